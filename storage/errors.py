@@ -1,0 +1,45 @@
+"""What can go wrong with storage, sorted by what the catcher can do about it."""
+
+from __future__ import annotations
+
+from storage.records.source import Source
+
+
+class StorageError(Exception):
+    """Anything below."""
+
+
+class Duplicate(StorageError):
+    """The URL is already watched: use `existing`."""
+
+    def __init__(self, existing: Source) -> None:
+        super().__init__(f"already watched as {existing.id}: {existing.url}")
+        self.existing = existing
+
+
+class Fenced(StorageError):
+    """A newer life of the service owns the data now: stop at once, write nothing more."""
+
+
+class CursorMoved(StorageError):
+    """A durable cursor is not where its owner thought: read it again."""
+
+
+class DiskFull(StorageError):
+    """No room: wait, free some, and try again. Nothing was written."""
+
+
+class Unavailable(StorageError):
+    """The engine does not answer now (closed, busy): try again later. The write may or may not have happened."""
+
+
+class Corrupt(StorageError):
+    """The data are damaged: fail closed and name the restore command."""
+
+
+class NewerSchema(StorageError):
+    """The data were written by a newer version than this one: upgrade the program (exit code 78)."""
+
+
+class Locked(StorageError):
+    """Another process serves from this folder (exit code 78)."""

@@ -1,0 +1,221 @@
+"""What every storage engine promises: SQLite, the simulation's in-memory one, and later PostgreSQL.
+
+`tests/contract` runs one suite over all of them. Three promises carry the product: `append` is one transaction (events and
+source states, all or nothing) and its order is the ids' order; a read never outlives its page; durable cursors move by
+compare-and-set together with what they caused. A cancelled write may still happen: its caller knows nothing until it
+looks. Every write names a `Lease`, whose epoch is the fencing token: a write of an earlier life raises `Fenced`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from storage.records.alert import Alert
+from storage.records.cursor import Bounds, Filter, Page
+from storage.records.delivery import Attempt, Delivery, Match, Outcome
+from storage.records.destination import Destination
+from storage.records.event import Draft, Stored
+from storage.records.identity import Millis, Seq, SourceId
+from storage.records.key import ApiKey, SigningKey
+from storage.records.source import Harvest, Source, SourceState, Watched
+from storage.tail import Tail
+
+
+class Lease(NamedTuple):
+    """The right to write a shard. SQLite has one shard; its epoch is the number of this start."""
+
+    shard: int
+    owner: str
+    epoch: int
+
+
+Stamp = Callable[[Seq, str, SourceId, Draft], bytes]
+"""Makes the signed wire JSON of an event from its position, its id, its source and its draft. Pure; may run in a thread."""
+
+
+class Mint(Protocol):
+    """Gives positions and ids in commit order; called by the engine inside its transaction only."""
+
+    def raise_floor(self, floor: Seq) -> None:
+        """Never mint at or below `floor` from now on."""
+
+    def mint(self) -> tuple[Seq, str]:
+        """Return the next position and its UUIDv7."""
+
+
+class EventLog(Protocol):
+    """The log of events."""
+
+    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Stored]:
+        """Commit harvests in one transaction and return their events in order.
+
+        A harvest of a source that no longer exists is skipped whole. Returns only after the data are durable; the
+        caller then publishes to the tail. Raises Fenced, DiskFull, Unavailable.
+        """
+
+    async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
+        """Save states without events, in one transaction; states of unknown sources are skipped."""
+
+    async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
+        """Return at most `limit` (<= 500) events after `after`, oldest first, having looked at most at `budget` rows."""
+
+    async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
+        """Return events before `before`, newest first; `scanned` is the lowest position looked at (0 at the end)."""
+
+    async def get(self, event_id: str) -> Stored | None:
+        """Return one event, or None. An id that is not a UUIDv7 gives None."""
+
+    async def bounds(self) -> Bounds:
+        """Return the log's ends."""
+
+    async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
+        """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many went."""
+
+
+class Sources(Protocol):
+    """The watched sources."""
+
+    async def add(self, source: Source, state: SourceState, lease: Lease) -> None:
+        """Add a source with its first state. Raises Duplicate with the existing one when the URL is watched."""
+
+    async def update(self, source: Source, lease: Lease) -> None:
+        """Replace what the user asked for; its state stays. An unknown id is ignored."""
+
+    async def delete(self, source: SourceId, lease: Lease) -> None:
+        """Forget a source and its state; its events stay in the log."""
+
+    async def get(self, source: SourceId) -> Watched | None:
+        """Return one source."""
+
+    async def by_url(self, url: str) -> Source | None:
+        """Return the source of a normalised URL."""
+
+    async def page(self, after: SourceId | None, limit: int) -> Sequence[Watched]:
+        """Return sources in id order (at start, all of them, page by page)."""
+
+
+class Keys(Protocol):
+    """API keys and signing keys. A change made by another process (the command line) is seen by the next call."""
+
+    async def add(self, key: ApiKey) -> None:
+        """Add an API key."""
+
+    async def by_hash(self, sha256: str) -> ApiKey | None:
+        """Return the key with this hash, unless it was revoked. On the path of every request: microseconds."""
+
+    async def all(self) -> Sequence[ApiKey]:
+        """Return all keys, oldest first."""
+
+    async def revoke(self, key_id: str) -> bool:
+        """Delete a key; return whether there was one."""
+
+    async def touch(self, used: Mapping[str, Millis]) -> None:
+        """Record when keys were last used (lazily, in batches)."""
+
+    async def signing(self) -> Sequence[SigningKey]:
+        """Return all signing keys, the active one first."""
+
+    async def add_signing(self, key: SigningKey) -> None:
+        """Add a signing key as the active one and retire the others."""
+
+
+class Alerts(Protocol):
+    """Alerts and their destinations."""
+
+    async def put(self, alert: Alert) -> None:
+        """Add or replace an alert."""
+
+    async def get(self, alert_id: str) -> Alert | None:
+        """Return one alert."""
+
+    async def all(self) -> Sequence[Alert]:
+        """Return all alerts, oldest first."""
+
+    async def delete(self, alert_id: str) -> bool:
+        """Delete an alert with its destinations and their waiting deliveries; return whether there was one."""
+
+    async def put_destination(self, destination: Destination) -> None:
+        """Add or replace a destination."""
+
+    async def destination(self, destination_id: str) -> Destination | None:
+        """Return one destination."""
+
+    async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
+        """Return the destinations of an alert, or all."""
+
+    async def delete_destination(self, destination_id: str) -> bool:
+        """Delete a destination and its waiting deliveries; return whether there was one."""
+
+
+class Work(Protocol):
+    """Durable cursors and the outbox."""
+
+    async def cursor(self, name: str) -> Seq | None:
+        """Return a durable cursor, or None when it has never been set."""
+
+    async def advance(self, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease) -> None:
+        """Move a cursor and write what it caused, in one transaction.
+
+        A match already in the outbox, or for a destination that is gone, is skipped. Raises CursorMoved when the
+        cursor is not at `expect`.
+        """
+
+    async def claim(self, destination: str, now: Millis, limit: int, lease: Lease) -> Sequence[Delivery]:
+        """Return due rows of a destination, oldest first, whose event is still in the log; counts the attempt durably.
+
+        Rows stay claimed until settled; `release` at start returns those of an earlier life.
+        """
+
+    async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
+        """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`."""
+
+    async def release(self, lease: Lease) -> int:
+        """Make every claimed row due again (at start, after a crash); return how many."""
+
+    async def next_due(self, destination: str) -> Millis | None:
+        """Return when a destination's earliest waiting row is due."""
+
+    async def backlog(self, destination: str) -> int:
+        """Return how many rows wait or are claimed."""
+
+    async def attempts(self, destination: str, limit: int) -> Sequence[Attempt]:
+        """Return the newest attempts first."""
+
+
+class Storage(Protocol):
+    """One opened engine. `tail` is published to by whoever appends."""
+
+    @property
+    def log(self) -> EventLog:
+        """The log of events."""
+
+    @property
+    def sources(self) -> Sources:
+        """The watched sources."""
+
+    @property
+    def keys(self) -> Keys:
+        """API keys and signing keys."""
+
+    @property
+    def alerts(self) -> Alerts:
+        """Alerts and destinations."""
+
+    @property
+    def work(self) -> Work:
+        """Durable cursors and the outbox."""
+
+    @property
+    def tail(self) -> Tail:
+        """The newest events, and the wake-up of all cursors."""
+
+    @property
+    def lease(self) -> Lease:
+        """The lease of this start."""
+
+    def writer_moved_at(self) -> float:
+        """Return when the writer last finished something or was idle, on trio's clock (for /healthz)."""
+
+    async def aclose(self) -> None:
+        """Finish the writes under way, fsync, close. Safe to call twice."""

@@ -1,0 +1,25 @@
+"""Alerts: a standing query over sources."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from storage.records.identity import Millis
+
+
+class Alert(Struct, frozen=True):
+    """A Boolean query in a language over a set of sources; no source ids means the whole library."""
+
+    id: str
+    name: str
+    filter_query: str
+    language: str
+    source_ids: tuple[str, ...]
+    created_at: Millis
+    updated_at: Millis
+    channel: str | None = None
+    enabled: bool = True
+    notices: tuple[str, ...] = ("source_quiet", "source_recovered", "source_failing", "source_reset")
+    notice_after: int = 3600
+    last_match_at: Millis | None = None
+    match_count: int = 0

@@ -1,0 +1,142 @@
+"""A StreamEvent: the draft a source makes, the wire form that is signed and stored, and the stored row.
+
+The wire form has no floats, and integers within 2^53 only: so its sorted compact JSON *is* its RFC 8785 form
+(a property test holds this against the rfc8785 library). The bytes stored are the bytes sent; nothing re-encodes an
+event after its commit.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from storage.records.identity import Millis, Seq, SourceId
+
+SourceType = Literal["push", "feed", "html"]
+CONTENT_CAP = 64 * 1024
+"""Most bytes of UTF-8 in `content`."""
+
+
+class Change(Struct, frozen=True):
+    """One block whose text was altered."""
+
+    before: str
+    after: str
+
+
+class Diff(Struct, frozen=True):
+    """What a reader wants to see of a page's change."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: tuple[Change, ...]
+    truncated: bool = False
+
+
+class Op(Struct, frozen=True, omit_defaults=True):
+    """One step from the old text to the new; `para` counts old paragraphs for delete, new ones else, from 0."""
+
+    op: Literal["insert", "delete", "replace"]
+    para: int
+    text: str | UnsetType = UNSET
+    before: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+
+
+class DeltaStats(Struct, frozen=True):
+    """Paragraph counts of a delta."""
+
+    added: int
+    removed: int
+    changed: int
+    unchanged: int
+
+
+class Delta(Struct, frozen=True):
+    """A change in reading order, from which the new text can be rebuilt from the old."""
+
+    ops: tuple[Op, ...]
+    stats: DeltaStats
+    truncated: bool = False
+    v: Literal[1] = 1
+    granularity: Literal["paragraph"] = "paragraph"
+
+
+class Draft(Struct, frozen=True):
+    """What a source tier found, before the recorder gives it an id, times and a signature.
+
+    `content` is NFC text, already capped; `content_hash` is of the uncut text. `url` is of the content, which may differ
+    from the source's.
+    """
+
+    source_type: SourceType
+    source_url: str
+    url: str
+    title: str
+    author: str
+    content: str
+    content_truncated: bool
+    content_hash: str
+    simhash: int
+    tags: tuple[str, ...]
+    published_at: Millis | None
+    fetched_at: Millis
+    diff: Diff | None = None
+    delta: Delta | None = None
+    alert_type: str | None = None
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """The wire form of an event: every field of the contract, in the order that people read them."""
+
+    schema: str = field(name="$schema")
+    id: str
+    source_id: str
+    source_type: SourceType
+    source_url: str
+    url: str
+    title: str
+    author: str
+    content: str
+    content_truncated: bool | UnsetType = UNSET
+    content_hash: str
+    simhash: int
+    tags: tuple[str, ...]
+    published_at: str | None
+    fetched_at: str
+    emitted_at: str
+    schema_version: int
+    diff: Diff | UnsetType = UNSET
+    delta: Delta | UnsetType = UNSET
+    alert_type: str | UnsetType = UNSET
+    signed_at: str | UnsetType = UNSET
+    key_id: str | UnsetType = UNSET
+    signature: str | UnsetType = UNSET
+
+
+class Kind:
+    """What the log's `kind` column tells apart; source tiers and the service's own notices."""
+
+    FEED = 1
+    HTML = 2
+    PUSH = 3
+    NOTICE = 4
+
+
+KIND_OF: dict[SourceType, int] = {"feed": Kind.FEED, "html": Kind.HTML, "push": Kind.PUSH}
+
+
+def kind_of(draft: Draft) -> int:
+    """Return the log's kind of a draft: a notice whatever its tier, else the tier."""
+    return Kind.NOTICE if draft.alert_type is not None else KIND_OF[draft.source_type]
+
+
+class Stored(NamedTuple):
+    """An event as it lies in the log. `body` is the exact signed wire JSON."""
+
+    seq: Seq
+    source: SourceId
+    kind: int
+    tags: tuple[str, ...]
+    body: bytes

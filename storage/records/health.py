@@ -1,0 +1,35 @@
+"""How a source is doing, and its circuit breaker's memory."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from storage.records.identity import Millis
+
+Flag = Literal["ok", "degraded", "rotten"]
+RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
+
+
+class Health(Struct, frozen=True):
+    """A score from 0 to 1 with the sentence that explains it.
+
+    `down_since` is the first of the present run of failures. `confirming` counts polls for which a different flag has
+    been due (a change must hold before it is shown).
+    """
+
+    score: float = 1.0
+    flag: Flag = "ok"
+    reason: str = "No look has failed."
+    down_since: Millis | None = None
+    confirming: int = 0
+
+
+class BreakerState(Struct, frozen=True):
+    """The circuit breaker's persistent part: state word, failures in a row, times opened in a row, when it may retry."""
+
+    state: Literal["closed", "open", "half-open"] = "closed"
+    failures: int = 0
+    opened: int = 0
+    retry_at: Millis | None = None

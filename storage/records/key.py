@@ -1,0 +1,36 @@
+"""API keys and the signing keys of events."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from storage.records.identity import Millis
+
+
+class ApiKey(Struct, frozen=True):
+    """An API key as it is stored: never the plaintext, only its SHA-256 (hex) and the first 12 characters."""
+
+    id: str
+    name: str
+    prefix: str
+    sha256: str
+    scopes: tuple[str, ...]
+    created_at: Millis
+    rate_per_minute: int = 600
+    burst: int = 100
+    last_used_at: Millis | None = None
+
+
+class SigningKey(Struct, frozen=True):
+    """An Ed25519 key pair of the service. `seed` is 32 secret bytes; a retired key stays published."""
+
+    key_id: str
+    seed: bytes
+    created_at: Millis
+    state: Literal["active", "retired"] = "active"
+
+    def __repr__(self) -> str:
+        """Name the key without its seed."""
+        return f"SigningKey({self.key_id!r}, {self.state})"

@@ -1,0 +1,105 @@
+"""A watched source: what the user asked for, what was detected, and what the watching remembers.
+
+Three classes of state, by when they are saved (STORAGE rule 5): what belongs to a harvest goes with it in one
+transaction (`base`, the validators in `hot`); a breaker that opens goes with the next group commit; counters and times are
+swept lazily. Hot and base are separate tables because hot is 450 bytes and base up to 12 KB.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from storage.records.event import Draft, SourceType
+from storage.records.health import BreakerState, Health
+from storage.records.identity import Millis, SourceId
+
+Confidence = Literal["high", "medium", "low"]
+
+
+class Detection(Struct, frozen=True):
+    """What the service found a URL to be; `evidence` is a sentence that a person can check."""
+
+    type: SourceType
+    confidence: Confidence
+    evidence: str
+    final_url: str
+    content_type: str
+    feed_url: str | None = None
+
+
+class Source(Struct, frozen=True):
+    """What the user asked for. `url` is normalised and unique; `watch_url` is what is really fetched (a found feed)."""
+
+    id: SourceId
+    url: str
+    watch_url: str
+    type: SourceType
+    detection: Detection
+    created_at: Millis
+    updated_at: Millis
+    enabled: bool = True
+    tags: tuple[str, ...] = ()
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    schedule: int | None = None
+    """Seconds between looks that replace the adaptive cadence."""
+    backfill: int = 0
+
+
+class Validators(Struct, frozen=True):
+    """What makes the next request conditional, and the hash of the body they belong to."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+    body_hash: str | None = None
+
+
+class HotState(Struct, frozen=True):
+    """The small, often changing part of a source's memory."""
+
+    validators: Validators = Validators()
+    breaker: BreakerState = BreakerState()
+    health: Health = Health()
+    interval: float = 300.0
+    """Seconds between looks at the present pace, before jitter and hints."""
+    looks: int = 0
+    unchanged: int = 0
+    events: int = 0
+    last_look_at: Millis | None = None
+    last_success_at: Millis | None = None
+    last_event_at: Millis | None = None
+    next_look_at: Millis | None = None
+    not_before: Millis | None = None
+    """A server's order (Retry-After, skipHours) or a closed egress: no look before this."""
+    last_status: int | None = None
+    last_error: str | None = None
+    pace: bytes = b""
+    """The cadence model's own compact memory."""
+    pulse: bytes = b""
+    """The health model's own compact memory of gaps."""
+
+
+class SourceState(Struct, frozen=True):
+    """A source's memory as it is saved. `base` None leaves the stored base as it is; b"" is a base that is empty."""
+
+    source: SourceId
+    hot: HotState
+    base: bytes | None = None
+
+
+class Harvest(Struct, frozen=True):
+    """What one look brought: drafts in reading order (oldest first) and the source's next state, committed together."""
+
+    source: SourceId
+    drafts: tuple[Draft, ...]
+    state: SourceState
+
+
+class Watched(Struct, frozen=True):
+    """A source with its saved memory, as read at start."""
+
+    source: Source
+    hot: HotState
+    base: bytes

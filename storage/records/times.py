@@ -1,0 +1,32 @@
+"""RFC 3339 text, as it goes over the wire, and back to milliseconds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from storage.records.identity import Millis
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = Millis(253_402_300_799_999)
+
+
+def rfc3339(at: Millis) -> str:
+    """Return RFC 3339 UTC with `Z` and milliseconds; times outside the years 1 to 9999 are clamped to 1970..9999.
+
+    >>> rfc3339(Millis(1_500))
+    '1970-01-01T00:00:01.500Z'
+    """
+    moment = _EPOCH + timedelta(milliseconds=min(max(0, at), _LAST))
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def parse_rfc3339(text: str) -> Millis:
+    """Return the moment that an RFC 3339 date-time with an offset names. Raises ValueError otherwise.
+
+    >>> parse_rfc3339('1970-01-01T01:00:01.5+01:00')
+    1500
+    """
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"no offset in {text[:40]!r}: write 2026-11-21T10:00:00Z")
+    return Millis(round((moment - _EPOCH) / timedelta(milliseconds=1)))

@@ -1,0 +1,128 @@
+"""The newest events in memory, and the wake-up of every cursor that has caught up.
+
+Whoever commits events publishes them here, in order, after the commit. A reader asks `since(cursor)`: an answer from memory
+while it keeps up, None once it has fallen behind the ring (then it reads pages from the log). At the end it waits with
+`wait_past(cursor)`. No reader has a queue; a slow one just has an older cursor. Waiters are kept in buckets of 200 that
+share an Event, and are woken a bucket at a time, so that ten thousand streams never hold the loop in one piece.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import trio
+
+from storage.records.event import Stored
+from storage.records.identity import START, Seq
+
+BUCKET = 200
+
+
+class Recent:
+    """An event in the ring; `frame` caches its encoding for streams, so that it is made once for all of them."""
+
+    __slots__ = ("frame", "stored")
+
+    def __init__(self, stored: Stored) -> None:
+        self.stored = stored
+        self.frame: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"Recent(seq={self.stored.seq})"
+
+
+class TailStatistics(NamedTuple):
+    """A tail at one instant."""
+
+    head: Seq
+    held: int
+    held_bytes: int
+    waiting: int
+
+
+class Tail:
+    """A bounded ring of the newest events and the place where live cursors wait.
+
+    `most` events and `most_bytes` of bodies bound the ring; the oldest go first. `head` is the newest position that a
+    reader may see.
+    """
+
+    def __init__(self, head: Seq = START, *, most: int = 8_192, most_bytes: int = 64 << 20) -> None:
+        self._most, self._most_bytes = most, most_bytes
+        self._ring: list[Recent] = []
+        self._keys: list[Seq] = []
+        self._bytes = 0
+        self._start = head  # the ring holds everything after this position
+        self._head = head
+        self._buckets: list[trio.Event] = []
+        self._in_last = 0
+        self._waiting = 0
+
+    @property
+    def head(self) -> Seq:
+        """The newest published position."""
+        return self._head
+
+    def since(self, after: Seq) -> Sequence[Recent] | None:
+        """Return the events after a position, oldest first, or None when the ring no longer goes back that far."""
+        if after < self._start:
+            return None
+        if after >= self._head:
+            return ()
+        return self._ring[bisect_right(self._keys, after) :]
+
+    async def publish(self, events: Sequence[Stored]) -> None:
+        """Show committed events to readers, oldest first, and wake the waiting ones a bucket at a time.
+
+        The events are visible before the first checkpoint. If cancelled, the remaining waiters are woken at once.
+        """
+        if not events:
+            return
+        assert events[0].seq > self._head, f"published out of order: {events[0].seq} after {self._head}"
+        self._ring.extend(Recent(event) for event in events)
+        self._keys.extend(event.seq for event in events)
+        self._bytes += sum(len(event.body) for event in events)
+        self._head = events[-1].seq
+        self._trim()
+        buckets, self._buckets, self._in_last = self._buckets, [], 0
+        try:
+            while buckets:
+                buckets.pop(0).set()
+                await trio.lowlevel.checkpoint()
+        finally:
+            for bucket in buckets:
+                bucket.set()
+
+    async def wait_past(self, after: Seq) -> Seq:
+        """Wait until something newer than `after` is published; return the head. A checkpoint in any case."""
+        if self._head > after:
+            await trio.lowlevel.checkpoint()
+        while self._head <= after:
+            if not self._buckets or self._in_last >= BUCKET:
+                self._buckets.append(trio.Event())
+                self._in_last = 0
+            self._in_last += 1
+            self._waiting += 1
+            try:
+                await self._buckets[-1].wait()
+            finally:
+                self._waiting -= 1
+        return self._head
+
+    def statistics(self) -> TailStatistics:
+        """Return the ring's size and how many readers wait."""
+        return TailStatistics(self._head, len(self._ring), self._bytes, self._waiting)
+
+    def _trim(self) -> None:
+        drop = max(0, len(self._ring) - self._most)
+        held = self._bytes - sum(len(recent.stored.body) for recent in self._ring[:drop])
+        while held > self._most_bytes and drop < len(self._ring) - 1:
+            held -= len(self._ring[drop].stored.body)
+            drop += 1
+        # Trimming in lumps keeps the cost of a publish constant on average.
+        if drop and (drop >= self._most // 8 or held < self._bytes - self._most_bytes // 8):
+            self._start = self._keys[drop - 1]
+            del self._ring[:drop], self._keys[:drop]
+            self._bytes = held
