@@ -1,0 +1,35 @@
+"""What the front end is given: mailboxes to ask, storage to read, and a picture of the tree. Made by `system.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
+from actors.settings import Settings
+from actors.world import World
+from storage.interface import Storage
+from supervision import Mailbox
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Everything that the API may touch.
+
+    destination: the mailbox of a destination's actor, None when there is none.
+    jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
+    readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
+    tree: rows of the supervision tree, worst first.
+    draining: whether the service is stopping (new work is refused with 503).
+    """
+
+    world: World
+    settings: Settings
+    storage: Storage
+    registry: Mailbox[RegistryMessage]
+    matcher: Mailbox[MatcherMessage]
+    destination: Callable[[str], Mailbox[DestinationMessage] | None]
+    jwks: Callable[[], bytes]
+    readiness: Callable[[], Mapping[str, str]]
+    tree: Callable[[], Sequence[object]]
+    draining: Callable[[], bool]

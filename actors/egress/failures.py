@@ -1,0 +1,40 @@
+"""Why a look failed, sorted by whose fault it is; the breakers and the health score act on the class alone.
+
+| class | members | source breaker | host breaker | health |
+|---|---|---|---|---|
+| remote-transient | refused, reset, timeout, 5xx, truncated body | counts | counts | falls with time |
+| throttled | 429, 503 with Retry-After | hold, does not count | hold | not penalised |
+| remote-permanent | 401, 403, 404, 410, 451, NXDOMAIN, bad certificate, robots, type lost, guard | opens | no | stuck |
+| content | cannot decode, too large, the jail killed the parser | counts three in a row | no | partial |
+| local | resolver silent, no route, too many files, disk full | never | no | frozen |
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Blame(Enum):
+    """Whose fault a failed look is."""
+
+    REMOTE_TRANSIENT = "remote-transient"
+    THROTTLED = "throttled"
+    REMOTE_PERMANENT = "remote-permanent"
+    CONTENT = "content"
+    LOCAL = "local"
+
+
+class LookFailed(Exception):
+    """A look that brought nothing. `reason` is a sentence; `retry_after` is the server's order in seconds, if any."""
+
+    def __init__(
+        self, blame: Blame, reason: str, *, status: int | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.blame = blame
+        self.reason = reason
+        self.status = status
+        self.retry_after = retry_after
+
+    def __repr__(self) -> str:
+        return f"LookFailed({self.blame.value}, {self.reason!r}, status={self.status})"

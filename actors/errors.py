@@ -1,0 +1,55 @@
+"""What an actor may answer instead of a result: one class for each thing that the asker can do about it.
+
+`api/problems.py` has the one table that turns these into RFC 9457 documents.
+"""
+
+from __future__ import annotations
+
+
+class DomainError(Exception):
+    """Anything below. `detail` is a sentence for the person who asked."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class UrlRefused(DomainError):
+    """The guard refuses a URL or an address (422 url-refused). `rule` names the rule; `detail` names the way out, if any."""
+
+    def __init__(self, rule: str, detail: str) -> None:
+        super().__init__(detail)
+        self.rule = rule
+
+
+class Unprocessable(DomainError):
+    """Well-formed but meaningless (422): `location` is a JSON path such as `body.language`."""
+
+    def __init__(self, detail: str, location: str = "body", value: object = None) -> None:
+        super().__init__(detail)
+        self.location = location
+        self.value = value
+
+
+class NotFound(DomainError):
+    """There is no such thing (404)."""
+
+
+class Conflict(DomainError):
+    """The thing is not in a state for this (409)."""
+
+
+class TooSoon(DomainError):
+    """Politeness forbids it now (429); `retry_after` is whole seconds."""
+
+    def __init__(self, detail: str, retry_after: int) -> None:
+        super().__init__(detail)
+        self.retry_after = max(1, retry_after)
+
+
+class Overloaded(DomainError):
+    """The service can't take it now (503); `retry_after` is whole seconds."""
+
+    def __init__(self, detail: str, retry_after: int = 5) -> None:
+        super().__init__(detail)
+        self.retry_after = max(1, retry_after)

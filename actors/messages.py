@@ -1,0 +1,200 @@
+"""All that travels between actors, and from the front end to them.
+
+Data flows left to right (source -> recorder -> matcher -> destination); commands come in from the right. A message that
+wants an answer carries a one-shot `Reply`, made by `Mailbox.ask`. Nothing here does anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storage.records.event import SourceType, Stored
+from storage.records.identity import Millis, SourceId
+from storage.records.source import Detection, Harvest, HotState, Source, SourceState
+from supervision import Reply
+
+# --- to the recorder -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Commit this harvest. The answer, given after the commit, is its events in order."""
+
+    harvest: Harvest
+    reply: Reply[Sequence[Stored]]
+
+
+@dataclass(frozen=True, slots=True)
+class SaveStates:
+    """Save states that no harvest carries (a breaker opened, a hold); with the next group commit."""
+
+    states: Sequence[SourceState]
+
+
+RecorderMessage = Record | SaveStates
+
+# --- to the matcher and the destinations -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A batch as it was committed. `after` is the log's head before it: a gap tells the matcher to read the log."""
+
+    after: int
+    events: Sequence[Stored]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsChanged:
+    """Alerts or destinations were written: read them again before the next event."""
+
+    reply: Reply[None]
+
+
+MatcherMessage = Committed | AlertsChanged
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxGrew:
+    """There are new rows for this destination."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestDelivery:
+    """Send one sample now; the answer says how it went."""
+
+    reply: Reply[TestResult]
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """What became of a test delivery."""
+
+    result: str
+    status_code: int | None
+    latency_ms: int
+    detail: str
+
+
+DestinationMessage = OutboxGrew | TestDelivery
+
+# --- to the registry of sources --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A source as it is at this moment: what was asked for, and the live memory of its actor."""
+
+    source: Source
+    hot: HotState
+    overdue: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """The answer to AddSource; `created` is False when the URL was already watched."""
+
+    view: SourceView
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AddSource:
+    """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded."""
+
+    url: str
+    reply: Reply[Added]
+    type: SourceType | None = None
+    tags: tuple[str, ...] = ()
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    schedule: int | None = None
+    backfill: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DetectUrl:
+    """Classify without adding. Fails as AddSource does."""
+
+    url: str
+    reply: Reply[Detection]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEdit:
+    """What to change; None leaves a field as it is, `clear` names fields to empty (`selector`, `schedule`)."""
+
+    type: SourceType | None = None
+    enabled: bool | None = None
+    tags: tuple[str, ...] | None = None
+    selector: str | None = None
+    ignore: tuple[str, ...] | None = None
+    schedule: int | None = None
+    clear: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EditSource:
+    """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable."""
+
+    source: SourceId
+    edit: SourceEdit
+    reply: Reply[SourceView]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSource:
+    """Stop watching and forget; the events stay. Fails with NotFound."""
+
+    source: SourceId
+    reply: Reply[None]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckNow:
+    """Look now; the answer is when the look is due. Fails with NotFound, Conflict (disabled), TooSoon."""
+
+    source: SourceId
+    reply: Reply[Millis]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeSource:
+    """Return one source as it is now. Fails with NotFound."""
+
+    source: SourceId
+    reply: Reply[SourceView]
+
+
+@dataclass(frozen=True, slots=True)
+class ListSources:
+    """Return a page of sources, worst health first: by (flag, score, id) after the given position."""
+
+    limit: int
+    reply: Reply[SourcePage]
+    after: tuple[int, float, str] | None = None
+    """(-rank, score, id) of the last one seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePage:
+    """A page of sources; `next_after` is None at the end."""
+
+    views: Sequence[SourceView]
+    next_after: tuple[int, float, str] | None
+
+
+RegistryMessage = (
+    AddSource | DetectUrl | EditSource | DeleteSource | CheckNow | DescribeSource | ListSources
+)
+
+# --- to a source -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LookNow:
+    """Look as soon as politeness allows."""
+
+
+SourceMessage = LookNow

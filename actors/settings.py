@@ -1,0 +1,115 @@
+"""Every setting, as one frozen table that reads nothing.
+
+The front door (`sanderling/environment.py`) fills it from flags, `SANDERLING_*` and a TOML file, in that order. The reference
+page `docs/settings.md` is generated from this table and a test compares them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, dataclass, field, fields
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any
+
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A setting's unit, bounds (both ends included) and explanation."""
+
+    says: str
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    secret: bool = False
+
+
+def _setting(default: Any, says: str, unit: str = "", low: float | None = None, high: float | None = None) -> Any:
+    meta = {"meaning": Meaning(says, unit, low, high)}
+    return field(default=default, metadata=meta)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings. Make it through `sanderling.environment.load`, or directly in tests; `check` runs either way."""
+
+    host: str = _setting("127.0.0.1", "Address to listen on.")
+    port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
+    data: str = _setting("data", "Folder of everything that belongs to this instance.")
+    base_url: str = _setting("", "The service's public address, as clients see it; empty: http://host:port.")
+    contact: str = _setting("", "How a site's owner reaches you: a URL or an address, named in the User-Agent.")
+
+    allow_networks: tuple[str, ...] = _setting(
+        (), "Private networks (CIDR, comma-separated) that may be watched and delivered to; else none may."
+    )
+    allow_watch_networks: tuple[str, ...] = _setting((), "The same, for watching only.")
+    allow_deliver_networks: tuple[str, ...] = _setting((), "The same, for deliveries only.")
+
+    cadence_floor: float = _setting(60.0, "Shortest time between two looks at a source.", "s", 1, 3600)
+    cadence_ceiling: float = _setting(2700.0, "Longest time between two looks at a source.", "s", 60, 3600)
+    host_rate: float = _setting(1.0, "Requests a second to one host.", "1/s", 0.01, 1000)
+    host_parallel: int = _setting(2, "Requests at once to one host.", "", 1, 100)
+    look_timeout: float = _setting(30.0, "Longest time for one request, redirects included.", "s", 1, 300)
+    body_limit: int = _setting(8 << 20, "Largest body that is read, after decoding.", "B", 1 << 10, 64 << 20)
+    looks_at_once: int = _setting(64, "Looks under way at once, over all sources.", "", 1, 10_000)
+    max_sources: int = _setting(100_000, "Sources that may be watched.", "", 1, 1_000_000)
+
+    workers: int = _setting(2, "Worker processes that read feeds and pages.", "", 1, 64)
+    worker_memory: int = _setting(768 << 20, "Address space of one worker.", "B", 128 << 20, 8 << 30)
+    parse_deadline: float = _setting(2.0, "Longest time for reading one feed or page.", "s", 0.1, 60)
+
+    retention_days: float = _setting(90.0, "How long events are kept.", "d", 0.01, 36_500)
+    retention_events: int = _setting(5_000_000, "How many events are kept at most.", "", 1000, 1_000_000_000)
+    sweep: float = _setting(1800.0, "How often the lazily saved state of all sources is written.", "s", 10, 86_400)
+
+    keepalive: float = _setting(15.0, "Time between keepalive comments on a silent stream.", "s", 1, 300)
+    max_streams: int = _setting(10_000, "Streams open at once.", "", 1, 100_000)
+    key_streams: int = _setting(100, "Streams open at once with one key.", "", 1, 100_000)
+    send_timeout: float = _setting(30.0, "A client that takes nothing for this long is cut off.", "s", 1, 300)
+    request_limit: int = _setting(256 << 10, "Largest request body.", "B", 1 << 10, 16 << 20)
+    drain: float = _setting(10.0, "Time that requests under way get at a stop.", "s", 0, 120)
+
+    log_level: str = _setting("info", "Least severe log line that is written: debug, info, warning or error.")
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of bounds or can't be read. Raises ValueError with a sentence that names the setting."""
+        for item in fields(self):
+            _check(item, getattr(self, item.name))
+
+    def watch_networks(self) -> tuple[Network, ...]:
+        """Return the networks that may be watched although they are not public."""
+        return tuple(ip_network(n) for n in (*self.allow_networks, *self.allow_watch_networks))
+
+    def deliver_networks(self) -> tuple[Network, ...]:
+        """Return the networks that may be delivered to although they are not public."""
+        return tuple(ip_network(n) for n in (*self.allow_networks, *self.allow_deliver_networks))
+
+    def public_url(self) -> str:
+        """Return the service's address as clients see it, without a slash at its end."""
+        if self.base_url:
+            return self.base_url.rstrip("/")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+
+def meaning(item: Field[Any]) -> Meaning:
+    """Return what the table says of a field of `Settings`."""
+    found = item.metadata["meaning"]
+    assert isinstance(found, Meaning) and item.default is not MISSING
+    return found
+
+
+def _check(item: Field[Any], value: Any) -> None:
+    says = meaning(item)
+    if says.low is not None and value < says.low or says.high is not None and value > says.high:
+        raise ValueError(f"{item.name} = {value!r}: must be from {says.low:g} to {says.high:g} {says.unit}".rstrip())
+    if item.name.endswith("_networks"):
+        for network in value:
+            try:
+                ip_network(network)
+            except ValueError as error:
+                raise ValueError(f"{item.name}: {error}: write CIDR, for example 192.168.0.0/16") from None
+    if item.name == "log_level" and value not in ("debug", "info", "warning", "error"):
+        raise ValueError(f"log_level = {value!r}: must be debug, info, warning or error")
+    if item.name == "base_url" and value and not value.startswith(("http://", "https://")):
+        raise ValueError(f"base_url = {value!r}: must start with http:// or https://")

@@ -1,0 +1,105 @@
+"""The ports to everything that is not deterministic: clock, chance, network, worker processes, storage, faults.
+
+One `World` is made at the composition root and handed down. Production builds the real one
+(`sanderling/real_world.py`), a simulation builds one from a seed (`sanderling/simulation/world.py`). Monotonic time is
+`trio.current_time()` everywhere, because Trio's clock is already a port.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import trio
+
+from storage.interface import Storage
+from storage.records.identity import Millis
+from supervision import Child
+
+
+class ResolveFailed(Exception):
+    """A name has no addresses. `local` tells that our own resolver is at fault, not the name."""
+
+    def __init__(self, reason: str, *, local: bool) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.local = local
+
+
+class Resolver(Protocol):
+    """Names to addresses."""
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        """Return every IPv4 and IPv6 address of a host name as text, best first. Raises ResolveFailed."""
+
+
+class Connector(Protocol):
+    """The only way out: a byte stream to one checked address."""
+
+    async def connect(self, address: str, port: int) -> trio.abc.Stream:
+        """Open a TCP connection to an IP address (never a name). Raises OSError."""
+
+    async def secure(self, stream: trio.abc.Stream, host: str, alpn: Sequence[str] = ()) -> trio.abc.Stream:
+        """Return the stream inside TLS, the certificate checked for `host`. Raises ssl.SSLError, OSError."""
+
+
+class WorkerDied(Exception):
+    """A worker process ended in the middle of a task (a crash, or its memory limit)."""
+
+
+class WorkerTooSlow(Exception):
+    """A task was still running at its deadline; its worker has been killed."""
+
+
+class TaskRefused(Exception):
+    """The task itself says that the input is no good; `reason` is a sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Jail(Protocol):
+    """Disposable workers for hostile bytes. `run` is one child of the tree, `call` is used by everybody."""
+
+    async def run(self, child: Child) -> None:
+        """Keep the workers alive until stopped."""
+
+    async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
+        """Run a task of `actors.content.tasks` on encoded bytes within `deadline` seconds (None: the setting's).
+
+        Raises WorkerDied, WorkerTooSlow, TaskRefused. If cancelled, the worker is killed and replaced.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """Every port, as plain callables and small protocols.
+
+    wall: seconds since 1970 by the wall clock, which may step.
+    chance: a generator for a named consumer (`"source/<id>"`), so that adding one does not move the others.
+    entropy: that many unguessable bytes, for keys, ids and tokens.
+    listen: opens the listeners of an address and port; the only way in.
+    reach: names a point in the code; a simulation may crash the service or delay it there. Free in production.
+    log: one structured log line: an event name and fields. Never secrets, keys or bodies.
+    keep_idle: seconds that an unused outgoing connection is kept (0 in simulations: the library's expiry reads the real
+    clock).
+    """
+
+    wall: Callable[[], float]
+    chance: Callable[[str], random.Random]
+    entropy: Callable[[int], bytes]
+    resolver: Resolver
+    connector: Connector
+    listen: Callable[[str, int], Awaitable[Sequence[trio.abc.Listener[Any]]]]
+    jail: Jail
+    open_storage: Callable[[], Awaitable[Storage]]
+    reach: Callable[[str], None]
+    log: Callable[..., None]
+    keep_idle: float = 60.0
+
+    def now(self) -> Millis:
+        """Return the wall clock in whole milliseconds."""
+        return Millis(int(self.wall() * 1000))
