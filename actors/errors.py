@@ -15,7 +15,7 @@ class DomainError(Exception):
 
 
 class UrlRefused(DomainError):
-    """The guard refuses a URL or an address (422 url-refused). `rule` names the rule; `detail` names the way out, if any."""
+    """The guard refuses a URL or an address (422 url-refused): `rule` names the rule, `detail` also the way out."""
 
     def __init__(self, rule: str, detail: str) -> None:
         super().__init__(detail)

@@ -111,6 +111,7 @@ class AddSource:
     ignore: tuple[str, ...] = ()
     schedule: int | None = None
     backfill: int = 0
+    filter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class DetectUrl:
 
 @dataclass(frozen=True, slots=True)
 class SourceEdit:
-    """What to change; None leaves a field as it is, `clear` names fields to empty (`selector`, `schedule`)."""
+    """What to change; None leaves a field as it is, `clear` names fields to empty."""
 
     type: SourceType | None = None
     enabled: bool | None = None
@@ -131,6 +132,7 @@ class SourceEdit:
     selector: str | None = None
     ignore: tuple[str, ...] | None = None
     schedule: int | None = None
+    filter: str | None = None
     clear: tuple[str, ...] = ()
 
 
@@ -185,9 +187,7 @@ class SourcePage:
     next_after: tuple[int, float, str] | None
 
 
-RegistryMessage = (
-    AddSource | DetectUrl | EditSource | DeleteSource | CheckNow | DescribeSource | ListSources
-)
+RegistryMessage = AddSource | DetectUrl | EditSource | DeleteSource | CheckNow | DescribeSource | ListSources
 
 # --- to a source -----------------------------------------------------------------------------------------------------
 

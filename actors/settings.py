@@ -1,7 +1,7 @@
 """Every setting, as one frozen table that reads nothing.
 
-The front door (`sanderling/environment.py`) fills it from flags, `SANDERLING_*` and a TOML file, in that order. The reference
-page `docs/settings.md` is generated from this table and a test compares them.
+The front door (`sanderling/environment.py`) fills it from flags, `SANDERLING_*` and a TOML file, in that order. The
+reference page `docs/settings.md` is generated from this table and a test compares them.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def meaning(item: Field[Any]) -> Meaning:
 
 def _check(item: Field[Any], value: Any) -> None:
     says = meaning(item)
-    if says.low is not None and value < says.low or says.high is not None and value > says.high:
+    if (says.low is not None and value < says.low) or (says.high is not None and value > says.high):
         raise ValueError(f"{item.name} = {value!r}: must be from {says.low:g} to {says.high:g} {says.unit}".rstrip())
     if item.name.endswith("_networks"):
         for network in value:

@@ -15,19 +15,17 @@ RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
 class Health(Struct, frozen=True):
     """A score from 0 to 1 with the sentence that explains it.
 
-    `down_since` is the first of the present run of failures. `confirming` counts polls for which a different flag has
-    been due (a change must hold before it is shown).
+    `down_since` is the first of the present run of failures.
     """
 
     score: float = 1.0
     flag: Flag = "ok"
     reason: str = "No look has failed."
     down_since: Millis | None = None
-    confirming: int = 0
 
 
 class BreakerState(Struct, frozen=True):
-    """The circuit breaker's persistent part: state word, failures in a row, times opened in a row, when it may retry."""
+    """The circuit breaker's persistent part: its state, failures in a row, times opened in a row, when it may retry."""
 
     state: Literal["closed", "open", "half-open"] = "closed"
     failures: int = 0

@@ -46,6 +46,8 @@ class Source(Struct, frozen=True):
     schedule: int | None = None
     """Seconds between looks that replace the adaptive cadence."""
     backfill: int = 0
+    filter: str | None = None
+    """A push source's own admission query; "" admits every frame, None only those that match an alert."""
 
 
 class Validators(Struct, frozen=True):

@@ -1,0 +1,148 @@
+"""The recorder: takes what waits, commits it in one transaction, acknowledges, and wakes whoever reads the log.
+
+Order is the promise here. A harvest is acknowledged only after its events are durable; events are shown to readers
+only after that; ids are minted inside the transaction, so their order is the order of commit. What was taken and
+not finished when this actor is cancelled or crashes is *unknown* to its senders: their question ends as Unanswered,
+and they read their state back from storage. The mailbox outlives the actor, so what was not yet taken waits for its
+next life.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Sequence
+
+import trio
+
+from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, SaveStates
+from actors.recorder.event_builder import build
+from actors.recorder.identifiers import Identifiers
+from actors.signatures.event import Signer
+from actors.world import World
+from storage.errors import DiskFull, StorageError
+from storage.interface import Storage
+from storage.records.event import Draft, Stored
+from storage.records.identity import Seq, SourceId
+from supervision import Child, Mailbox, MailboxFull
+
+MOST_MESSAGES = 512
+DISK_FULL_PAUSE = 5.0
+"""Seconds between two tries while there is no room on the disk."""
+
+
+class Recorder:
+    """The only writer of the log. `mailbox` and `matcher` belong to the composition root."""
+
+    def __init__(
+        self,
+        *,
+        world: World,
+        storage: Storage,
+        signer: Signer,
+        base_url: str,
+        mailbox: Mailbox[RecorderMessage],
+        matcher: Mailbox[MatcherMessage],
+        chance: random.Random,
+    ) -> None:
+        self._world = world
+        self._storage = storage
+        self._signer = signer
+        self._base_url = base_url
+        self._mailbox = mailbox
+        self._matcher = matcher
+        self._mint = Identifiers(world.now, chance)
+
+    async def run(self, child: Child) -> None:
+        """Commit batches until stopped; a polite stop first commits what waits."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._wake_at_stop, child.stopping)
+            child.ready()
+            while not child.stopping.is_set():
+                await self._commit(self._waiting([await self._mailbox.receive()]))
+            while batch := self._waiting([]):
+                await self._commit(batch)
+
+    async def _wake_at_stop(self, stopping: trio.Event) -> None:
+        await stopping.wait()
+        with contextlib.suppress(MailboxFull):  # full: it is about to be read anyway
+            self._mailbox.send_nowait(SaveStates(()))
+
+    def _waiting(self, batch: list[RecorderMessage]) -> list[RecorderMessage]:
+        """Add whatever waits, without waiting for more: that is the group of a group commit."""
+        while len(batch) < MOST_MESSAGES:
+            try:
+                batch.append(self._mailbox.receive_nowait())
+            except trio.WouldBlock:
+                break
+        return batch
+
+    async def _commit(self, batch: Sequence[RecorderMessage]) -> None:
+        records = [message for message in batch if isinstance(message, Record)]
+        states = [state for message in batch if isinstance(message, SaveStates) for state in message.states]
+        self._world.reach("recorder/before commit")
+        try:
+            if records:
+                await self._append(records)
+            if states:
+                await self._storage.log.save_states(states, self._storage.lease)
+        except DiskFull as error:
+            # Nothing was written. The senders keep their state and will look again; reading goes on meanwhile.
+            self._world.log("recorder.disk_full", error=str(error), harvests=len(records))
+            for record in records:
+                record.reply.fail(error)
+            await trio.sleep(DISK_FULL_PAUSE)
+        except StorageError as error:
+            for record in records:
+                record.reply.fail(error)
+            raise
+
+    async def _append(self, records: Sequence[Record]) -> None:
+        after = self._storage.tail.head
+        try:
+            events = await self._storage.log.append(
+                [record.harvest for record in records], self._storage.lease, self._mint, self._stamp
+            )
+        except StorageError:
+            raise
+        except Exception as error:
+            # A draft that can't be encoded must not take the other sources' harvests with it.
+            await self._append_singly(records, error)
+            return
+        self._world.reach("recorder/after commit")
+        acknowledge(records, events)
+        await self._announce(after, events)
+
+    async def _append_singly(self, records: Sequence[Record], error: Exception) -> None:
+        if len(records) > 1:
+            for record in records:
+                await self._append([record])
+            return
+        self._world.log("recorder.harvest_refused", source_id=records[0].harvest.source, error=repr(error)[:300])
+        records[0].reply.fail(error)
+
+    async def _announce(self, after: Seq, events: Sequence[Stored]) -> None:
+        """Show the events to readers and hand them on. A full matcher is not waited for: it will see the gap."""
+        if not events:
+            return
+        try:
+            self._matcher.send_nowait(Committed(after, events))
+        except MailboxFull:
+            self._world.log("matcher.behind", after=after)
+        await self._storage.tail.publish(events)
+
+    def _stamp(self, seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
+        now = self._world.now()
+        return self._signer.sign(build(event_id, source, draft, self._base_url, now), now)
+
+
+def acknowledge(records: Sequence[Record], events: Sequence[Stored]) -> None:
+    """Answer each sender with its own events; the log keeps the order of harvests, and of drafts within them."""
+    position = 0
+    for record in records:
+        harvest = record.harvest
+        mine = events[position : position + len(harvest.drafts)]
+        if mine and mine[0].source != harvest.source:
+            mine = ()  # skipped whole: the source was deleted meanwhile
+        position += len(mine)
+        record.reply.answer(mine)

@@ -1,0 +1,42 @@
+"""From a source's draft to the wire form of an event, all but its signature. Pure."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from storage.records.event import Draft, Event
+from storage.records.identity import Millis, SourceId
+from storage.records.times import rfc3339
+
+SCHEMA_VERSION = 1
+SCHEMA_PATH = "/schemas/stream-event/1.json"
+
+
+def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Millis) -> Event:
+    """Return the event that a draft becomes.
+
+    `base_url` has no slash at its end. `emitted_at` is now, but never before `fetched_at`: the clock may have stepped
+    back between the look and the commit.
+    """
+    return Event(
+        schema=base_url + SCHEMA_PATH,
+        id=event_id,
+        source_id=source,
+        source_type=draft.source_type,
+        source_url=draft.source_url,
+        url=draft.url,
+        title=draft.title,
+        author=draft.author,
+        content=draft.content,
+        content_truncated=True if draft.content_truncated else UNSET,
+        content_hash=draft.content_hash,
+        simhash=draft.simhash,
+        tags=draft.tags,
+        published_at=None if draft.published_at is None else rfc3339(draft.published_at),
+        fetched_at=rfc3339(draft.fetched_at),
+        emitted_at=rfc3339(max(now, draft.fetched_at)),
+        schema_version=SCHEMA_VERSION,
+        diff=UNSET if draft.diff is None else draft.diff,
+        delta=UNSET if draft.delta is None else draft.delta,
+        alert_type=UNSET if draft.alert_type is None else draft.alert_type,
+    )
