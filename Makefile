@@ -1,0 +1,55 @@
+# The commands for all work here; CI calls the same ones. ARGS passes more: make test ARGS="tests/api -x"
+
+PYTHON_IN = .venv/bin/python
+COMPILE = $(PYTHON_IN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-emit-find-links --no-annotate
+SEED = 1
+
+.PHONY: help setup run demo test check simulate bench lock clean
+
+help:
+	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
+	@echo "make demo      a service and three local sources, events as they come"
+	@echo "make test      all tests                                    (ARGS=\"tests/api -x\")"
+	@echo "make check     format, lint, types, import rules, house rules"
+	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
+	@echo "make bench     goals, limits and our figures in one table"
+	@echo "make setup     what all of these need;  make lock: resolve requirements/*.in anew"
+
+setup:
+	@bin/setup check
+
+run:
+	@bin/setup run
+	@exec bin/sanderling serve $(ARGS)
+
+demo:
+	@bin/setup run
+	@exec bin/sanderling demo $(ARGS)
+
+test:
+	@bin/setup test
+	@$(PYTHON_IN) -m pytest $(ARGS)
+
+check:
+	@bin/setup check
+	$(PYTHON_IN) -m ruff check .
+	$(PYTHON_IN) -m ruff format --check .
+	$(PYTHON_IN) -m mypy
+	.venv/bin/lint-imports
+	$(PYTHON_IN) -m pytest tests/rules tests/docs
+
+simulate:
+	@bin/setup test
+	@exec bin/sanderling simulate $(SEED) $(ARGS)
+
+bench:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench $(ARGS)
+
+lock:
+	@bin/setup check
+	for name in uv run test check; do $(COMPILE) $(ARGS) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,20 @@
+"""The entry point: `python -m sanderling`, and `python -m sanderling worker` inside the jail."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run a command and return its exit code. A worker is dispatched before anything heavy is imported."""
+    if sys.argv[1:2] == ["worker"]:
+        from actors.jail.worker import main as work
+
+        return work()
+    from sanderling.cli import run
+
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,258 @@
+"""The table of commands. Each imports what it needs when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import click
+
+from actors.settings import Settings, meaning
+from sanderling.environment import Loaded, environ, flag, load, variable
+from sanderling.exits import CommandFailed, Exit
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
+URL_HELP = "The service's address.  [default: SANDERLING_URL, else http://127.0.0.1:8080]"
+KEY_HELP = "A file that holds the API key.  [default: the variable SANDERLING_KEY]"
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; what failed is told on stderr."""
+    try:
+        return main.main(list(arguments), prog_name="sanderling", standalone_mode=False) or 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        return 130
+    except KeyboardInterrupt:
+        return 130
+    except CommandFailed as error:
+        click.echo(f"sanderling: {error.message}", err=True)
+        return error.code
+    except BrokenPipeError:  # `sanderling tail | head`: the reader has what it wanted
+        sys.stderr.close()
+        return Exit.WELL
+
+
+def _settings_flags(*names: str) -> Callable[[Command], Command]:
+    """Give a command a flag for each of these settings, as the table describes them."""
+
+    def add(command: Command) -> Command:
+        for item in reversed([item for item in fields(Settings) if item.name in names]):
+            says = meaning(item)
+            default = ",".join(item.default) if isinstance(item.default, tuple) else item.default
+            tail = f"{default} {says.unit}".strip() or "none"
+            text = f"{says.says}  [{variable(item.name)}; default: {tail}]"
+            command = click.option(flag(item.name), item.name, metavar="VALUE", help=text)(command)
+        return click.option("--config", metavar="FILE", help="A TOML file of settings.  [SANDERLING_CONFIG]")(command)
+
+    return add
+
+
+def _loaded(config: str | None, flags: dict[str, str | None]) -> Loaded:
+    return load({name: text for name, text in flags.items() if text is not None}, environ(), config)
+
+
+class Tidy(click.Command):
+    """A command whose everyday settings come first in its help, and the rest under a heading of their own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the two groups."""
+        tuning = {item.name for item in fields(Settings)} - set(EVERYDAY)
+        groups: dict[str, list[tuple[str, str]]] = {"Options": [], "Limits and paces": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                groups["Limits and paces" if parameter.name in tuning else "Options"].append(record)
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+def main() -> None:
+    """Turn any URL into a live, resumable, signed stream of new-content events.
+
+    \b
+    sanderling serve                                  the service, on 127.0.0.1:8080
+    sanderling keys create --name me --scope stream:read
+    sanderling tail --keyword release                 events as they come
+    """
+
+
+@main.command(cls=Tidy)
+@_settings_flags(*(item.name for item in fields(Settings)))
+def serve(config: str | None, **flags: str | None) -> int:
+    """Run the service until SIGTERM or Ctrl-C.
+
+    \b
+    sanderling serve --port 9000 --data /var/lib/sanderling
+    SANDERLING_ALLOW_NETWORKS=192.168.0.0/16 sanderling serve
+    """
+    loaded = _loaded(config, flags)
+    from sanderling.serve import serve as run_service
+
+    return run_service(loaded.settings)
+
+
+@main.group()
+def keys() -> None:
+    """Make, list and revoke API keys, also beside a running service."""
+
+
+@keys.command("create")
+@click.option("--name", required=True, help="What will use the key.")
+@click.option("--scope", "scopes", required=True, multiple=True, help="What it may do; repeatable.")
+@_settings_flags("data")
+def keys_create(config: str | None, name: str, scopes: tuple[str, ...], **flags: str | None) -> int:
+    """Make a key. It is shown once: the last line of the output is the key alone.
+
+    \b
+    sanderling keys create --name reader --scope stream:read
+    sanderling keys create --name me --scope sources:read --scope sources:write --scope stream:read | tail -n 1 > key
+    """
+    from sanderling.keyring import create
+
+    created, plaintext = create(_loaded(config, flags).settings, name, scopes)
+    click.echo(f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:", err=True)
+    click.echo(plaintext)
+    return Exit.WELL
+
+
+@keys.command("list")
+@_settings_flags("data")
+def keys_list(config: str | None, **flags: str | None) -> int:
+    """List all keys: their beginnings, names, scopes and last use."""
+    from sanderling.keyring import every
+    from sanderling.keys import key_lines
+
+    for line in key_lines(every(_loaded(config, flags).settings)):
+        click.echo(line)
+    return Exit.WELL
+
+
+@keys.command("revoke")
+@click.argument("key")
+@_settings_flags("data")
+def keys_revoke(config: str | None, key: str, **flags: str | None) -> int:
+    """Revoke a KEY, named by its id, its name or its beginning. The very next request with it gets 401."""
+    from sanderling.keyring import revoke
+
+    revoked = revoke(_loaded(config, flags).settings, key)
+    click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
+    return Exit.WELL
+
+
+@main.group()
+def sources() -> None:
+    """Add and list watched URLs, through the running service."""
+
+
+def _client_flags(command: Command) -> Command:
+    command = click.option("--key-file", metavar="FILE", help=KEY_HELP)(command)
+    return click.option("--url", "service", metavar="URL", help=URL_HELP)(command)
+
+
+@sources.command("add")
+@click.argument("url")
+@click.option("--type", "kind", type=click.Choice(["push", "feed", "html"]), help="Overrides detection.")
+@click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
+@click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
+@_client_flags
+def sources_add(url: str, service: str | None, key_file: str | None, **asked: Any) -> int:
+    """Watch a URL. Its type is detected, and the evidence shown.
+
+    \b
+    sanderling sources add https://example.org/news
+    """
+    from sanderling.client import Client
+
+    for line in Client.named(service, key_file, environ()).add_source(url, **asked):
+        click.echo(line)
+    return Exit.WELL
+
+
+@sources.command("list")
+@click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
+@_client_flags
+def sources_list(service: str | None, key_file: str | None, as_json: bool) -> int:
+    """List the watched URLs, worst health first."""
+    from sanderling.client import Client
+
+    for line in Client.named(service, key_file, environ()).list_sources(as_json=as_json):
+        click.echo(line)
+    return Exit.WELL
+
+
+@main.command()
+@click.option("--source", multiple=True, help="Only this source id; repeatable.")
+@click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable.")
+@click.option("--tag", multiple=True, help="Only events with this tag; repeatable.")
+@click.option("--keyword", multiple=True, help="Only events whose title or content has this; repeatable.")
+@click.option("--since", help="Replay what came after this event id first.")
+@click.option("--channel", help="Read this channel instead of the whole stream.")
+@click.option("--json", "as_json", is_flag=True, help="The events as they are, one a line.")
+@click.option("--count", type=click.IntRange(1), help="Stop after this many events.")
+@_client_flags
+def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
+    """Print events as they come, until Ctrl-C. After a cut it goes on where it was.
+
+    \b
+    sanderling tail --source-type feed --keyword release
+    sanderling tail --json --since 019a... | jq .title
+    """
+    from sanderling.tail import tail as follow
+
+    return follow(service, key_file, environ(), **asked)
+
+
+@main.command()
+@click.option("--seconds", type=float, help="Stop after this long.")
+@click.option("--events", type=click.IntRange(1), help="Stop after this many events.")
+def demo(seconds: float | None, events: int | None) -> int:
+    """Start a service and three local sources, and print the events as they come. Needs no internet, leaves nothing."""
+    from sanderling.demo import demo as show
+
+    return show(environ(), seconds=seconds, events=events)
+
+
+@main.command()
+@click.argument("seed", type=int)
+@click.option("--days", type=float, default=1.0, show_default=True, help="Simulated days.")
+@click.option("--sources", "count", type=click.IntRange(1), default=10, show_default=True, help="Simulated sources.")
+def simulate(seed: int, days: float, count: int) -> int:
+    """Run the whole service in a simulated world that SEED determines, and check its promises."""
+    from sanderling.simulation.command import simulate as run_simulation
+
+    return run_simulation(seed, days=days, sources=count)
+
+
+@main.command(cls=Tidy)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="The reference page of all settings.")
+@_settings_flags(*(item.name for item in fields(Settings)))
+def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
+    """Show each setting's value and where it came from."""
+    from sanderling import settings_page
+
+    if as_markdown:
+        click.echo(settings_page.as_markdown(), nl=False)
+        return Exit.WELL
+    loaded = _loaded(config, flags)
+    click.echo(settings_page.as_json(loaded) if as_json else settings_page.as_text(loaded))
+    return Exit.WELL
+
+
+@main.command()
+def version() -> int:
+    """Print the version."""
+    from sanderling import __version__
+
+    click.echo(f"sanderling {__version__}")
+    return Exit.WELL

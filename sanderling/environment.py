@@ -1,0 +1,167 @@
+"""Where settings come from: flags, then `SANDERLING_*`, then a TOML file, then the table's defaults.
+
+The only reader of the environment and of configuration files. Everything is looked up by the one name that the table
+`actors/settings.py` gives it: `cadence_floor` is `--cadence-floor`, `SANDERLING_CADENCE_FLOOR` and, in the file,
+`cadence_floor = 60`. What is not in the table is an error, not ignored: a misspelt limit that silently doesn't hold is
+worse than a refusal.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass, fields
+from difflib import get_close_matches
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from actors.settings import Settings
+from sanderling.exits import CommandFailed, Exit
+
+PREFIX = "SANDERLING_"
+FILE_NAME = "sanderling.toml"
+BESIDE = {
+    "SANDERLING_CONFIG": "The TOML file to read; `--config` names it too. Else the data folder's own, if there is one.",
+    "SANDERLING_URL": "The service that `sources` and `tail` talk to; `--url` names it too.",
+    "SANDERLING_KEY": "The API key that `sources` and `tail` use; `--key-file` names a file with it.",
+}
+"""Variables that are not settings of the service."""
+
+_FIELDS = {item.name: item for item in fields(Settings)}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings, and for each where its value came from (`default`, `--port`, `SANDERLING_PORT`, a file's path)."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def environ() -> Mapping[str, str]:
+    """Return the process's environment."""
+    return os.environ  # noqa: TID251 - this is the one place
+
+
+def on_terminal(stream: int = 2) -> bool:
+    """Return whether a standard stream (1: output, 2: errors) is a terminal."""
+    try:
+        return os.isatty(stream)
+    except OSError:
+        return False
+
+
+def wants_colour(variables: Mapping[str, str], stream: int = 1) -> bool:
+    """Return whether to colour what goes to a stream: a terminal that is not dumb, and no NO_COLOR (no-color.org)."""
+    return on_terminal(stream) and not variables.get("NO_COLOR") and variables.get("TERM") != "dumb"
+
+
+def worker_command() -> Sequence[str]:
+    """Return the command line that starts a worker process of this same program."""
+    return [sys.executable, "-P", "-m", "sanderling", "worker"]
+
+
+def variable(name: str) -> str:
+    """Return the environment variable of a setting."""
+    return PREFIX + name.upper()
+
+
+def flag(name: str) -> str:
+    """Return the command-line flag of a setting."""
+    return "--" + name.replace("_", "-")
+
+
+def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None = None) -> Loaded:
+    """Return the settings that flags, variables and file make together. Raises CommandFailed (BAD_SETTING)."""
+    _refuse_unknown_variables(variables)
+    found = _from_table(flags, variables)
+    named = config or variables.get("SANDERLING_CONFIG")
+    if named:
+        found = _from_file(Path(named)) | found
+    else:
+        folder = str(found["data"][0] if "data" in found else _FIELDS["data"].default)
+        path = Path(folder) / FILE_NAME
+        if path.is_file():
+            found = _from_file(path, in_data_folder=True) | found
+    try:
+        settings = Settings(**{name: value for name, (value, _) in found.items()})
+    except ValueError as error:
+        raise CommandFailed(_blame(str(error), found), Exit.BAD_SETTING) from None
+    return Loaded(settings, {name: found[name][1] if name in found else "default" for name in _FIELDS})
+
+
+def _from_table(flags: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
+    found = {}
+    for name, item in _FIELDS.items():
+        for text, origin in ((flags.get(name), flag(name)), (variables.get(variable(name)), variable(name))):
+            if text is not None:
+                found[name] = (_parse(item, text, origin), origin)
+                break
+    return found
+
+
+def _parse(item: Field[Any], text: str, origin: str) -> Any:
+    wanted: Any = type(item.default)
+    if wanted is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    try:
+        value = wanted(text)
+        if wanted is float and not isfinite(value):
+            raise ValueError(text)
+    except ValueError:
+        words = {int: "a whole number", float: "a number"}[wanted]
+        raise CommandFailed(f"{origin} = {text!r}: must be {words}.", Exit.BAD_SETTING) from None
+    return value
+
+
+def _refuse_unknown_variables(variables: Mapping[str, str]) -> None:
+    known = [*BESIDE, *(variable(name) for name in _FIELDS)]
+    for name in sorted(variables):
+        if name.startswith(PREFIX) and name not in known:
+            raise CommandFailed(f"{name}: there is no such setting. {_nearest(name, known)}", Exit.BAD_SETTING)
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    close = get_close_matches(name, known, 1, 0.5)
+    return f"Did you mean {close[0]}?" if close else "`sanderling settings` lists them all."
+
+
+def _from_file(path: Path, *, in_data_folder: bool = False) -> dict[str, tuple[Any, str]]:
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise CommandFailed(f"{path}: cannot be read: {error.strerror}.", Exit.BAD_SETTING) from None
+    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
+        raise CommandFailed(f"{path}: is not TOML: {error}.", Exit.BAD_SETTING) from None
+    found = {}
+    for name, value in table.items():
+        if name not in _FIELDS:
+            raise CommandFailed(
+                f"{path}: {name}: there is no such setting. {_nearest(name, list(_FIELDS))}", Exit.BAD_SETTING
+            )
+        if name == "data" and in_data_folder:
+            raise CommandFailed(f"{path}: data: a file in the data folder can't move it; use --data.", Exit.BAD_SETTING)
+        found[name] = (_from_toml(_FIELDS[name], value, path), str(path))
+    return found
+
+
+def _from_toml(item: Field[Any], value: Any, path: Path) -> Any:
+    wanted: Any = type(item.default)
+    if wanted is float and type(value) is int:
+        return float(value)
+    if wanted is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return tuple(value)
+    if type(value) is wanted and (wanted is not float or isfinite(value)):
+        return value
+    words = {int: "a whole number", float: "a number", str: "a string in quotes", tuple: "a list of strings"}[wanted]
+    raise CommandFailed(f"{path}: {item.name} = {value!r}: must be {words}.", Exit.BAD_SETTING)
+
+
+def _blame(message: str, found: Mapping[str, tuple[Any, str]]) -> str:
+    """Name, in a message of the table that begins with a setting, where its value came from."""
+    name = message.split(" ", 1)[0].rstrip(":")
+    origin = found[name][1] if name in found else "default"
+    return f"{message}. (from {origin})"

@@ -1,0 +1,127 @@
+"""Log lines: JSON on stderr for machines, words when it is a terminal.
+
+What is logged may come from a hostile page (a title, an error text), so a line can be neither forged nor coloured by
+it: control characters are escaped, a line is one line, and it is at most 4 KiB.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
+from math import isfinite
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import Processor
+
+from storage.records.identity import Millis
+from storage.records.times import rfc3339
+
+Fields = MutableMapping[str, Any]
+
+LINE_CAP = 4096
+VALUE_CAP = 1024
+FIRST = ("ts", "level", "event")
+
+# C0, DEL, C1 (a lone 0x9b is a CSI to some terminals), the line separators, and what reverses the direction of text.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LETTERS = {"debug": "2", "warning": "33", "error": "31"}
+
+
+def plain(text: str) -> str:
+    r"""Return text with everything that moves, colours or breaks a line written as an escape.
+
+    >>> plain('a\nb\x1b[31m')
+    'a\\nb\\x1b[31m'
+    """
+    return _UNSAFE.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+def make_log(
+    stream: TextIO, wall: Callable[[], float], *, level: str, words: bool, colour: bool
+) -> Callable[..., None]:
+    """Return the World's `log`: an event name, then fields; `level` is a field (info unless said).
+
+    Standard library loggers from warning on come through it too.
+    """
+    logger = structlog.wrap_logger(
+        structlog.PrintLogger(stream),
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.add_log_level,
+            _stamp(wall),
+            _safe,
+            _words(colour) if words else _json_line,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+    )
+
+    def log(event: str, **fields: Any) -> None:
+        # A log that cannot be written (a full disk, a closed pipe) must not end what it tells about.
+        with suppress(OSError, ValueError):
+            getattr(logger, fields.pop("level", "info"))(event, **fields)
+
+    logging.getLogger().handlers = [_Bridge(log)]
+    return log
+
+
+class _Bridge(logging.Handler):
+    """Passes warnings and errors of libraries on to the log, without tracebacks."""
+
+    def __init__(self, log: Callable[..., None]) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        level = "error" if record.levelno >= logging.ERROR else "warning"
+        cause = record.exc_info[1] if record.exc_info else None
+        extra = {"error": f"{type(cause).__name__}: {cause}"} if cause is not None else {}
+        self._log(record.getMessage(), level=level, logger=record.name, **extra)
+
+
+def _stamp(wall: Callable[[], float]) -> Processor:
+    def stamp(_logger: Any, _name: str, fields: Fields) -> Fields:
+        fields["ts"] = rfc3339(Millis(int(wall() * 1000)))
+        return fields
+
+    return stamp
+
+
+def _safe(_logger: Any, _name: str, fields: Fields) -> Fields:
+    return {plain(str(name)): _safe_value(value) for name, value in fields.items()}
+
+
+def _safe_value(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    text = plain(value if isinstance(value, str) else repr(value))
+    return text if len(text) <= VALUE_CAP else text[:VALUE_CAP] + "..."
+
+
+def _json_line(_logger: Any, _name: str, fields: Fields) -> str:
+    ordered = {name: fields[name] for name in FIRST} | dict(fields)
+    line = _encode(ordered)
+    while len(line.encode()) > LINE_CAP:  # the newest fields go first: the event's name and level always stay
+        ordered.popitem()
+        line = _encode(ordered | {"cut": True})
+    return line
+
+
+def _encode(fields: dict[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def _words(colour: bool) -> Processor:
+    def render(_logger: Any, _name: str, fields: Fields) -> str:
+        clock = str(fields["ts"])[11:19]
+        rest = " ".join(f"{name}={value}" for name, value in fields.items() if name not in FIRST)
+        level = fields["level"]
+        mark = "" if level == "info" else f"{level}: "
+        line = f"{clock} {mark}{fields['event']}" + (f"  {rest}" if rest else "")
+        line = line if len(line.encode()) <= LINE_CAP else line.encode()[: LINE_CAP - 3].decode(errors="ignore") + "..."
+        return f"\x1b[{_LETTERS[level]}m{line}\x1b[0m" if colour and level in _LETTERS else line
+
+    return render

@@ -1,0 +1,74 @@
+"""The table of settings as people read it: in the terminal, as JSON, and as the page docs/settings.md."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any
+
+from actors.settings import Meaning, Settings, meaning
+from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
+
+INTRODUCTION = f"""# Settings
+
+Each setting has three names: the flag of `sanderling serve`, the environment variable, and the key in a TOML file. A
+flag beats a variable, a variable beats the file, the file beats the default. The file is the one that `--config` or
+`SANDERLING_CONFIG` names, else `{FILE_NAME}` in the data folder. An unknown name is an error. `sanderling settings`
+prints each value and where it came from.
+
+This page is generated: `sanderling settings --markdown > docs/settings.md`.
+"""
+
+
+def as_text(loaded: Loaded) -> str:
+    """Return one line a setting: name, value, where the value came from."""
+    rows = [(name, _shown(loaded, name), loaded.origins[name]) for name in loaded.origins]
+    wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    return "\n".join(f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows)
+
+
+def as_json(loaded: Loaded) -> str:
+    """Return an object of settings, each with `value` and `from`; secrets are masked."""
+    table = {name: {"value": _masked(loaded, name), "from": loaded.origins[name]} for name in loaded.origins}
+    return json.dumps(table, indent=2)
+
+
+def as_markdown() -> str:
+    """Return the reference page. It depends on the table alone."""
+    lines = [INTRODUCTION, "| Setting | Default | Bounds | Meaning |", "|---|---|---|---|"]
+    for item in fields(Settings):
+        says = meaning(item)
+        names = f"`{item.name}` <br> `{flag(item.name)}` <br> `{variable(item.name)}`"
+        lines.append(f"| {names} | {_default(item.default, says)} | {_bounds(says)} | {says.says} |")
+    lines += ["", "Beside the settings, these variables are read:", "", "| Variable | Meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {says} |" for name, says in BESIDE.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _masked(loaded: Loaded, name: str) -> Any:
+    value = getattr(loaded.settings, name)
+    secret = next(meaning(item).secret for item in fields(Settings) if item.name == name)
+    return "********" if secret and value else value
+
+
+def _shown(loaded: Loaded, name: str) -> str:
+    value = _masked(loaded, name)
+    if isinstance(value, tuple):
+        value = ",".join(value)
+    return str(value) if value != "" else "-"
+
+
+def _default(value: Any, says: Meaning) -> str:
+    if value in ("", ()):
+        return "none"
+    return f"`{value}`" + (f" {says.unit}" if says.unit else "")
+
+
+def _bounds(says: Meaning) -> str:
+    if says.low is None or says.high is None:
+        return ""
+    return f"{_number(says.low)} to {_number(says.high)}"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else str(value)
