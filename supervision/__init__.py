@@ -1,0 +1,72 @@
+"""A small supervision library for Trio: actors as tasks, restarted, watched and stopped in order.
+
+It imports trio and the standard library, and nothing else. This file is its public face. Start reading with
+`README.md`, then `spec.py` (what a child is), `child.py` (its life in one task), `supervisor.py` (few
+children that depend on each other) and `dynamic.py` (many that do not). Pure, without clock or chance:
+`policy.py`, `backoff.py`, `breaker.py`, `alarm.py`, `topology.py`.
+"""
+
+from supervision.alarm import Alarm
+from supervision.backoff import Backoff
+from supervision.breaker import Breaker, BreakerRule
+from supervision.child import Child
+from supervision.dynamic import DynamicStatistics, DynamicSupervisor
+from supervision.errors import (
+    AlreadyStarted,
+    Crash,
+    Escalate,
+    InvalidSpec,
+    NoSuchChild,
+    NotReady,
+    Stopping,
+    Unanswered,
+    describe,
+)
+from supervision.latest import Latest
+from supervision.mailbox import Mailbox, MailboxFull, MailboxStatistics, Reply
+from supervision.snapshot import Row, Snapshot, Status, StepFigures
+from supervision.spec import ChildSpec, Restart, Run, Strategy
+from supervision.states import Change, End, State
+from supervision.supervisor import Supervisor
+from supervision.topology import Ring, check_acyclic
+from supervision.watchdog import Stall, Watchdog
+
+__all__ = [
+    "Alarm",
+    "AlreadyStarted",
+    "Backoff",
+    "Breaker",
+    "BreakerRule",
+    "Change",
+    "Child",
+    "ChildSpec",
+    "Crash",
+    "DynamicStatistics",
+    "DynamicSupervisor",
+    "End",
+    "Escalate",
+    "InvalidSpec",
+    "Latest",
+    "Mailbox",
+    "MailboxFull",
+    "MailboxStatistics",
+    "NoSuchChild",
+    "NotReady",
+    "Reply",
+    "Restart",
+    "Ring",
+    "Row",
+    "Run",
+    "Snapshot",
+    "Stall",
+    "State",
+    "Status",
+    "StepFigures",
+    "Stopping",
+    "Strategy",
+    "Supervisor",
+    "Unanswered",
+    "Watchdog",
+    "check_acyclic",
+    "describe",
+]

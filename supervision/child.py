@@ -1,0 +1,292 @@
+"""One child's life in one task: run, see how it ends, ask the policy, rest, run again.
+
+There is no nursery and no second task for a child: it is stopped through the cancel scope around its own run.
+That scope is shielded, because Trio's cancellation is a broadcast and a supervisor's stop is a sequence: a
+cancellation from outside reaches the supervisor, which then ends its children one by one (or slice by slice).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Protocol
+
+import trio
+
+from supervision.errors import Crash, NotReady, describe
+from supervision.policy import Exit
+from supervision.snapshot import RawRow, StepClock
+from supervision.spec import ChildSpec
+from supervision.states import Change, End, State
+from supervision.teller import Teller
+
+CLEANUP_GRACE = 5.0
+"""Seconds that a cancelled child may still clean up before its supervisor's stop goes on without it."""
+
+
+class Owner(Protocol):
+    """What a child needs of its supervisor."""
+
+    teller: Teller[Change]
+    steps: StepClock | None
+
+    def changed(self, child: Child, old: State) -> None:
+        """Take note of a change of state."""
+
+    def after(self, child: Child, exit: Exit) -> float | None:
+        """Return the seconds to rest before the next life; None when there is none in this task."""
+
+    def ended(self, child: Child) -> None:
+        """Take note that the child's task is at its end."""
+
+
+class Branch(Protocol):
+    """What a supervisor that is itself a child shows its own supervisor."""
+
+    def stop(self, *, now: bool = False) -> None:
+        """Stop in order; `now` skips politeness."""
+
+    def row_slices(self) -> Iterator[list[RawRow]]:
+        """Yield rows of all below, in slices."""
+
+    def find(self, path: str) -> Child | None:
+        """Return the child of this full path."""
+
+
+class Child:
+    """A child as its own code sees it, and the supervisor's record of it, which is there even when the child is wedged.
+
+    For the child: `path`, `ready()`, `stopping`, `note()`, `attention`. The rest is its supervisor's.
+    """
+
+    __slots__ = (
+        "_over",
+        "_ready",
+        "_scope",
+        "_settled",
+        "_stopping",
+        "alive",
+        "asked",
+        "attention",
+        "branch",
+        "crash",
+        "end",
+        "owner",
+        "path",
+        "probation",
+        "recent",
+        "remark",
+        "restarts",
+        "since",
+        "spec",
+        "state",
+        "streak",
+        "task",
+    )
+
+    def __init__(self, spec: ChildSpec, path: str, owner: Owner) -> None:
+        self.spec = spec
+        self.path = path
+        self.owner = owner
+        self.state = State.STARTING
+        self.since = trio.current_time()
+        self.restarts = self.streak = 0
+        self.recent: tuple[float, ...] = ()
+        self.probation = False
+        self.crash: Crash | None = None
+        self.end: End | None = None
+        self.remark = ""
+        self.attention = False
+        """Set by the child: a person should look here first (a breaker is open, say), though it runs."""
+        self.branch: Branch | None = None
+        self.task: trio.lowlevel.Task | None = None
+        self.alive = self.asked = self._ready = False
+        self._scope: trio.CancelScope | None = None
+        self._stopping: trio.Event | None = None
+        self._settled: trio.Event | None = None
+        self._over: trio.Event | None = None
+
+    # --- for the child's own code --------------------------------------------------------------------------------
+
+    @property
+    def stopping(self) -> trio.Event:
+        """Set when the child is asked to stop; a child that looks at it gets `shutdown` seconds to end by itself."""
+        if self._stopping is None:
+            self._stopping = trio.Event()
+            if self.asked:
+                self._stopping.set()
+        return self._stopping
+
+    def ready(self) -> None:
+        """Say that the child does its work now: whoever is started after it may start. Again does nothing."""
+        if self._ready:
+            return
+        self._ready = True
+        if not self.asked:
+            if self._scope is not None:
+                self._scope.deadline = math.inf
+            self.become(State.RUNNING)
+        self._settle()
+
+    def note(self, text: str) -> None:
+        """Say what the child is waiting for or doing, for its status. Costs an assignment."""
+        self.remark = text
+
+    # --- for its supervisor --------------------------------------------------------------------------------------
+
+    def become(self, state: State) -> None:
+        """Change the state and tell the supervisor."""
+        old = self.state
+        if state is not old:
+            self.state = state
+            self.since = trio.current_time()
+            self.owner.changed(self, old)
+
+    def begin(self) -> None:
+        """Get ready for a new task, before it is spawned."""
+        self.alive, self.asked, self._ready, self.end = True, False, False, None
+        self.become(State.STARTING)
+
+    def ask(self, within: float) -> None:
+        """Ask the child to end within so many seconds; one that does not look at `stopping` is cancelled at once."""
+        self._mark_asked()
+        if self._scope is None:
+            return  # not yet running: its task will see that it was asked
+        polite = within > 0 and (self._stopping is not None or self.branch is not None)
+        if self._stopping is not None:
+            self._stopping.set()
+        if self.branch is not None:
+            self.branch.stop(now=not polite)
+        if polite:
+            self._scope.deadline = min(self._scope.deadline, trio.current_time() + within)
+        else:
+            self._scope.cancel()
+
+    def cut(self) -> None:
+        """End politeness: cancel the child now. A supervisor so cut cancels its own, still in order."""
+        self._mark_asked()
+        if self.branch is not None:
+            self.branch.stop(now=True)
+        if self._scope is not None:
+            self._scope.cancel()
+
+    async def wait_settled(self) -> None:
+        """Wait until the child is ready, or has no task any more."""
+        while self.alive and not self._ready:
+            if self._settled is None:
+                self._settled = trio.Event()
+            await self._settled.wait()
+
+    async def wait_over(self) -> None:
+        """Wait until the child's task is gone."""
+        if self.alive:
+            if self._over is None:
+                self._over = trio.Event()
+            await self._over.wait()
+
+    async def wait_ended(self, within: float) -> None:
+        """Ask for the end, cancel after so many seconds, and wait until the task is gone.
+
+        Cancelled while waiting, the request stands: the child still ends within the given time.
+        """
+        if self.alive:
+            self.ask(within)
+            with trio.move_on_after(within):
+                await self.wait_over()
+            if self.alive:
+                self.cut()
+                await self.wait_over()
+
+    def row(self) -> RawRow:
+        """Return the child's line in a snapshot."""
+        return (self.path, self.state, self.since, self.restarts, self.crash, self.attention, self.remark)
+
+    def __repr__(self) -> str:
+        why = f", last {self.crash}" if self.crash is not None else ""
+        return f"<Child {self.path} {self.state} since {self.since:.3f}, {self.restarts} restarts{why}>"
+
+    # --- for its task --------------------------------------------------------------------------------------------
+
+    def _open_life(self) -> trio.CancelScope:
+        within = self.spec.ready_within
+        self._ready = within is None
+        self._stopping, self.branch, self.attention = None, None, False
+        if within is None:
+            self._scope = trio.CancelScope(shield=True, deadline=math.inf)
+            self.become(State.RUNNING)
+            self._settle()
+        else:
+            self._scope = trio.CancelScope(shield=True, deadline=trio.current_time() + within)
+            self.become(State.STARTING)
+        return self._scope
+
+    def _close_life(self, began: float, crash: Crash | None) -> float | None:
+        """Return the seconds to rest before the next life, None when this was the last in this task."""
+        self._stopping, self.branch = None, None
+        if self.spec.mailbox is not None:
+            self.spec.mailbox.desert(f"{self.path} ended before answering", for_good=False)
+        if crash is not None:
+            self.crash = crash
+        if self.asked:
+            return None
+        now = trio.current_time()
+        return self.owner.after(self, Exit(crash is not None, now, now - began))
+
+    def _open_rest(self, seconds: float) -> trio.CancelScope:
+        if self.spec.mailbox is not None and self.state is State.QUARANTINED:
+            self.spec.mailbox.desert(f"{self.path} is in quarantine", for_good=True)
+        self._scope = trio.CancelScope(shield=True, deadline=trio.current_time() + seconds)
+        return self._scope
+
+    def _close(self) -> None:
+        self.alive, self.task, self._scope = False, None, None
+        if self.spec.mailbox is not None:
+            self.spec.mailbox.desert(f"{self.path} has ended", for_good=self.state is not State.BACKOFF)
+        self.owner.ended(self)
+        self._settle()
+        if self._over is not None:
+            self._over.set()
+            self._over = None
+
+    def _mark_asked(self) -> None:
+        if self.alive and not self.asked:
+            self.asked = True
+            self.become(State.STOPPING)
+
+    def _settle(self) -> None:
+        if self._settled is not None:
+            self._settled.set()
+            self._settled = None
+
+
+async def live(child: Child) -> None:
+    """Be a child's task: life after life, until the policy or a stop ends them. Raises nothing that is an Exception."""
+    child.task = trio.lowlevel.current_task()
+    try:
+        while not child.asked:
+            began = trio.current_time()
+            rest = child._close_life(began, await _one_life(child))
+            if rest is None:
+                return
+            with child._open_rest(rest):
+                await trio.sleep_forever()
+    finally:
+        child._close()
+
+
+async def _one_life(child: Child) -> Crash | None:
+    """Run the child once; return what it crashed with, None when it returned or was cancelled without a fault."""
+    crash = None
+    try:
+        with child._open_life() as scope:
+            try:
+                await child.spec.run(child)
+            except Exception as error:
+                crash = describe(error)
+    except Exception as error:
+        # A nursery inside the child can end in a group of Cancelled and ValueError. That group is not an Exception and
+        # passes the clause above; the scope takes its Cancelled out and lets the rest go on, up to here.
+        crash = describe(error)
+    if crash is None and scope.cancelled_caught and not child.asked:
+        crash = describe(NotReady(f"not ready within {child.spec.ready_within:g} s"))
+    return crash

@@ -1,0 +1,323 @@
+"""A supervisor of many children of one kind, that come and go and owe each other nothing.
+
+A child that keeps crashing goes to quarantine alone; the supervisor never gives up for its sake. When many
+are in trouble at once it says so (an alarm) and goes on. All children stop together within one budget, in
+slices, so that neither the stop nor the crash of thousands holds the loop.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+import trio
+
+from supervision.alarm import Alarm, is_alarming
+from supervision.child import CLEANUP_GRACE, Child, live
+from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild, Stopping
+from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
+from supervision.snapshot import SLICE, RawRow, Snapshot, Status, StepClock, picture
+from supervision.spec import ChildSpec
+from supervision.states import Change, End, State
+from supervision.status import status_of
+from supervision.teller import Teller
+
+STOP_SLICE = 500
+"""Children asked to stop between two checkpoints: at about 10 us each, other tasks wait 5 ms at most."""
+ENDS_KEPT = 1000
+"""Ends remembered for those who begin to watch only afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicStatistics:
+    """Living children by state, restarts since the start, whether the alarm is up, and exceptions of listeners."""
+
+    starting: int
+    running: int
+    backoff: int
+    quarantined: int
+    stopping: int
+    restarts: int
+    alarm: bool
+    listener_failures: int
+
+    @property
+    def total(self) -> int:
+        """All living children."""
+        return self.starting + self.running + self.backoff + self.quarantined + self.stopping
+
+
+class DynamicSupervisor:
+    """Runs children that are started and stopped one by one.
+
+    budget: (most restarts, within seconds) of each child; one more and it is quarantined for `quarantine`
+    seconds +-10 %, again and again until it stays alive. stop_budget: seconds for all children together.
+    alarm: told once when 30 % of at least 20 are in backoff or quarantine, and again only after that had
+    calmed down. The rest is as in `Supervisor`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        chance: random.Random,
+        budget: tuple[int, float] = (5, 600.0),
+        quarantine: float = 1800.0,
+        stop_budget: float = 3.0,
+        alarm: Callable[[Alarm], None] | None = None,
+        on_change: Callable[[Change], None] | None = None,
+        steps: StepClock | None = None,
+    ) -> None:
+        if not 0 <= stop_budget < math.inf:
+            raise InvalidSpec(f"{name}: stop_budget must be finite and not negative, not {stop_budget!r} s")
+        self.name = self.path = name
+        self.teller = Teller(on_change)
+        self.steps = steps
+        self._limit = Limit(*budget, quarantine=quarantine)
+        self._stop_budget = stop_budget
+        self._chance = chance
+        self._alarm = Teller(alarm)
+        self._nursery: trio.Nursery | None = None
+        self._ends: OrderedDict[str, End] = OrderedDict()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._children: dict[str, Child] = {}
+        self._counts = dict.fromkeys(State, 0)
+        self._restarts = 0
+        self._alarming = self._asked = False
+        self._empty: trio.Event | None = None
+        self._job = trio.CancelScope()
+        self._polite = trio.CancelScope()
+
+    # --- life ----------------------------------------------------------------------------------------------------
+
+    async def run(self, child: Child | None = None) -> None:
+        """Keep the children that `start_child` brings, until `stop()` or cancellation; both stop them in the budget.
+
+        Fits `ChildSpec.run`. Children live as long as this call: run again, it begins with none.
+        """
+        if self._nursery is not None:
+            raise RuntimeError(f"supervisor {self.path} is running already")
+        self._begin(child)
+        try:
+            async with trio.open_nursery() as self._nursery:
+                if child is not None:
+                    child.ready()
+                try:
+                    with self._job:
+                        await trio.sleep_forever()
+                finally:
+                    self._asked = True
+                    with trio.move_on_after(self._stop_budget + CLEANUP_GRACE, shield=True):
+                        await self._stop_children()
+        finally:
+            self._nursery = None
+
+    def stop(self, *, now: bool = False) -> None:
+        """Ask for a stop; `now`, also when a stop is under way, skips politeness. Does nothing when not running."""
+        if self._nursery is None:
+            return
+        self._asked = True
+        if now:
+            self._polite.cancel()
+        self._job.cancel()
+
+    # --- children ------------------------------------------------------------------------------------------------
+
+    def start_child(self, spec: ChildSpec) -> None:
+        """Start a child; it runs from the next turn of the loop on. Raises AlreadyStarted for a living id, Stopping."""
+        if self._nursery is None or self._asked:
+            raise Stopping(f"{self.path} is {'stopping' if self._asked else 'not running'}")
+        if spec.id in self._children:
+            raise AlreadyStarted(f"{self.path}/{spec.id} is alive")
+        child = Child(spec, f"{self.path}/{spec.id}", self)
+        self._children[spec.id] = child
+        self._counts[child.state] += 1
+        self._ends.pop(spec.id, None)
+        child.begin()
+        self._nursery.start_soon(live, child, name=child.path)
+
+    async def stop_child(self, id: str) -> None:
+        """Ask a child to end, cancel it after its own `shutdown` seconds, and return when its task is gone.
+
+        Raises NoSuchChild. Cancelled, it stops waiting, but the child still ends.
+        """
+        child = self._children.get(id)
+        if child is None:
+            raise NoSuchChild(id)
+        await child.wait_ended(child.spec.shutdown)
+
+    async def watch(self, id: str) -> End:
+        """Return how a child ended, as soon as it has for good; at once when it lately has. Raises NoSuchChild."""
+        child = self._children.get(id)
+        if child is not None:
+            await child.wait_over()
+            assert child.end is not None
+            return child.end
+        end = self._ends.get(id)
+        if end is None:
+            raise NoSuchChild(id)
+        await trio.lowlevel.checkpoint()
+        return end
+
+    def has(self, id: str) -> bool:
+        """Whether a child of this id is alive, in whatever state."""
+        return id in self._children
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    # --- looking -------------------------------------------------------------------------------------------------
+
+    def statistics(self) -> DynamicStatistics:
+        """Return the figures of this moment; they are kept up all the time, so this costs the same for any number."""
+        counts = self._counts
+        return DynamicStatistics(
+            starting=counts[State.STARTING],
+            running=counts[State.RUNNING],
+            backoff=counts[State.BACKOFF],
+            quarantined=counts[State.QUARANTINED],
+            stopping=counts[State.STOPPING],
+            restarts=self._restarts,
+            alarm=self._alarming,
+            listener_failures=self.teller.failures + self._alarm.failures,
+        )
+
+    def snapshot(self) -> Snapshot:
+        """Return the picture of all children, worst first."""
+        return picture(self.row_slices(), trio.current_time(), self.steps.slow() if self.steps is not None else {})
+
+    def status(self, path: str) -> Status:
+        """Return all that is known of one child, by full path or by id. Raises NoSuchChild."""
+        return status_of(self, path, self.steps)
+
+    def row_slices(self) -> Iterator[list[RawRow]]:
+        """Yield the rows of all below, in slices."""
+        children = list(self._children.values())
+        for start in range(0, len(children), SLICE):
+            # As Child.row() says, but without the calls: they would be half of the time of a large snapshot.
+            yield [
+                (c.path, c.state, c.since, c.restarts, c.crash, c.attention, c.remark)
+                for c in children[start : start + SLICE]
+            ]
+        for child in children:
+            if child.branch is not None:
+                yield from child.branch.row_slices()
+
+    def find(self, path: str) -> Child | None:
+        """Return the child of this full path, however deep; None when there is none."""
+        if not path.startswith(f"{self.path}/"):
+            return None
+        id, _, rest = path[len(self.path) + 1 :].partition("/")
+        child = self._children.get(id)
+        if not rest or child is None:
+            return child
+        return child.branch.find(path) if child.branch is not None else None
+
+    def __repr__(self) -> str:
+        state = "idle" if self._nursery is None else "stopping" if self._asked else "running"
+        return f"<DynamicSupervisor {self.path} {state}, {len(self._children)} children>"
+
+    # --- what its children's tasks call --------------------------------------------------------------------------
+
+    def changed(self, child: Child, old: State) -> None:
+        """Keep the counts, raise the alarm, pass the change on."""
+        counts = self._counts
+        counts[old] -= 1
+        counts[child.state] += 1
+        troubled = counts[State.BACKOFF] + counts[State.QUARANTINED]
+        if troubled or self._alarming:
+            was, total = self._alarming, len(self._children)
+            self._alarming = is_alarming(was, troubled, total)
+            if self._alarming and not was:
+                self._alarm.tell(Alarm(self.path, child.since, troubled, total))
+        if self.teller.listener is not None:
+            change = Change(child.path, old, child.state, child.since, child.restarts, child.crash)
+            self.teller.tell(change)
+
+    def after(self, child: Child, exit: Exit) -> float | None:
+        """Decide what follows an exit; None ends the child's task."""
+        if self._asked:
+            return None
+        spec = child.spec
+        decision = decide(
+            spec.restart,
+            exit,
+            backoff=spec.backoff,
+            limit=self._limit,
+            streak=child.streak,
+            recent=child.recent,
+            draw=self._chance.random(),
+            probation=child.probation,
+        )
+        match decision:
+            case NoMore():
+                return None
+            case Again(wait, streak, recent):
+                child.streak, child.recent, child.probation = streak, recent, False
+                state = State.BACKOFF
+            case Quarantine(wait, streak):
+                child.streak, child.recent, child.probation = streak, (), True
+                state = State.QUARANTINED
+            case GiveUp():
+                raise AssertionError("a limit with quarantine does not lead there")
+            case _:
+                assert_never(decision)
+        child.restarts += 1
+        self._restarts += 1
+        child.become(state)
+        return wait
+
+    def ended(self, child: Child) -> None:
+        """Forget a child, but for its end."""
+        stopped = child.asked
+        child.become(State.ENDED)
+        self._counts[State.ENDED] = 0
+        del self._children[child.spec.id]
+        child.end = End(child.path, child.since, child.restarts, child.crash, stopped)
+        self._ends[child.spec.id] = child.end
+        if len(self._ends) > ENDS_KEPT:
+            self._ends.popitem(last=False)
+        if self._empty is not None and not self._children:
+            self._empty.set()
+
+    # --- the task of run -----------------------------------------------------------------------------------------
+
+    def _begin(self, child: Child | None) -> None:
+        self._reset()
+        if child is not None:
+            self.path = child.path
+            child.branch = self
+            if self.teller.listener is None:
+                self.teller = child.owner.teller
+            if self.steps is None:
+                self.steps = child.owner.steps
+
+    async def _stop_children(self) -> None:
+        """Ask all, wait within the budget, cancel the rest."""
+        children = list(self._children.values())
+        self._polite.deadline = trio.current_time() + self._stop_budget
+        with self._polite:
+            await _in_slices(children, lambda child: child.ask(math.inf))
+            await self._wait_empty()
+        await _in_slices(children, Child.cut)
+        await self._wait_empty()
+
+    async def _wait_empty(self) -> None:
+        if self._children:
+            self._empty = trio.Event()
+            await self._empty.wait()
+
+
+async def _in_slices(children: list[Child], act: Callable[[Child], None]) -> None:
+    """Act on each child that is alive, letting other tasks run in between."""
+    for start in range(0, len(children), STOP_SLICE):
+        for child in children[start : start + STOP_SLICE]:
+            if child.alive:
+                act(child)
+        await trio.lowlevel.checkpoint()

@@ -1,0 +1,225 @@
+"""A bounded mailbox that outlives whoever reads it, and questions with a one-shot answer.
+
+It belongs to whoever composes the tree, not to the actor: producers and the consumer only borrow it and
+cannot close it. So a consumer that crashes and comes back finds all that it had not yet taken, no sender sees
+a broken channel, and no producer can shut the door for another. Inside is a Trio memory channel, whose
+sending and receiving are all-or-nothing under cancellation; that guarantee is not rebuilt here.
+
+What *is* lost in a crash is the message that was taken and not finished. So messages are commands and
+wake-ups; data that must not be lost crosses by a cursor over something durable. Whoever *asked* is told: by
+`with reply:` in the consumer, and, where the mailbox is named in the consumer's ChildSpec, by its supervisor
+at the end of each life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import trio
+
+from supervision.errors import Unanswered
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class MailboxFull(trio.WouldBlock):
+    """The mailbox holds as many messages as its bound allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxStatistics:
+    """depth: messages waiting, at most `bound`. sent, received: since it was made. full: how often it was met full."""
+
+    name: str
+    depth: int
+    bound: int
+    sent: int
+    received: int
+    full: int
+
+
+class Reply(Generic[R]):
+    """The slot for one answer. The first word wins, later ones and those to an asker who has left do nothing.
+
+    `with reply:` around the handling makes sure of an answer: leaving it without one fails the question with
+    Unanswered.
+    """
+
+    __slots__ = ("_answered", "_error", "_scope", "_value", "gone", "taken")
+
+    def __init__(self) -> None:
+        self._answered = trio.Event()
+        self._value: R | None = None
+        self._error: Exception | None = None
+        self._scope = trio.CancelScope()
+        self.taken = False
+        """Whether the consumer has received the question."""
+        self.gone = False
+        """Whether the asker has left: an expensive answer need not be made."""
+
+    def answer(self, value: R) -> None:
+        """Give the answer. Never waits, never raises."""
+        if not self._answered.is_set():
+            self._value = value
+            self._answered.set()
+
+    def fail(self, error: Exception) -> None:
+        """Make `ask` raise this in the asker. Never waits, never raises."""
+        if not self._answered.is_set():
+            self._error = error
+            self._answered.set()
+            self._scope.cancel()
+
+    @property
+    def settled(self) -> bool:
+        """Whether there was a first word."""
+        return self._answered.is_set()
+
+    def __enter__(self) -> Reply[R]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self.settled:
+            why = "without an answer" if kind is None else f"by {kind.__name__}"
+            self.fail(Unanswered(f"the question was left {why}"))
+
+    def __repr__(self) -> str:
+        state = "settled" if self.settled else "gone" if self.gone else "taken" if self.taken else "waiting"
+        return f"<Reply {state}>"
+
+    async def _outcome(self) -> R:
+        await self._answered.wait()
+        if self._error is not None:
+            raise self._error
+        return self._value  # type: ignore[return-value]  # settled without an error: the value was given, maybe None
+
+
+class _Question:
+    """A message together with its slot, so that the mailbox knows which answers are owed."""
+
+    __slots__ = ("message", "reply")
+
+    def __init__(self, message: Any, reply: Reply[Any]) -> None:
+        self.message = message
+        self.reply = reply
+
+
+class Mailbox(Generic[T]):
+    """A queue of at most `bound` messages for one consumer. Full, `send` waits and `send_nowait` refuses.
+
+    Made anywhere, used in any task of one Trio run. An idle one has no channel yet and is a few words large.
+    """
+
+    __slots__ = ("_deserted", "_full", "_owed", "_receive", "_received", "_send", "_sent", "bound", "name")
+
+    def __init__(self, name: str, bound: int) -> None:
+        if type(bound) is not int or bound < 1:
+            raise ValueError(f"mailbox {name}: the bound is a whole number of at least 1, not {bound!r}")
+        self.name = name
+        self.bound = bound
+        self._send: trio.MemorySendChannel[T | _Question] | None = None
+        self._receive: trio.MemoryReceiveChannel[T | _Question] | None = None
+        self._owed: dict[Reply[Any], None] | None = None
+        self._sent = self._received = self._full = 0
+        self._deserted = False
+
+    async def send(self, item: T) -> None:
+        """Put a message in, waiting while there is no room. Cancelled, it has not been put in."""
+        await self._put(item)
+
+    def send_nowait(self, item: T) -> None:
+        """Put a message in. Raises MailboxFull, and has then not put it in."""
+        try:
+            self._sender().send_nowait(item)
+        except trio.WouldBlock:
+            self._full += 1
+            raise MailboxFull(f"mailbox {self.name} holds {self.bound} messages") from None
+        self._sent += 1
+
+    async def receive(self) -> T:
+        """Take the oldest message, waiting for one. Cancelled, it has taken none."""
+        self._deserted = False
+        return self._opened(await self._receiver().receive())
+
+    def receive_nowait(self) -> T:
+        """Take the oldest message. Raises trio.WouldBlock when there is none."""
+        self._deserted = False
+        return self._opened(self._receiver().receive_nowait())
+
+    async def ask(self, make: Callable[[Reply[R]], T]) -> R:
+        """Send the message that `make(reply)` builds and return its answer.
+
+        Raises what `reply.fail` was given, and Unanswered when the consumer ended without a word, or is known
+        to be gone. Waits as long as it takes: put a deadline around it. Cancelled, the message may have been
+        sent and acted upon.
+        """
+        if self._deserted:
+            raise Unanswered(f"nobody reads mailbox {self.name}")
+        reply: Reply[R] = Reply()
+        owed = self._owed = {} if self._owed is None else self._owed
+        owed[reply] = None
+        try:
+            with reply._scope:
+                await self._put(_Question(make(reply), reply))
+            return await reply._outcome()
+        finally:
+            reply.gone = True
+            owed.pop(reply, None)
+
+    def desert(self, reason: str, *, for_good: bool) -> None:
+        """Tell those who wait that the consumer's life is over: called by its supervisor.
+
+        Questions that were taken fail with Unanswered. When it is for good (until someone receives again),
+        those still waiting fail too, and new ones are refused at once. No message leaves the mailbox.
+        """
+        self._deserted = for_good
+        for reply in tuple(self._owed or ()):
+            if for_good or reply.taken:
+                reply.fail(Unanswered(reason))
+
+    def statistics(self) -> MailboxStatistics:
+        """Return the figures of this moment."""
+        depth = self._receive.statistics().current_buffer_used if self._receive is not None else 0
+        return MailboxStatistics(self.name, depth, self.bound, self._sent, self._received, self._full)
+
+    def __repr__(self) -> str:
+        now = self.statistics()
+        return f"<Mailbox {self.name} {now.depth}/{now.bound}, {now.sent} sent, {now.received} received>"
+
+    async def _put(self, item: T | _Question) -> None:
+        """Send as the channel does, in the same steps, but counting how often it was full."""
+        sender = self._sender()
+        await trio.lowlevel.checkpoint_if_cancelled()
+        try:
+            sender.send_nowait(item)
+        except trio.WouldBlock:
+            self._full += 1
+            await sender.send(item)
+            self._sent += 1
+        else:
+            self._sent += 1
+            await trio.lowlevel.cancel_shielded_checkpoint()
+
+    def _opened(self, item: T | _Question) -> T:
+        self._received += 1
+        if not isinstance(item, _Question):
+            return item
+        item.reply.taken = True
+        message: T = item.message
+        return message
+
+    def _sender(self) -> trio.MemorySendChannel[T | _Question]:
+        if self._send is None:
+            self._send, self._receive = trio.open_memory_channel(self.bound)
+        return self._send
+
+    def _receiver(self) -> trio.MemoryReceiveChannel[T | _Question]:
+        self._sender()
+        assert self._receive is not None
+        return self._receive

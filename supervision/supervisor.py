@@ -1,0 +1,260 @@
+"""A supervisor of few children that depend on each other.
+
+They are started in order, each when the former is ready, and stopped in reverse.
+
+    run:  begin -> bring up, one by one -> wait -> stop, one by one, last started first -> return, or raise
+    one Escalate
+                      ^                      | +--- rest_for_one: ----+  a child crashed: end what was started
+                      after it, then bring up from there
+
+The bringing up and the stopping are done by the task of `run`; a child's restarts (one_for_one) by the
+child's own task.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import assert_never
+
+import trio
+
+from supervision.child import CLEANUP_GRACE, Child, live
+from supervision.errors import Escalate, InvalidSpec
+from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
+from supervision.snapshot import RawRow, Snapshot, Status, StepClock, picture
+from supervision.spec import ChildSpec, Restart, Strategy
+from supervision.states import Change, End, State
+from supervision.status import status_of
+from supervision.teller import Teller
+
+MOST_LEVELS = 2
+"""Levels of supervisors that escalate. Restarts multiply: with 3 each, two levels already make 15 of one bad child."""
+
+
+class Supervisor:
+    """Runs a fixed list of children. More than `intensity` restarts in `period` seconds stop them all and escalate.
+
+    name: the path's first step, unless it runs as a child itself. chance: jitter is drawn from it. on_change:
+    told of every change of state, synchronously; without one, the listener of the supervisor above is told.
+    steps: a watchdog, for the steps in snapshots. Raises InvalidSpec for nonsense.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        children: Sequence[ChildSpec],
+        *,
+        strategy: Strategy = Strategy.ONE_FOR_ONE,
+        intensity: int = 3,
+        period: float = 30.0,
+        chance: random.Random,
+        on_change: Callable[[Change], None] | None = None,
+        steps: StepClock | None = None,
+    ) -> None:
+        ids = [spec.id for spec in children]
+        if twice := sorted({id for id in ids if ids.count(id) > 1}):
+            raise InvalidSpec(f"{name}: several children are called {', '.join(twice)}")
+        self.levels = 1 + max((_levels(spec) for spec in children), default=0)
+        if self.levels > MOST_LEVELS:
+            raise InvalidSpec(
+                f"{name}: {self.levels} levels escalate, more than {MOST_LEVELS}; their restarts multiply"
+            )
+        self.name = self.path = name
+        self.teller = Teller(on_change)
+        self.steps = steps
+        self._specs = tuple(children)
+        self._strategy = strategy
+        self._limit = Limit(intensity, period)
+        self._chance = chance
+        self._children: list[Child] = []
+        self._nursery: trio.Nursery | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self._asked = self._now = False
+        self._fault: Escalate | None = None
+        self._recent: tuple[float, ...] = ()
+        self._from = 0
+        self._not_before = -math.inf
+        self._job = trio.CancelScope()
+
+    async def run(self, child: Child | None = None) -> None:
+        """Run the children until `stop()`, which makes it return, or until too many restarts, which raises Escalate.
+
+        Cancelled, it stops the children in the same order and within the same budgets as when asked. Fits
+        `ChildSpec.run`, and may be run again after it has ended.
+        """
+        if self._nursery is not None:
+            raise RuntimeError(f"supervisor {self.path} is running already")
+        self._begin(child)
+        try:
+            async with trio.open_nursery() as self._nursery:
+                try:
+                    await self._keep_up(child)
+                finally:
+                    self._asked = True
+                    with trio.move_on_after(self._longest_stop(), shield=True):
+                        await self._stop_children()
+        finally:
+            self._nursery = None
+        if self._fault is not None:
+            raise self._fault
+
+    def stop(self, *, now: bool = False) -> None:
+        """Ask for an ordered stop; `now`, also when a stop is under way, skips politeness but keeps the order.
+
+        Does nothing when not running. Call it in Trio's thread.
+        """
+        if self._nursery is None:
+            return
+        self._asked = True
+        if now:
+            self._now = True
+            for child in self._children:
+                if child.asked:
+                    child.cut()
+        self._job.cancel()
+
+    def snapshot(self) -> Snapshot:
+        """Return the picture of the whole tree below, worst first."""
+        return picture(self.row_slices(), trio.current_time(), self.steps.slow() if self.steps is not None else {})
+
+    async def wait_snapshot(self) -> Snapshot:
+        """Return the same picture, read in slices with checkpoints between: for trees of more than 50,000 children."""
+        slices = []
+        for part in self.row_slices():
+            slices.append(part)
+            await trio.lowlevel.checkpoint()
+        return picture(slices, trio.current_time(), self.steps.slow() if self.steps is not None else {})
+
+    def status(self, path: str) -> Status:
+        """Return all that is known of one child, by full path or by its path below here. Raises NoSuchChild."""
+        return status_of(self, path, self.steps)
+
+    def row_slices(self) -> Iterator[list[RawRow]]:
+        """Yield the rows of all below, in slices; each child before what it supervises."""
+        for child in self._children:
+            yield [child.row()]
+            if child.branch is not None:
+                yield from child.branch.row_slices()
+
+    def find(self, path: str) -> Child | None:
+        """Return the child of this full path, however deep; None when there is none."""
+        for child in self._children:
+            if child.path == path:
+                return child
+            if child.branch is not None and path.startswith(f"{child.path}/"):
+                return child.branch.find(path)
+        return None
+
+    def __repr__(self) -> str:
+        state = "idle" if self._nursery is None else "stopping" if self._asked else "running"
+        return f"<Supervisor {self.path} {state}, {sum(c.alive for c in self._children)}/{len(self._specs)} alive>"
+
+    # --- what its children's tasks call --------------------------------------------------------------------------
+
+    def changed(self, child: Child, old: State) -> None:
+        """Pass a change of state on."""
+        if self.teller.listener is not None:
+            change = Change(child.path, old, child.state, child.since, child.restarts, child.crash)
+            self.teller.tell(change)
+
+    def after(self, child: Child, exit: Exit) -> float | None:
+        """Decide what follows an exit; None ends the child's task."""
+        if self._asked:
+            return None
+        spec = child.spec
+        decision = decide(
+            spec.restart,
+            exit,
+            backoff=spec.backoff,
+            limit=self._limit,
+            streak=child.streak,
+            recent=self._recent,
+            draw=self._chance.random(),
+        )
+        match decision:
+            case NoMore():
+                return None
+            case GiveUp(reason):
+                why = f"{reason}; last: {child.crash}" if exit.crashed else f"{reason}; it returned"
+                self._fault = Escalate(self.path, spec.id, why)
+                self._asked = True
+                self._job.cancel()
+                return None
+            case Again(wait, streak, recent):
+                child.streak, self._recent = streak, recent
+                child.restarts += 1
+                child.become(State.BACKOFF)
+                if self._strategy is Strategy.ONE_FOR_ONE:
+                    return wait
+                self._restart_from(self._children.index(child), exit.at + wait)
+                return None
+            case Quarantine():
+                raise AssertionError("a limit without quarantine does not lead there")
+            case _:
+                assert_never(decision)
+
+    def ended(self, child: Child) -> None:
+        """Note that a task is at its end; in backoff it will get another one from the task of `run`."""
+        if child.state is not State.BACKOFF:
+            stopped = child.asked
+            child.become(State.ENDED)
+            child.end = End(child.path, child.since, child.restarts, child.crash, stopped)
+
+    # --- the task of run -----------------------------------------------------------------------------------------
+
+    def _begin(self, child: Child | None) -> None:
+        self._reset()
+        if child is not None:
+            self.path = child.path
+            child.branch = self
+            if self.teller.listener is None:
+                self.teller = child.owner.teller
+            if self.steps is None:
+                self.steps = child.owner.steps
+        self._children = [Child(spec, f"{self.path}/{spec.id}", self) for spec in self._specs]
+
+    async def _keep_up(self, own: Child | None) -> None:
+        while not self._asked:
+            with trio.CancelScope() as self._job:
+                await self._bring_up()
+                if own is not None:
+                    own.ready()
+                await trio.sleep_forever()
+
+    async def _bring_up(self) -> None:
+        """Start what is not yet up, in order. Cut short by a stop or a crash, it goes on when called again."""
+        for child in reversed(self._children[self._from + 1 :]):
+            await child.wait_ended(child.spec.shutdown)
+        await trio.sleep_until(max(self._not_before, trio.current_time()))
+        while self._from < len(self._children):
+            child = self._children[self._from]
+            if not child.alive and not (child.end is not None and child.spec.restart is Restart.TEMPORARY):
+                assert self._nursery is not None
+                child.begin()
+                self._nursery.start_soon(live, child, name=child.path)
+            await child.wait_settled()
+            self._from += 1
+
+    def _restart_from(self, index: int, not_before: float) -> None:
+        self._from = min(self._from, index)
+        self._not_before = max(self._not_before, not_before)
+        self._job.cancel()
+
+    async def _stop_children(self) -> None:
+        for child in reversed(self._children):
+            within = 0.0 if self._now else child.spec.shutdown
+            with trio.move_on_after(within + CLEANUP_GRACE):
+                await child.wait_ended(within)
+
+    def _longest_stop(self) -> float:
+        """Return a bound for the whole stop, so that its shield has a deadline; the real bounds are the budgets."""
+        return 1.0 + sum(spec.shutdown + CLEANUP_GRACE for spec in self._specs)
+
+
+def _levels(spec: ChildSpec) -> int:
+    inner = getattr(spec.run, "__self__", None)
+    return inner.levels if isinstance(inner, Supervisor) else 0

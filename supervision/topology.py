@@ -1,0 +1,33 @@
+"""Who sends to whom must have no ring: two actors that fill each other's bounded mailboxes wait for ever. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
+
+
+class Ring(ValueError):
+    """The edges close a ring; `members` names it, the first one again at the end."""
+
+    def __init__(self, members: tuple[str, ...]) -> None:
+        super().__init__(f"messages go in a ring: {' -> '.join(members)}")
+        self.members = members
+
+
+def check_acyclic(edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the actors in an order in which all sending goes forward. Raises Ring.
+
+    edges: (sender, receiver), each for a channel that the sender may have to wait for. An answer through a
+    one-shot `Reply` is no edge, since answering never waits; nor is a `send_nowait` whose refusal the sender
+    accepts.
+
+    >>> check_acyclic([("a", "b"), ("b", "c"), ("a", "c")])
+    ('a', 'b', 'c')
+    """
+    graph: TopologicalSorter[str] = TopologicalSorter()
+    for sender, receiver in edges:
+        graph.add(receiver, sender)
+    try:
+        return tuple(graph.static_order())
+    except CycleError as error:
+        raise Ring(tuple(error.args[1])) from None

@@ -1,0 +1,161 @@
+"""A thread that names the actor which holds the loop, and shows where.
+
+Tasks share one thread: a step that computes, or blocks, stops everything, and nothing inside the loop can
+then report it. An instrument notes which task is in its step and since when; the thread looks at that note
+from outside and, when a step takes too long, reads the Trio thread's stack. A step in C code that keeps
+Python's interpreter lock is reported when it lets go of it.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+
+import trio
+
+from supervision.child import Child
+from supervision.snapshot import StepFigures
+
+FRAMES_SHOWN = 12
+SLOW_KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """A task has been in one step for so many seconds, and still is. stack: innermost last, "file:line in function"."""
+
+    path: str
+    seconds: float
+    stack: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.path} has held the loop for {self.seconds:.1f} s: {' > '.join(self.stack)}"
+
+
+class Watchdog(trio.abc.Instrument):
+    """Off until entered, in the Trio run that it is to watch: `with watchdog: ...`, or `watchdog.run` as a child.
+
+    clock: seconds of real time (Trio's own clock may be virtual). report: told once of every stall, **in the
+    watchdog's thread**. limit: seconds in one step that are a stall. interval: seconds between looks. slow:
+    seconds that make a step worth remembering in `slow()`. It costs every step two readings of the clock, and
+    150 bytes a task.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float],
+        report: Callable[[Stall], None],
+        limit: float = 1.0,
+        interval: float = 0.25,
+        slow: float = 0.05,
+    ) -> None:
+        if not 0 < interval <= limit:
+            raise ValueError(f"a watchdog looks more often than its limit: interval {interval:g} s, limit {limit:g} s")
+        self._clock = clock
+        self._report = report
+        self._limit = limit
+        self._interval = interval
+        self._slow_from = slow
+        self._step: tuple[str, float] | None = None  # replaced as a whole: the other thread never sees half of it
+        self._last: dict[str, float] = {}
+        self._slowest: dict[str, float] = {}
+        self._loop_thread = 0
+        self._enough = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    # --- on and off, in the loop's thread ------------------------------------------------------------------------
+
+    def __enter__(self) -> Watchdog:
+        if self._thread is not None:
+            raise RuntimeError("the watchdog is on already")
+        self._loop_thread = threading.get_ident()
+        self._enough.clear()
+        trio.lowlevel.add_instrument(self)
+        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        trio.lowlevel.remove_instrument(self)
+        self._enough.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._thread = self._step = None
+
+    async def run(self, child: Child) -> None:
+        """Watch as long as this runs; fits `ChildSpec.run`."""
+        with self:
+            child.ready()
+            await trio.sleep_forever()
+
+    # --- figures -------------------------------------------------------------------------------------------------
+
+    def of(self, path: str) -> StepFigures | None:
+        """Return the figures of the task of this name, None when it has made no step since the watchdog is on."""
+        last = self._last.get(path)
+        return None if last is None else StepFigures(self._clock() - last, self._slowest.get(path, 0.0))
+
+    def slow(self) -> Mapping[str, float]:
+        """Return the slowest step in seconds of each living task that had a slow one."""
+        return self._slowest
+
+    # --- instrument ----------------------------------------------------------------------------------------------
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        """Note who is in a step, and since when."""
+        now = self._clock()
+        self._last[task.name] = now
+        self._step = (task.name, now)
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        """Note that the step is over, and how long it took when that was long."""
+        step, self._step = self._step, None
+        if step is not None:
+            took = self._clock() - step[1]
+            if took >= self._slow_from:
+                self._remember(task.name, took)
+
+    def task_exited(self, task: trio.lowlevel.Task) -> None:
+        """Forget the task."""
+        self._last.pop(task.name, None)
+        self._slowest.pop(task.name, None)
+
+    def _remember(self, name: str, took: float) -> None:
+        slowest = self._slowest
+        slowest[name] = max(took, slowest.get(name, 0.0))
+        if len(slowest) > SLOW_KEPT:
+            del slowest[min(slowest, key=slowest.__getitem__)]
+
+    # --- the thread ----------------------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        told: tuple[str, float] | None = None
+        while not self._enough.wait(self._interval):
+            step = self._step
+            if step is None or step is told:
+                continue
+            seconds = self._clock() - step[1]
+            if seconds < self._limit:
+                continue
+            frame = sys._current_frames().get(self._loop_thread)
+            stack = _stack(frame)
+            if self._step is step:  # else it ended while the stack was read, and the stack is another's
+                told = step
+                self._report(Stall(step[0], seconds, stack))
+
+
+def _stack(frame: FrameType | None) -> tuple[str, ...]:
+    """Return the innermost frames below Trio's loop."""
+    places: list[str] = []
+    while frame is not None and len(places) < FRAMES_SHOWN:
+        if frame.f_globals.get("__name__") == "trio._core._run":
+            break
+        places.append(f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno} in {frame.f_code.co_name}")
+        frame = frame.f_back
+    return tuple(reversed(places))

@@ -1,0 +1,396 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+
+import pytest
+import trio
+
+from supervision import (
+    Change,
+    Child,
+    ChildSpec,
+    DynamicSupervisor,
+    Escalate,
+    InvalidSpec,
+    NoSuchChild,
+    Restart,
+    State,
+    Strategy,
+    Supervisor,
+)
+
+
+@pytest.fixture
+def chance() -> random.Random:
+    return random.Random(7)
+
+
+class Boom(Exception):
+    pass
+
+
+def recorder(log: list[str], name: str, *, lives: float = 1e9) -> Callable[[Child], Awaitable[None]]:
+    """A child that writes down its start and its end, and crashes after so many seconds of its first life."""
+    remaining = [lives]
+
+    async def run(child: Child) -> None:
+        log.append(f"+{name}")
+        try:
+            with trio.move_on_after(remaining[0]):
+                await trio.sleep_forever()
+            remaining[0] = 1e9
+            raise Boom(name)
+        finally:
+            log.append(f"-{name}")
+
+    return run
+
+
+async def idle(child: Child) -> None:
+    await trio.sleep_forever()
+
+
+async def deaf(child: Child) -> None:
+    assert not child.stopping.is_set()
+    await trio.sleep_forever()
+
+
+async def crash_after_a_second(child: Child) -> None:
+    await trio.sleep(1)
+    raise Boom("again")
+
+
+async def test_s1_a_child_is_one_task_named_by_its_path_and_every_change_is_told(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    changes: list[Change] = []
+    names: list[str] = []
+
+    async def once(child: Child) -> None:
+        names.append(trio.lowlevel.current_task().name)
+        await trio.sleep(1)
+        if child.restarts == 0:
+            raise Boom("first life")
+
+    inner = Supervisor("ignored", [ChildSpec("a", once, restart=Restart.TRANSIENT)], chance=chance)
+    tree = Supervisor("root", [ChildSpec("inner", inner.run)], chance=chance, on_change=changes.append)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(10)
+        tree.stop()
+    assert names == ["root/inner/a"] * 2
+    told = [(c.old, c.new, str(c.crash or "")) for c in changes if c.path == "root/inner/a"]
+    assert told == [
+        (State.STARTING, State.RUNNING, ""),
+        (State.RUNNING, State.BACKOFF, "Boom: first life"),
+        (State.BACKOFF, State.RUNNING, "Boom: first life"),
+        (State.RUNNING, State.ENDED, "Boom: first life"),
+    ]
+
+
+@pytest.mark.parametrize("kind", Restart)
+@pytest.mark.parametrize("crashes", [False, True])
+async def test_s2_restart_after_any_exit_after_a_crash_or_never(
+    kind: Restart, crashes: bool, chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    lives = 0
+
+    async def run(child: Child) -> None:
+        nonlocal lives
+        lives += 1
+        if lives == 2:
+            await trio.sleep_forever()
+        if crashes:
+            raise Boom
+
+    tree = Supervisor("root", [ChildSpec("a", run, restart=kind)], chance=chance)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(5)
+        tree.stop()
+    again = kind is Restart.PERMANENT or (kind is Restart.TRANSIENT and crashes)
+    assert lives == (2 if again else 1)
+
+
+async def test_s3_keyboard_interrupt_and_system_exit_pass_the_supervisor(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    for error in (KeyboardInterrupt, SystemExit):
+        log: list[str] = []
+
+        async def run(child: Child, error: type[BaseException] = error) -> None:
+            await trio.sleep(1)
+            raise error
+
+        specs = [ChildSpec("a", recorder(log, "a")), ChildSpec("b", run), ChildSpec("c", recorder(log, "c"))]
+        with pytest.raises(BaseExceptionGroup) as caught:
+            await Supervisor("root", specs, chance=chance).run()
+        assert caught.group_contains(error)
+        assert log == ["+a", "+c", "-c", "-a"], "the siblings are stopped in order even then"
+
+
+async def test_s4_too_many_restarts_stop_all_in_order_and_raise_one_plain_escalation(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    log: list[str] = []
+    specs = [
+        ChildSpec("a", recorder(log, "a")),
+        ChildSpec("bad", crash_after_a_second),
+        ChildSpec("c", recorder(log, "c")),
+    ]
+    with pytest.raises(Escalate) as caught:
+        await Supervisor("root", specs, chance=chance).run()
+    assert (caught.value.path, caught.value.child) == ("root", "bad")
+    assert caught.value.reason == "needs more than 3 restarts in 30 s; last: Boom: again"
+    assert log == ["+a", "+c", "-c", "-a"]
+    assert caught.value.__context__ is None
+
+
+async def test_s4_restarts_far_apart_never_escalate(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    async def run(child: Child) -> None:
+        await trio.sleep(11)
+        raise Boom
+
+    tree = Supervisor("root", [ChildSpec("a", run)], intensity=3, period=30, chance=chance)
+    with trio.move_on_after(10_000):
+        await tree.run()
+    with pytest.raises(NoSuchChild):
+        tree.status("b")
+    assert tree.status("a").restarts > 100
+
+
+async def test_s4_two_levels_make_at_most_16_restarts_and_a_third_is_refused(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    restarts = 0
+
+    def count(change: Change) -> None:
+        nonlocal restarts
+        restarts += change.new is State.BACKOFF
+
+    async def bad(child: Child) -> None:
+        raise Boom
+
+    inner = Supervisor("inner", [ChildSpec("bad", bad)], chance=chance)
+    tree = Supervisor("root", [ChildSpec("inner", inner.run)], period=60, chance=chance, on_change=count)
+    with pytest.raises(Escalate) as caught:
+        await tree.run()
+    assert restarts <= 16
+    assert "last: Escalate: root/inner/bad: needs more than 3 restarts" in caught.value.reason
+    with pytest.raises(InvalidSpec, match="3 levels escalate"):
+        Supervisor("top", [ChildSpec("root", tree.run)], chance=chance)
+
+
+async def test_s9_static_children_stop_in_reverse_each_within_its_own_budget(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    specs = [ChildSpec("deaf2", deaf, shutdown=2), ChildSpec("deaf3", deaf, shutdown=3)]
+    tree = Supervisor("root", specs, chance=chance)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(1)
+        began = trio.current_time()
+        tree.stop()
+    assert 5.0 <= trio.current_time() - began <= 5.05
+
+
+@pytest.mark.parametrize("how", ["asked", "cancelled"])
+async def test_s11_cancelling_from_outside_gives_the_order_of_an_asked_stop(
+    how: str, chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    log: list[str] = []
+    inner = Supervisor("in", [ChildSpec(n, recorder(log, n)) for n in "cd"], chance=chance)
+    specs = [
+        ChildSpec("a", recorder(log, "a")),
+        ChildSpec("b", recorder(log, "b")),
+        ChildSpec("inner", inner.run, ready_within=10),
+        ChildSpec("e", recorder(log, "e")),
+    ]
+    tree = Supervisor("root", specs, chance=chance)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(1)
+        if how == "asked":
+            tree.stop()
+        else:
+            nursery.cancel_scope.cancel()
+    assert log == ["+a", "+b", "+c", "+d", "+e", "-e", "-d", "-c", "-b", "-a"]
+
+
+async def test_s11_a_second_stop_skips_politeness_but_keeps_the_order(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    log: list[str] = []
+
+    def polite(name: str) -> Callable[[Child], Awaitable[None]]:
+        async def run(child: Child) -> None:
+            await child.stopping.wait()
+            try:
+                await trio.sleep_forever()
+            finally:
+                log.append(name)
+
+        return run
+
+    inner = Supervisor("in", [ChildSpec(n, polite(n), shutdown=60) for n in "bc"], chance=chance)
+    many = DynamicSupervisor("many", chance=chance, stop_budget=60)
+    specs = [
+        ChildSpec("a", polite("a"), shutdown=60),
+        ChildSpec("in", inner.run, shutdown=600),
+        ChildSpec("many", many.run, shutdown=60),
+    ]
+    tree = Supervisor("root", specs, chance=chance)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(1)
+        many.start_child(ChildSpec("d", polite("d")))
+        await trio.sleep(1)
+        began = trio.current_time()
+        tree.stop()
+        await trio.sleep(2)
+        tree.stop(now=True)
+    assert trio.current_time() - began == pytest.approx(2)
+    assert log == ["d", "c", "b", "a"]
+
+
+async def test_s13_ready_gates_the_next_start(chance: random.Random, autojump_clock: trio.testing.MockClock) -> None:
+    log: list[tuple[str, float]] = []
+
+    async def slow(child: Child) -> None:
+        await trio.sleep(4)
+        child.ready()
+        log.append(("slow is ready", trio.current_time()))
+        await trio.sleep_forever()
+
+    async def second(child: Child) -> None:
+        log.append(("second starts", trio.current_time()))
+        await trio.sleep_forever()
+
+    specs = [ChildSpec("slow", slow, ready_within=10), ChildSpec("second", second)]
+    began = trio.current_time()
+    with trio.move_on_after(60):
+        await Supervisor("root", specs, chance=chance).run()
+    assert log == [("slow is ready", began + 4), ("second starts", began + 4)]
+
+
+async def test_s13_a_child_not_ready_in_time_has_crashed(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    tree = Supervisor("root", [ChildSpec("a", idle, ready_within=10), ChildSpec("b", idle)], chance=chance)
+    states = []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(9)
+        states.append(tree.status("a").state)
+        await trio.sleep(1.1)
+        status = tree.status("a")
+        states.append(status.state)
+        assert str(status.crash) == "NotReady: not ready within 10 s"
+        assert tree.status("b").state is State.STARTING, "it was never started"
+        nursery.cancel_scope.cancel()
+    assert states == [State.STARTING, State.BACKOFF]
+
+
+async def test_rest_for_one_restarts_what_was_started_after(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    log: list[str] = []
+    specs = [
+        ChildSpec("a", recorder(log, "a")),
+        ChildSpec("b", recorder(log, "b", lives=5)),
+        ChildSpec("c", recorder(log, "c")),
+        ChildSpec("t", recorder(log, "t"), restart=Restart.TEMPORARY),
+        ChildSpec("d", recorder(log, "d")),
+    ]
+    tree = Supervisor("root", specs, strategy=Strategy.REST_FOR_ONE, chance=chance)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(60)
+        assert tree.status("b").restarts == 1
+        assert tree.status("c").restarts == 0
+        tree.stop()
+    up, crash = ["+a", "+b", "+c", "+t", "+d"], ["-b", "-d", "-t", "-c", "+b", "+c", "+d"]
+    assert log == [*up, *crash, "-d", "-c", "-b", "-a"]
+
+
+async def test_rest_for_one_crash_of_an_earlier_child_while_a_later_one_is_brought_up(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    log: list[str] = []
+
+    async def never_ready(child: Child) -> None:
+        log.append("+c")
+        try:
+            await trio.sleep_forever()
+        finally:
+            log.append("-c")
+
+    specs = [
+        ChildSpec("a", recorder(log, "a", lives=7)),
+        ChildSpec("b", recorder(log, "b", lives=2)),
+        ChildSpec("c", never_ready, ready_within=100),
+        ChildSpec("d", recorder(log, "d")),
+    ]
+    tree = Supervisor("root", specs, strategy=Strategy.REST_FOR_ONE, chance=chance)
+    with trio.move_on_after(60):
+        await tree.run()
+    first = ["+a", "+b", "+c"]
+    assert log == [*first, "-b", "-c", "+b", "+c", "-a", "-c", "-b", *first, "-c", "-b", "-a"]
+
+
+async def test_a_crash_while_stopping_does_not_restart_and_is_on_record(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    async def last(child: Child) -> None:
+        await child.stopping.wait()
+        await trio.sleep(3)
+
+    tree = Supervisor(
+        "root",
+        [ChildSpec("bad", crash_after_a_second), ChildSpec("last", last)],
+        chance=chance,
+    )
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(0.5)
+        tree.stop()
+    status = tree.status("bad")
+    assert (status.state, status.restarts, str(status.crash)) == (State.ENDED, 0, "Boom: again")
+
+
+async def test_a_supervisor_can_be_run_again(chance: random.Random, autojump_clock: trio.testing.MockClock) -> None:
+    log: list[str] = []
+    tree = Supervisor("root", [ChildSpec("a", recorder(log, "a"))], chance=chance)
+    for _ in range(2):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(tree.run)
+            await trio.sleep(1)
+            with pytest.raises(RuntimeError, match="running already"):
+                await tree.run()
+            tree.stop()
+    tree.stop()
+    assert log == ["+a", "-a"] * 2
+    assert repr(tree) == "<Supervisor root idle, 0/1 alive>"
+
+
+async def test_a_listener_that_raises_harms_no_child(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    def broken(change: Change) -> None:
+        raise Boom("listener")
+
+    tree = Supervisor("root", [ChildSpec("a", idle)], chance=chance, on_change=broken)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(1)
+        assert tree.status("a").state is State.RUNNING
+        assert (tree.teller.failures, str(tree.teller.crash)) == (1, "Boom: listener")
+        tree.stop()
+
+
+def test_children_of_the_same_name_are_refused(chance: random.Random) -> None:
+    with pytest.raises(InvalidSpec, match="several children are called a"):
+        Supervisor("root", [ChildSpec("a", idle), ChildSpec("a", idle)], chance=chance)
