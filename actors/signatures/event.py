@@ -1,0 +1,150 @@
+"""The signature inside an event: Ed25519 (RFC 8032) over the RFC 8785 form of all its other fields.
+
+It belongs to the content and not to the transport: it holds on a stream, in a delivery, in a digest and in an export,
+and after any re-serialisation of the JSON. `key_id` and `signed_at` are covered. Keys are published as a JWK Set
+(RFC 7517, RFC 8037); a key's id is its thumbprint (RFC 7638).
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import nacl.signing
+from nacl.exceptions import BadSignatureError
+
+from actors.signatures.canonical import canonical, canonical_json
+from actors.signatures.verdict import Verdict
+from storage.records.event import Event
+from storage.records.identity import Millis
+from storage.records.key import SigningKey
+from storage.records.times import rfc3339
+
+_ENCODER = msgspec.json.Encoder()
+
+
+class Signer:
+    """Signs events with one key. It holds no state but the key, so any thread may use it."""
+
+    def __init__(self, key: SigningKey) -> None:
+        self.key_id = key.key_id
+        self._key = nacl.signing.SigningKey(key.seed)
+
+    def sign(self, event: Event, at: Millis) -> bytes:
+        """Return the wire JSON of an event, signed, its fields in the order of `Event`.
+
+        Lone surrogates, which have no UTF-8 form, become U+FFFD before anything is signed.
+        """
+        event = msgspec.structs.replace(event, signed_at=rfc3339(at), key_id=self.key_id, signature=msgspec.UNSET)
+        try:
+            signed = canonical(event)
+        except UnicodeEncodeError:
+            event = _without_surrogates(event)
+            signed = canonical(event)
+        signature = _b64url(self._key.sign(signed).signature)
+        return _ENCODER.encode(msgspec.structs.replace(event, signature=signature))
+
+    def __repr__(self) -> str:
+        return f"Signer({self.key_id!r})"
+
+
+def new_signing_key(seed: bytes, at: Millis) -> SigningKey:
+    """Return the key pair of 32 secret bytes, named by its thumbprint. Raises ValueError for another length."""
+    if len(seed) != nacl.bindings.crypto_sign_SEEDBYTES:
+        raise ValueError(f"a seed has 32 bytes, not {len(seed)}")
+    return SigningKey(key_id=_thumbprint(_public(seed)), seed=seed, created_at=at)
+
+
+def jwks(keys: Sequence[SigningKey]) -> bytes:
+    """Return the public halves as an encoded JWK Set: retired keys too, or old events could not be verified."""
+    published = [
+        {"kty": "OKP", "crv": "Ed25519", "x": _public(key.seed), "kid": key.key_id, "alg": "EdDSA", "use": "sig"}
+        for key in keys
+    ]
+    return _ENCODER.encode({"keys": published})
+
+
+def verify(body: bytes, jwks: bytes) -> Verdict:
+    """Check an event as it arrived against a JWK Set, without the network. Never raises."""
+    try:
+        event = _decode(body)
+    except (ValueError, RecursionError) as error:
+        return Verdict(False, f"the event can't be read: {str(error)[:200]}")
+    if not isinstance(event, dict):
+        return Verdict(False, "the event is not a JSON object")
+    signature, key_id = event.pop("signature", None), event.get("key_id")
+    if not isinstance(signature, str) or not isinstance(key_id, str):
+        return Verdict(False, "the event carries no signature and key_id")
+    try:
+        key = _find(jwks, key_id)
+        key.verify(canonical_json(event), _from_b64url(signature))
+    except BadSignatureError:
+        return Verdict(False, "the signature does not match the event's content", key_id)
+    except (ValueError, RecursionError) as error:
+        return Verdict(False, str(error)[:200], key_id)
+    return Verdict(True, f"signed with key {key_id} at {str(event.get('signed_at'))[:40]}", key_id)
+
+
+def _find(jwks: bytes, key_id: str) -> nacl.signing.VerifyKey:
+    """Return the key of a set by its id. Raises ValueError."""
+    document = _decode(jwks)
+    entries = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        raise ValueError("the key set is not a JWK Set (RFC 7517)")
+    for entry in entries:
+        if isinstance(entry, dict) and entry.get("kid") == key_id:
+            if entry.get("kty") != "OKP" or entry.get("crv") != "Ed25519" or not isinstance(entry.get("x"), str):
+                raise ValueError(f"key {key_id} of the set is not an Ed25519 key")
+            return nacl.signing.VerifyKey(_from_b64url(entry["x"]))
+    raise ValueError(f"key {key_id} is not in the key set")
+
+
+def _decode(body: bytes) -> Any:
+    """Decode I-JSON. A repeated name is refused: two parsers could read two different events under one signature."""
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError("a name occurs twice in one object")
+        return found
+
+    return json.loads(body, object_pairs_hook=members)
+
+
+def _without_surrogates(event: Event) -> Event:
+    def clean(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if isinstance(value, dict):
+            return {name: clean(item) for name, item in value.items()}
+        return [clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+    return msgspec.convert(clean(msgspec.to_builtins(event)), Event)
+
+
+def _public(seed: bytes) -> str:
+    return _b64url(bytes(nacl.signing.SigningKey(seed).verify_key))
+
+
+def _thumbprint(x: str) -> str:
+    """Return the RFC 7638 thumbprint of an OKP key: the required members only, in order, as RFC 8037 (2) lists them."""
+    return _b64url(sha256(canonical_json({"crv": "Ed25519", "kty": "OKP", "x": x})).digest())
+
+
+def _b64url(raw: bytes) -> str:
+    return urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def _from_b64url(text: str) -> bytes:
+    """Decode base64url without padding, accepting the one canonical spelling only. Raises ValueError."""
+    try:
+        raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        raw = b""
+    if not raw or _b64url(raw) != text:
+        raise ValueError(f"not base64url: {text[:20]!r}")
+    return raw
