@@ -38,6 +38,7 @@ check:
 	$(PYTHON_IN) -m mypy
 	.venv/bin/lint-imports
 	$(PYTHON_IN) -m pytest tests/rules tests/docs
+	@$(PYTHON_IN) -m tests.rules.sizes
 
 simulate:
 	@bin/setup test

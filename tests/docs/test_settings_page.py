@@ -1,0 +1,11 @@
+"""docs/settings.md is the table of settings and nothing else."""
+
+from __future__ import annotations
+
+from sanderling.settings_page import as_markdown
+from tests.rules.source_files import ROOT
+
+
+def test_the_reference_page_is_what_the_table_says() -> None:
+    page = (ROOT / "docs/settings.md").read_text("utf-8")
+    assert page == as_markdown(), "run: bin/sanderling settings --markdown > docs/settings.md"

@@ -1,0 +1,43 @@
+"""What import-linter does not say: which third parties a room knows, and that each package introduces itself."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.rules.source_files import ROOMS, modules, name_of, tree_of
+
+THIRD_PARTIES = {
+    "supervision": {"supervision", "trio"},
+    "storage": {"storage", "trio", "msgspec", "sqlite_utils"},
+}
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            yield from (item.name.split(".")[0] for item in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.split(".")[0]
+
+
+@pytest.mark.parametrize("room", THIRD_PARTIES)
+def test_a_lower_room_knows_only_its_few_third_parties(room: str) -> None:
+    known = THIRD_PARTIES[room] | sys.stdlib_module_names
+    assert [f"{name_of(path)}: {name}" for path in modules(room) for name in imported(path) if name not in known] == []
+
+
+@pytest.mark.parametrize("package", [p for p in modules(*ROOMS) if p.name == "__init__.py"], ids=name_of)
+def test_every_package_says_what_it_is_for(package: Path) -> None:
+    words = ast.get_docstring(tree_of(package)) or ""
+    assert 3 <= len(words.splitlines()) <= 12, f"{name_of(package)}: a docstring of 3 to 10 lines, not {words!r}"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_folder_of_modules_is_a_package(room: str) -> None:
+    folders = {path.parent for path in modules(room)}
+    assert [name_of(folder) for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []

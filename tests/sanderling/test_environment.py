@@ -1,0 +1,114 @@
+"""Settings: flags beat variables beat the file, and what is not in the table is refused."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from actors.settings import Settings
+from sanderling.environment import BESIDE, flag, load, variable
+from sanderling.exits import CommandFailed, Exit
+
+
+def refusal(flags: dict[str, str], variables: dict[str, str], config: str | None = None) -> str:
+    with pytest.raises(CommandFailed) as caught:
+        load(flags, variables, config)
+    assert caught.value.code == Exit.BAD_SETTING
+    return caught.value.message
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> dict[str, str]:
+    """An empty data folder, as a variable."""
+    return {"SANDERLING_DATA": str(tmp_path)}
+
+
+def test_without_anything_the_table_decides(folder: dict[str, str]) -> None:
+    loaded = load({}, folder)
+    assert loaded.settings == Settings(data=folder["SANDERLING_DATA"])
+    assert loaded.origins["port"] == "default"
+
+
+def test_a_flag_beats_a_variable_beats_the_file(tmp_path: Path, folder: dict[str, str]) -> None:
+    (tmp_path / "sanderling.toml").write_text('port = 1\nworkers = 3\nhost = "::1"\n')
+    loaded = load({"port": "3"}, folder | {"SANDERLING_PORT": "2", "SANDERLING_WORKERS": "4"})
+    assert (loaded.settings.port, loaded.settings.workers, loaded.settings.host) == (3, 4, "::1")
+    assert [loaded.origins[name] for name in ("port", "workers", "host")] == [
+        "--port",
+        "SANDERLING_WORKERS",
+        str(tmp_path / "sanderling.toml"),
+    ]
+
+
+@pytest.mark.parametrize("item", fields(Settings), ids=lambda item: str(item.name))
+def test_every_setting_can_be_said_in_all_three_ways(item: object, tmp_path: Path) -> None:
+    name = item.name  # type: ignore[attr-defined]
+    value = getattr(Settings(), name)
+    text = ",".join(value) if isinstance(value, tuple) else str(value)
+    toml = tmp_path / "other.toml"
+    toml.write_text(f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}\n")
+    assert load({name: text}, {}).origins[name] == flag(name)
+    assert load({}, {variable(name): text}).origins[name] == variable(name)
+    assert load({}, {}, str(toml)).origins[name] == str(toml)
+    assert getattr(load({name: text}, {}).settings, name) == value
+
+
+def test_lists_are_separated_by_commas(folder: dict[str, str]) -> None:
+    loaded = load({"allow_networks": "127.0.0.0/8, 10.0.0.0/8,"}, folder)
+    assert loaded.settings.allow_networks == ("127.0.0.0/8", "10.0.0.0/8")
+
+
+def test_an_unknown_variable_is_refused_with_the_nearest_name() -> None:
+    assert "SANDERLING_PORT" in refusal({}, {"SANDERLING_PROT": "1"})
+
+
+def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_name(tmp_path: Path, folder: dict[str, str]) -> None:
+    (tmp_path / "sanderling.toml").write_text("wokers = 3\n")
+    assert "Did you mean workers?" in refusal({}, folder)
+
+
+def test_other_variables_are_none_of_our_business(folder: dict[str, str]) -> None:
+    assert load({}, folder | {"PORT": "x", "SANDERLIN": "y"} | dict.fromkeys(BESIDE, "")).settings.port == 8080
+
+
+@pytest.mark.parametrize(
+    ("flags", "variables", "words"),
+    [
+        ({"port": "x"}, {}, "--port = 'x': must be a whole number"),
+        ({}, {"SANDERLING_PORT": "99999"}, "must be from 0 to 65535. (from SANDERLING_PORT)"),
+        ({"sweep": "nan"}, {}, "must be a number"),
+        ({"sweep": "inf"}, {}, "must be a number"),
+        ({"allow_networks": "10.0.0.1/8"}, {}, "write CIDR"),
+        ({"log_level": "loud"}, {}, "debug, info, warning or error"),
+        ({"base_url": "ftp://x"}, {}, "http:// or https://"),
+    ],
+)
+def test_a_bad_value_is_refused_in_words(flags: dict[str, str], variables: dict[str, str], words: str) -> None:
+    assert words in refusal(flags, variables)
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ("port = '1'", "must be a whole number"),
+        ("port = true", "must be a whole number"),
+        ("host = 1", "must be a string in quotes"),
+        ("allow_networks = [1]", "must be a list of strings"),
+        ("sweep = nan", "must be a number"),
+        ("port = ", "is not TOML"),
+        ("data = 'x'", "use --data"),
+    ],
+)
+def test_a_bad_file_is_refused_in_words(toml: str, words: str, tmp_path: Path, folder: dict[str, str]) -> None:
+    (tmp_path / "sanderling.toml").write_text(toml)
+    message = refusal({}, folder)
+    assert words in message
+    assert str(tmp_path / "sanderling.toml") in message
+
+
+def test_a_named_file_must_exist_and_may_move_the_data(tmp_path: Path) -> None:
+    assert "cannot be read" in refusal({}, {}, str(tmp_path / "absent.toml"))
+    (tmp_path / "here.toml").write_text("data = '/elsewhere'\n")
+    assert load({}, {"SANDERLING_CONFIG": str(tmp_path / "here.toml")}).settings.data == "/elsewhere"

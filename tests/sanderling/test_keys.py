@@ -1,0 +1,79 @@
+"""API keys: 256 bits, shown once, stored as a hash."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from itertools import count
+
+import pytest
+
+from sanderling.exits import CommandFailed, Exit
+from sanderling.keys import find_key, key_lines, make_key
+from storage.records.identity import Millis, millis_of, seq_of
+from storage.records.key import ApiKey
+
+NOW = Millis(1_800_000_000_000)
+
+
+def entropy(size: int) -> bytes:
+    return bytes(range(1, size + 1))
+
+
+def a_key(name: str = "reader", number: int = 0, *scopes: str) -> tuple[str, ApiKey]:
+    numbers = count(number)
+    return make_key(name, scopes or ("stream:read",), entropy=lambda n: bytes([next(numbers)] * n), now=NOW)
+
+
+def test_a_key_is_a_prefix_and_256_bits() -> None:
+    plaintext, record = make_key("reader", ["stream:read"], entropy=entropy, now=NOW)
+    assert re.fullmatch(r"svc_[A-Za-z0-9_-]{43}", plaintext)
+    assert record.prefix == plaintext[:12]
+
+
+def test_only_the_hash_and_the_beginning_are_in_the_record() -> None:
+    plaintext, record = make_key("reader", ["stream:read"], entropy=entropy, now=NOW)
+    assert record.sha256 == hashlib.sha256(plaintext.encode()).hexdigest()
+    assert plaintext not in repr(record)
+
+
+def test_the_record_has_an_id_of_its_moment() -> None:
+    _, record = make_key("reader", ["stream:read"], entropy=entropy, now=NOW)
+    assert millis_of(seq_of(record.id)) == NOW
+
+
+@pytest.mark.parametrize("scope", ["sources:delete", "", "stream:read:", "*"])
+def test_an_unknown_scope_is_a_usage_error_that_lists_them(scope: str) -> None:
+    with pytest.raises(CommandFailed, match="sources:write") as caught:
+        make_key("reader", [scope], entropy=entropy, now=NOW)
+    assert caught.value.code == Exit.USAGE
+
+
+def test_a_channel_scope_and_repeated_scopes_are_fine() -> None:
+    _, record = make_key("r", ["stream:read:feed", "stream:read:feed"], entropy=entropy, now=NOW)
+    assert record.scopes == ("stream:read:feed",)
+
+
+def test_an_empty_name_is_refused() -> None:
+    with pytest.raises(CommandFailed):
+        make_key(" ", ["stream:read"], entropy=entropy, now=NOW)
+
+
+def test_a_key_is_found_by_id_name_beginning_or_whole() -> None:
+    (plaintext, first), (_, second) = a_key("one", 0), a_key("two", 100)
+    for word in (first.id, "one", first.prefix, first.prefix + "...", plaintext):
+        assert find_key([first, second], word) is first
+
+
+def test_a_key_that_is_missing_or_ambiguous_is_not_guessed() -> None:
+    (_, first), (_, second) = a_key("same", 0), a_key("same", 100)
+    with pytest.raises(CommandFailed, match="No key"):
+        find_key([first], "other")
+    with pytest.raises(CommandFailed, match="2 keys"):
+        find_key([first, second], "same")
+
+
+def test_the_list_shows_no_more_than_the_beginning() -> None:
+    plaintext, record = a_key("one")
+    (line,) = key_lines([record])
+    assert record.prefix in line and "never used" in line and plaintext[:13] not in line

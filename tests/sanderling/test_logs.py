@@ -1,0 +1,85 @@
+"""X18: what a hostile page puts into a log can neither forge nor colour a line."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.logs import LINE_CAP, make_log
+
+
+@pytest.fixture(autouse=True)
+def _keep_handlers() -> Iterator[None]:
+    handlers = logging.getLogger().handlers
+    yield
+    logging.getLogger().handlers = handlers
+
+
+def lines(*said: tuple[str, dict[str, Any]], level: str = "info", words: bool = False) -> list[str]:
+    stream = io.StringIO()
+    log = make_log(stream, lambda: 1.5, level=level, words=words, colour=False)
+    for event, fields in said:
+        log(event, **fields)
+    return stream.getvalue().splitlines()
+
+
+def test_a_line_is_one_json_object_with_time_level_and_event_first() -> None:
+    (line,) = lines(("looked", {"source_id": "x", "status": 304}))
+    assert list(json.loads(line).items()) == [
+        ("ts", "1970-01-01T00:00:01.500Z"),
+        ("level", "info"),
+        ("event", "looked"),
+        ("source_id", "x"),
+        ("status", 304),
+    ]
+
+
+@given(st.text(), st.booleans())
+def test_x18_any_text_stays_on_one_line_without_control_characters(text: str, words: bool) -> None:
+    stream = io.StringIO()
+    make_log(stream, lambda: 0.0, level="info", words=words, colour=False)("event", title=text)
+    written = stream.getvalue()
+    assert len(written.splitlines()) == 1
+    assert all(character.isprintable() or character in " \n" or ord(character) > 0xA0 for character in written)
+    assert "\x1b" not in written
+
+
+def test_x18_a_line_is_at_most_4_kib_and_says_that_it_was_cut() -> None:
+    (line,) = lines(("big", {f"field{n}": "é" * 5000 for n in range(9)}))
+    assert len(line.encode()) <= LINE_CAP
+    assert json.loads(line)["cut"] is True
+    (line,) = lines(("big", {f"field{n}": "é" * 5000 for n in range(9)}), words=True)
+    assert len(line.encode()) <= LINE_CAP
+
+
+def test_less_severe_lines_are_left_out() -> None:
+    said = [("a", {"level": "debug"}), ("b", {"level": "info"}), ("c", {"level": "warning"}), ("d", {"level": "error"})]
+    assert [json.loads(line)["event"] for line in lines(*said, level="warning")] == ["c", "d"]
+
+
+def test_a_log_that_cannot_be_written_does_not_end_the_service() -> None:
+    class Closed(io.StringIO):
+        tries = 0
+
+        def write(self, _text: str) -> int:
+            self.tries += 1
+            raise BrokenPipeError
+
+    stream = Closed()
+    make_log(stream, lambda: 0.0, level="info", words=False, colour=False)("event")
+    assert stream.tries == 1
+
+
+def test_libraries_warn_through_the_same_log() -> None:
+    stream = io.StringIO()
+    make_log(stream, lambda: 0.0, level="info", words=False, colour=False)
+    logging.getLogger("hypercorn.error").warning("odd %s\n", "thing")
+    line = json.loads(stream.getvalue())
+    assert (line["level"], line["event"], line["logger"]) == ("warning", "odd thing\\n", "hypercorn.error")
