@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from actors.errors import UrlRefused
+
 
 class Blame(Enum):
     """Whose fault a failed look is."""
@@ -38,3 +40,11 @@ class LookFailed(Exception):
 
     def __repr__(self) -> str:
         return f"LookFailed({self.blame.value}, {self.reason!r}, status={self.status})"
+
+
+class LookRefused(LookFailed):
+    """The guard refuses where a look leads; `refusal` is its word, with the rule. Of the class remote-permanent."""
+
+    def __init__(self, refusal: UrlRefused) -> None:
+        super().__init__(Blame.REMOTE_PERMANENT, refusal.detail)
+        self.refusal = refusal

@@ -1,0 +1,149 @@
+"""Which addresses may be connected to: public unicast ones, and what the operator opens. Pure.
+
+The table is our own, after the IANA special-purpose registries (RFC 6890) and their later additions:
+`ipaddress.is_global` lets NAT64, 6to4, multicast and the old site-local range through. IPv6 is closed by default: only
+2000::/3 is open, less what is listed. An IPv4 address inside an IPv6 one is checked too, because some router on the way
+may take it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from actors.errors import UrlRefused
+from actors.settings import Network
+
+Address = IPv4Address | IPv6Address
+
+# Instance metadata and other cloud-internal services: they hand out credentials to whoever asks. Nothing opens them.
+METADATA = frozenset(
+    ip_address(text)
+    for text in (
+        *("169.254.169.254", "169.254.169.253", "169.254.170.2", "169.254.170.23", "169.254.42.42", "169.254.0.23"),
+        *("100.100.100.200", "100.100.100.100", "192.0.0.192", "168.63.129.16"),
+        *("fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42", "fe80::a9fe:a9fe"),
+    )
+)
+
+SPECIAL_V4: tuple[tuple[IPv4Network, str], ...] = tuple(
+    (IPv4Network(network), name)
+    for network, name in (
+        ("0.0.0.0/8", "this-network"),  # Linux connects 0.0.0.0 to itself
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "shared"),  # carrier-grade NAT, and many overlay networks
+        ("127.0.0.0/8", "loopback"),
+        ("169.254.0.0/16", "link-local"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "protocol"),
+        ("192.0.2.0/24", "documentation"),
+        ("192.31.196.0/24", "special"),  # AS112
+        ("192.52.193.0/24", "special"),  # AMT
+        ("192.88.99.0/24", "6to4"),
+        ("192.168.0.0/16", "private"),
+        ("192.175.48.0/24", "special"),  # AS112
+        ("198.18.0.0/15", "benchmark"),
+        ("198.51.100.0/24", "documentation"),
+        ("203.0.113.0/24", "documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("255.255.255.255/32", "broadcast"),
+        ("240.0.0.0/4", "reserved"),
+    )
+)
+
+SPECIAL_V6: tuple[tuple[IPv6Network, str], ...] = tuple(
+    (IPv6Network(network), name)
+    for network, name in (
+        ("::/128", "unspecified"),
+        ("::1/128", "loopback"),
+        ("::ffff:0:0:0/96", "translated"),  # RFC 2765
+        ("::/96", "v4-compatible"),
+        ("64:ff9b::/96", "nat64"),
+        ("64:ff9b:1::/48", "nat64"),
+        ("100::/64", "discard"),
+        ("100:0:0:1::/64", "discard"),
+        ("2001::/32", "teredo"),
+        ("2001:2::/48", "benchmark"),
+        ("2001:10::/28", "orchid"),
+        ("2001:20::/28", "orchid"),
+        ("2001::/23", "protocol"),
+        ("2001:db8::/32", "documentation"),
+        ("2002::/16", "6to4"),
+        ("2620:4f:8000::/48", "special"),  # AS112
+        ("3ffe::/16", "6bone"),
+        ("3fff::/20", "documentation"),
+        ("5f00::/16", "segment-routing"),
+        ("fc00::/7", "unique-local"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "site-local"),
+        ("ff00::/8", "multicast"),
+    )
+)
+GLOBAL_V6 = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
+_LOW = (1 << 32) - 1
+
+
+def check_address(address: str, allowed: Sequence[Network]) -> None:
+    """Raise UrlRefused unless an address is public unicast or in an allowed network; its `rule` starts with `address-`.
+
+    allowed: what the operator opened. Metadata services stay shut, also where they hide inside an IPv6 address.
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        raise UrlRefused("address-unreadable", f"{address[:60]!r} is no IP address") from None
+    if isinstance(found, IPv6Address):
+        if found.scope_id is not None:
+            raise UrlRefused("address-zone", f"{address}: a zone id names an interface of this machine")
+        found = found.ipv4_mapped or found  # the kernel really connects to the IPv4 address
+    _check(found, address, allowed)
+    if isinstance(found, IPv6Address):
+        for inner in embedded(found):
+            _check(inner, address, allowed)
+
+
+def classify(address: Address) -> str | None:
+    """Return the name of an address's special class, None for public unicast. Looks at its outer form only."""
+    if address in METADATA:
+        return "metadata"
+    if isinstance(address, IPv4Address):
+        return next((name for network, name in SPECIAL_V4 if address in network), None)
+    name = next((name for network, name in SPECIAL_V6 if address in network), None)
+    return name or (None if address in GLOBAL_V6 else "not-global")
+
+
+def embedded(address: IPv6Address) -> Iterator[IPv4Address]:
+    """Yield the IPv4 addresses that an IPv6 address carries: NAT64, 6to4, Teredo, ISATAP, v4-compatible, translated."""
+    value = int(address)
+    low = IPv4Address(value & _LOW)
+    if address in _NAT64 or (value >> 32 == 0 and value > 1) or value >> 32 == 0xFFFF << 16:
+        yield low
+    elif address in _NAT64_LOCAL:
+        # RFC 6052: behind a /48 around the bits 64 to 71, or at the end when a /96 is cut out of it.
+        yield low if int(low) else IPv4Address((value >> 64 & 0xFFFF) << 16 | value >> 40 & 0xFFFF)
+    if address.sixtofour is not None:
+        yield address.sixtofour
+    if address.teredo is not None:
+        yield from address.teredo
+    if value >> 32 & 0xFDFFFFFF == 0x00005EFE:  # RFC 5214, both values of its universal bit
+        yield low
+
+
+def _check(address: Address, shown: str, allowed: Sequence[Network]) -> None:
+    name = classify(address)
+    if name is None:
+        return
+    inside = shown if shown == str(address) else f"{shown} (that is {address})"
+    if name == "metadata":
+        raise UrlRefused("address-metadata", f"{inside} is a cloud's internal service; nothing opens it")
+    if not any(address in network for network in allowed):
+        raise UrlRefused(
+            f"address-{name}",
+            f"{inside} is not public (address-{name}); SANDERLING_ALLOW_NETWORKS={_suggest(address)} would open it",
+        )
+
+
+def _suggest(address: Address) -> str:
+    return str(ip_network(f"{address}/{address.max_prefixlen}"))

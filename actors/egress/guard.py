@@ -1,0 +1,159 @@
+"""The one door: a name becomes addresses once, every address is checked, and one of those is connected to.
+
+All that leaves goes through `Guard`: looks, redirects, robots.txt, WebSockets, deliveries. A name with one bad answer
+among many is refused as a whole, since who mixes them is rebinding. What was checked is what is connected to: no name
+travels further than here, so there is no second resolution to lie in.
+"""
+
+from __future__ import annotations
+
+import errno
+import ssl
+from collections.abc import Sequence
+from ipaddress import ip_address
+from itertools import chain, zip_longest
+
+import trio
+
+from actors.egress.address import check_address
+from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.url import Url
+from actors.errors import UrlRefused
+from actors.settings import Network
+from actors.world import Connector, ResolveFailed, Resolver
+
+ATTEMPT_TIMEOUT = 5.0
+MOST_ATTEMPTS = 4
+MOST_ADDRESSES = 64
+"""More than any honest name has; each costs a check."""
+
+# Our own machine's trouble. EADDRNOTAVAIL: out of local ports. EPERM and EACCES: a local firewall.
+_LOCAL_ERRORS = frozenset(
+    {errno.ENETUNREACH, errno.ENETDOWN, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL}
+    | {errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT}
+)
+
+
+class ZoneSilent(ResolveFailed):
+    """Our resolver works, but the servers of this name's own zone do not answer; that passes by itself."""
+
+
+class Guard:
+    """Resolves, checks and connects. allowed: networks that may be reached although they are not public.
+
+    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5.
+    """
+
+    def __init__(
+        self, resolver: Resolver, connector: Connector, allowed: Sequence[Network], *, connect_timeout: float = 10.0
+    ) -> None:
+        self._resolver = resolver
+        self._connector = connector
+        self._allowed = tuple(allowed)
+        self._connect_timeout = connect_timeout
+
+    def __repr__(self) -> str:
+        return f"<Guard, open besides public addresses: {', '.join(map(str, self._allowed)) or 'nothing'}>"
+
+    async def check(self, url: Url) -> tuple[str, ...]:
+        """Return the addresses of a URL's host, all of them checked, in the order of trying. Connects to none.
+
+        Raises UrlRefused, LookFailed (the name does not resolve).
+        """
+        return await self._addresses(url.host)
+
+    async def open(self, url: Url) -> trio.abc.Stream:
+        """Connect to a checked address of a URL's host, through TLS if its scheme says so. Raises as `connect`,
+        `secure`.
+        """
+        stream = await self.connect(url.host, url.port)
+        return await self.secure(stream, url.host) if url.secure else stream
+
+    async def connect(self, host: str, port: int) -> trio.abc.Stream:
+        """Connect to a checked address of a host; when one does not answer, to the next. Raises LookRefused,
+        LookFailed.
+        """
+        try:
+            addresses = (await self._addresses(host))[:MOST_ATTEMPTS]
+        except UrlRefused as refusal:
+            raise LookRefused(refusal) from None
+        deadline = trio.current_time() + self._connect_timeout
+        errors: list[OSError] = []
+        for number, address in enumerate(addresses):
+            share = (deadline - trio.current_time()) / (len(addresses) - number)
+            with trio.move_on_after(min(ATTEMPT_TIMEOUT, max(0.0, share))):
+                try:
+                    return await self._connector.connect(address, port)
+                except OSError as error:
+                    errors.append(error)
+                    continue
+            errors.append(TimeoutError(errno.ETIMEDOUT, "no answer"))
+        raise _failure(host, addresses, errors)
+
+    async def secure(self, stream: trio.abc.Stream, host: str) -> trio.abc.Stream:
+        """Return the stream inside TLS. Raises LookFailed; then, and when cancelled, the stream is closed."""
+        try:
+            return await self._connector.secure(stream, host, ("http/1.1",))
+        except ssl.SSLCertVerificationError as error:
+            await trio.aclose_forcefully(stream)
+            raise LookFailed(Blame.REMOTE_PERMANENT, f"the certificate of {host}: {error.verify_message}") from None
+        except OSError as error:  # SSLError is one
+            await trio.aclose_forcefully(stream)
+            raise LookFailed(Blame.REMOTE_TRANSIENT, f"TLS with {host} failed: {_words(error)}") from None
+        except BaseException:
+            await trio.aclose_forcefully(stream)
+            raise
+
+    async def _addresses(self, host: str) -> tuple[str, ...]:
+        if _is_address(host):
+            found: Sequence[str] = (host,)
+        else:
+            try:
+                found = await self._resolver.resolve(host)
+            except ResolveFailed as error:
+                raise _unresolved(host, error) from None
+        if not found or len(found) > MOST_ADDRESSES:
+            raise LookFailed(Blame.REMOTE_PERMANENT, f"{host} has {len(found)} addresses")
+        for address in found:
+            check_address(address, self._allowed)
+        return _interlaced(found)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _interlaced(addresses: Sequence[str]) -> tuple[str, ...]:
+    """Best first as given, but the families in turn (RFC 8305, 4): a broken IPv6 must not use up all attempts."""
+    first = ":" in addresses[0]
+    same = [a for a in addresses if (":" in a) == first]
+    other = [a for a in addresses if (":" in a) != first]
+    return tuple(a for a in chain.from_iterable(zip_longest(same, other)) if a is not None)
+
+
+def _unresolved(host: str, error: ResolveFailed) -> LookFailed:
+    if isinstance(error, ZoneSilent):
+        blame = Blame.REMOTE_TRANSIENT
+    else:
+        blame = Blame.LOCAL if error.local else Blame.REMOTE_PERMANENT
+    return LookFailed(blame, f"{host} does not resolve: {error.reason}")
+
+
+def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> LookFailed:
+    local = all(error.errno in _LOCAL_ERRORS for error in errors)
+    if local and all(":" in address for address in addresses) and errors[-1].errno == errno.ENETUNREACH:
+        # Without IPv6 here, a host that has nothing else is out of reach for good: no sign that our own line is down.
+        return LookFailed(
+            Blame.REMOTE_TRANSIENT, f"{host} has IPv6 addresses only, and there is no way to them from here"
+        )
+    blame = Blame.LOCAL if local else Blame.REMOTE_TRANSIENT
+    tried = "; ".join(f"{a}: {_words(e)}" for a, e in zip(addresses, errors, strict=True))
+    return LookFailed(blame, f"can't connect to {host} ({tried})")
+
+
+def _words(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__

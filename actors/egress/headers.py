@@ -1,0 +1,97 @@
+"""What response headers say, and what request headers may say. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+PRODUCT = "sanderling"
+VERSION = "0.1.0"
+ABSURD_WAIT = 7 * 86_400.0
+"""A Retry-After beyond it is a mistake or a joke, and is not heard."""
+
+
+def user_agent(contact: str) -> str:
+    """Return the one User-Agent; `contact` tells a site's owner whom to ask.
+
+    >>> user_agent("https://example.com/bot"), user_agent("")
+    ('sanderling/0.1.0 (+https://example.com/bot)', 'sanderling/0.1.0')
+    """
+    safe = "".join(c for c in contact if " " <= c <= "~" and c not in "()\\")
+    return f"{PRODUCT}/{VERSION} (+{safe})" if safe else f"{PRODUCT}/{VERSION}"
+
+
+def collect(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return headers under lower-case names, repeated ones joined with a comma (RFC 9110, 5.3); Latin-1, loses
+    nothing.
+    """
+    found: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def retry_after(value: str | None, now: float) -> float | None:
+    """Return the seconds from `now` (wall clock) that a Retry-After header asks for; None for past, absurd or
+    unreadable.
+
+    >>> retry_after("120", 0.0), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 0.0), retry_after("soon", 0.0)
+    (120.0, 60.0, None)
+    """
+    if value is None:
+        return None
+    text = value.strip()
+    if text.isascii() and text.isdigit():
+        seconds = float(text[:12])
+    else:
+        moment = _http_date(text)
+        if moment is None:
+            return None
+        seconds = moment - now
+    return seconds if 0 < seconds <= ABSURD_WAIT else None
+
+
+def max_age(headers: Mapping[str, str]) -> float | None:
+    """Return how many seconds the response stays fresh by its Cache-Control, less its Age; None when it does not say.
+
+    >>> max_age({"cache-control": "public, max-age=600", "age": "100"}), max_age({"cache-control": "no-cache"})
+    (500.0, None)
+    """
+    age: float | None = None
+    for directive in headers.get("cache-control", "").lower().split(","):
+        name, _, value = directive.strip().partition("=")
+        if name in ("no-cache", "no-store"):
+            return None
+        number = _seconds(value)
+        if name == "max-age" and number is not None:
+            age = number
+    if age is None:
+        return None
+    return max(0.0, age - (_seconds(headers.get("age", "")) or 0.0))
+
+
+def sendable(value: str | None) -> bytes | None:
+    """Return a stored validator as header bytes; None when it can't be one (a CR, LF or NUL would forge a header)."""
+    if not value or len(value) > 1024 or any((c < " " and c != "\t") or c == "\x7f" or c > "\xff" for c in value):
+        return None
+    return value.strip().encode("latin-1") or None
+
+
+def _seconds(text: str) -> float | None:
+    digits = text.strip().strip('"')
+    return min(float(digits), 31_536_000.0) if digits.isascii() and digits.isdigit() and len(digits) < 13 else None
+
+
+def _http_date(text: str) -> float | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    try:
+        return moment.timestamp()
+    except (ValueError, OverflowError):
+        return None

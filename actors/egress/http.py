@@ -1,0 +1,273 @@
+"""Looks and deliveries over HTTP/1.1: polite requests, bounded answers, and failures sorted by whose fault they are.
+
+A look follows at most five redirects, each through the guard again; never from https to http. Its deadline covers
+everything, names and redirects included. No cookies, no proxy, nothing from the environment, no credentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.cookiejar import CookieJar
+
+import httpx
+import trio
+
+from actors.egress.decoding import ACCEPT_ENCODING, BadCoding, Body, TooLarge
+from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.guard import Guard
+from actors.egress.headers import collect, max_age, retry_after, sendable, user_agent
+from actors.egress.statuses import failure, is_redirect
+from actors.egress.transport import GuardedTransport
+from actors.egress.url import Url, join
+from actors.errors import UrlRefused
+from actors.settings import Settings
+from actors.world import World
+
+MOST_REDIRECTS = 5
+ACCEPT = "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, */*;q=0.8"
+POST_TIMEOUT = 15.0
+POST_READ_LIMIT = 16 << 10
+EXCERPT = 1 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer of status 200 or 304.
+
+    url: the final one. headers: under lower-case names. body: decoded; empty for a 304. retry_after, max_age: seconds
+    from now, None when not said. wire_bytes: of the body. hops: the URLs asked before the final one.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    content_type: str
+    etag: str | None
+    last_modified: str | None
+    retry_after: float | None
+    max_age: float | None
+    elapsed_ms: int
+    wire_bytes: int
+    hops: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What came of a POST. body_excerpt: at most 1 KiB, as it was on the wire. retry_after: seconds from now."""
+
+    status: int
+    latency_ms: int
+    body_excerpt: bytes
+    retry_after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What a look asks for, at whatever URL its redirects lead to."""
+
+    first: Url
+    etag: bytes | None
+    last_modified: bytes | None
+    validated: str | None
+    accept: bytes
+    limit: int
+    cut: bool
+
+    def conditional(self, url: Url) -> bool:
+        """Whether the validators may be sent to a URL: they tell who asks, so they go only to where they came from."""
+        if self.etag is None and self.last_modified is None:
+            return False
+        return url.text == self.validated if self.validated else url.origin == self.first.origin
+
+
+class _NoCookies(CookieJar):
+    """httpx fills a jar even when nothing is ever sent from it, and it would grow for as long as the service runs."""
+
+    def extract_cookies(self, response: object, request: object) -> None:
+        """Take none."""
+
+
+class HttpClient:
+    """The one HTTP client. `aclose` it at the end; a request cut by that, or by a cancellation, closes its
+    connection.
+    """
+
+    def __init__(self, world: World, settings: Settings, guard: Guard) -> None:
+        self._world = world
+        self._timeout = settings.look_timeout
+        self._limit = settings.body_limit
+        self._agent = user_agent(settings.contact).encode()
+        self._transport = GuardedTransport(guard, world.keep_idle)
+        self._client = httpx.AsyncClient(
+            transport=self._transport,
+            trust_env=False,
+            timeout=httpx.Timeout(None),  # the deadline of the whole look is ours
+            cookies=_NoCookies(),
+        )
+
+    def __repr__(self) -> str:
+        return f"<HttpClient over {self._transport!r}>"
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
+    async def get(
+        self,
+        url: Url,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        validated: str | None = None,
+        accept: str = ACCEPT,
+        limit: int | None = None,
+        cut: bool = False,
+    ) -> Fetched:
+        """Return the answer at a URL, redirects followed, when its status is 200, or 304 to a conditional request.
+
+        etag, last_modified: validators of an earlier answer; sent to `validated`, the URL that gave them (an earlier
+        `Fetched.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's; with
+        `cut` a larger body is cut there instead of refused. Raises LookFailed for everything else.
+        """
+        wish = _Wish(
+            url, sendable(etag), sendable(last_modified), validated, accept.encode(), limit or self._limit, cut
+        )
+        try:
+            with trio.fail_after(self._timeout):
+                return await self._follow(wish)
+        except trio.TooSlowError:
+            raise LookFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
+
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> Posted:
+        """POST a body and return the answer, whatever its status; redirects are not followed. At most 15 s in all.
+
+        Raises LookFailed when there is no answer, ValueError for headers that can't be sent. Once the status is
+        known, a response that is long, slow or cut only ends the reading.
+        """
+        start = trio.current_time()
+        raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+        raw += [(b"Content-Length", str(len(body)).encode()), (b"Accept-Encoding", b"identity")]
+        posted: Posted | None = None
+        with trio.move_on_after(POST_TIMEOUT):
+            response = await self._send("POST", url, raw, body)
+            try:
+                latency = round((trio.current_time() - start) * 1000)
+                answer = collect(response.headers.raw)
+                wait = retry_after(answer.get("retry-after"), self._world.wall())
+                posted = Posted(response.status_code, latency, b"", wait)
+                excerpt = await _read_excerpt(response)
+                posted = Posted(response.status_code, latency, excerpt, wait)
+            finally:
+                await response.aclose()
+        if posted is None:
+            raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer after {POST_TIMEOUT:g} s")
+        return posted
+
+    async def _follow(self, wish: _Wish) -> Fetched:
+        start = trio.current_time()
+        url, hops = wish.first, list[str]()
+        while True:
+            found = await self._ask(wish, url, start, tuple(hops))
+            if isinstance(found, Fetched):
+                return found
+            hops.append(url.text)
+            if len(hops) > MOST_REDIRECTS:
+                raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
+            url = found
+
+    async def _ask(self, wish: _Wish, url: Url, start: float, hops: tuple[str, ...]) -> Fetched | Url:
+        """Ask one URL; return the answer, or where it redirects to."""
+        conditional = wish.conditional(url)
+        response = await self._send("GET", url, _look_headers(wish, conditional))
+        try:
+            headers, status = collect(response.headers.raw), response.status_code
+            if is_redirect(status) and "location" in headers:
+                return _redirect(url, headers["location"])
+            wait = retry_after(headers.get("retry-after"), self._world.wall())
+            if status != 200 and not (status == 304 and conditional):
+                raise failure(status, wait)
+            body = Body(headers.get("content-encoding", "") if status == 200 else "", wish.limit, cut=wish.cut)
+            content = await _read(response, body, headers)
+        except (BadCoding, TooLarge) as error:
+            raise _unreadable(error) from None
+        finally:
+            await response.aclose()
+        return Fetched(
+            url=url.text,
+            status=status,
+            headers=headers,
+            body=content,
+            content_type=headers.get("content-type", ""),
+            etag=headers.get("etag"),
+            last_modified=headers.get("last-modified"),
+            retry_after=wait,
+            max_age=max_age(headers),
+            elapsed_ms=round((trio.current_time() - start) * 1000),
+            wire_bytes=body.wire,
+            hops=hops,
+        )
+
+    async def _send(
+        self, method: str, url: Url, headers: list[tuple[bytes, bytes]], body: bytes | None = None
+    ) -> httpx.Response:
+        request = httpx.Request(
+            method,
+            url.text,
+            headers=[(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *headers],
+            content=body,
+            extensions={"url": url},
+        )
+        return await self._client.send(request, stream=True, follow_redirects=False)
+
+
+def _look_headers(wish: _Wish, conditional: bool) -> list[tuple[bytes, bytes]]:
+    headers = [(b"Accept", wish.accept), (b"Accept-Encoding", ACCEPT_ENCODING.encode())]
+    if conditional and wish.etag is not None:
+        headers.append((b"If-None-Match", wish.etag))
+    if conditional and wish.last_modified is not None:
+        headers.append((b"If-Modified-Since", wish.last_modified))
+    return headers
+
+
+def _redirect(url: Url, location: str) -> Url:
+    try:
+        target = join(url, location)
+    except UrlRefused as refusal:
+        raise LookRefused(refusal) from None
+    if url.secure and not target.secure:
+        raise LookRefused(UrlRefused("url-downgrade", f"redirects from https to http ({target.origin})"))
+    if target.scheme not in ("http", "https"):
+        raise LookRefused(UrlRefused("url-scheme", f"redirects to {target.scheme}"))
+    return target
+
+
+async def _read(response: httpx.Response, body: Body, headers: Mapping[str, str]) -> bytes:
+    length = headers.get("content-length", "")
+    if length.isdigit() and not body.wants(int(length[:18])):
+        raise TooLarge(f"announced as {length[:18]} bytes")
+    async for part in response.stream:  # type: ignore[union-attr]  # an async client's responses have async streams
+        body.feed(part)
+        if body.full:
+            break
+    return body.finish()
+
+
+async def _read_excerpt(response: httpx.Response) -> bytes:
+    """Read a little of what a receiver says. What comes is taken as it is: the status is what counts."""
+    taken = bytearray()
+    try:
+        async for part in response.stream:  # type: ignore[union-attr]  # as above
+            taken += part[: POST_READ_LIMIT - len(taken)]
+            if len(taken) >= POST_READ_LIMIT:
+                break
+    except LookFailed:
+        pass
+    return bytes(taken[:EXCERPT])
+
+
+def _unreadable(error: BadCoding | TooLarge) -> LookFailed:
+    if isinstance(error, BadCoding) and error.cut:
+        return LookFailed(Blame.REMOTE_TRANSIENT, error.reason)
+    return LookFailed(Blame.CONTENT, f"the body can't be read: {error}")

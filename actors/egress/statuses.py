@@ -1,0 +1,37 @@
+"""What an HTTP status means for whoever looked: the table of `failures.py`, status by status. Pure."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from actors.egress.failures import Blame, LookFailed
+
+_PERMANENT = frozenset({401, 403, 404, 410, 451})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def is_redirect(status: int) -> bool:
+    """Whether a status sends one elsewhere, when it comes with a Location."""
+    return status in _REDIRECTS
+
+
+def failure(status: int, retry_after: float | None) -> LookFailed:
+    """Return the failure that a final status is, unless it is 200 or a wanted 304; `retry_after` is in seconds."""
+    return LookFailed(_blame(status, retry_after), f"answered {_name(status)}", status=status, retry_after=retry_after)
+
+
+def _blame(status: int, retry_after: float | None) -> Blame:
+    if status == 429 or (status == 503 and retry_after is not None):
+        return Blame.THROTTLED
+    if status in _PERMANENT:
+        return Blame.REMOTE_PERMANENT
+    if 200 <= status < 300:
+        return Blame.CONTENT  # an answer, but none with a body to read
+    return Blame.REMOTE_TRANSIENT
+
+
+def _name(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

@@ -1,0 +1,183 @@
+"""The real httpx on our own ground: its requests go through httpcore's pool, whose every connection the guard opens.
+
+httpx can't be given httpcore's `network_backend`, so this is a transport of our own around the same pool. The request
+line and the host come from our `Url`, never from httpx's parser: two parsers of one URL must not be able to disagree.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from typing import Any
+
+import httpcore
+import httpx
+import trio
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.guard import Guard
+from actors.egress.url import Url
+
+MOST_IDLE = 32
+"""Idle connections kept in all. The pool looks at each of them for every request, and a source's next look is far
+away.
+"""
+
+_CLOSE_GRACE = 2.0
+
+
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """An httpx transport for requests that carry our Url in `extensions["url"]`."""
+
+    def __init__(self, guard: Guard, keep_idle: float) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # never used: the connector has the trust store
+            max_connections=None,
+            max_keepalive_connections=MOST_IDLE if keep_idle else 0,
+            keepalive_expiry=keep_idle or None,
+            network_backend=_Network(guard),
+        )
+
+    def __repr__(self) -> str:
+        return f"<GuardedTransport {len(self._pool.connections)} connections>"
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request. Raises LookFailed for trouble on the network, ValueError for a request that can't be sent."""
+        url = request.extensions["url"]
+        assert isinstance(url, Url)
+        try:
+            response = await _send(self._pool, url, request)
+        except _Stale:
+            # The server gave up an idle connection as we took it. All that we send may be sent again (RFC 9110, 9.2.2):
+            # looks by their nature, deliveries by their webhook-id.
+            response = await _send(self._pool, url, request)
+        assert isinstance(response.stream, AsyncIterable)
+        return httpx.Response(
+            status_code=response.status,
+            headers=response.headers,
+            stream=_Stream(response.stream),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+
+
+async def _send(pool: httpcore.AsyncConnectionPool, url: Url, request: httpx.Request) -> httpcore.Response:
+    host = f"[{url.host}]" if ":" in url.host else url.host
+    wire = httpcore.Request(
+        method=request.method,
+        url=httpcore.URL(
+            scheme=url.scheme.encode(), host=host.encode(), port=url.port, target=url.target.encode("ascii")
+        ),
+        headers=request.headers.raw,
+        content=request.stream,
+    )
+    try:
+        return await pool.handle_async_request(wire)
+    except httpcore.LocalProtocolError as error:
+        raise ValueError(f"this request can't be sent: {error}") from None
+    except httpcore.RemoteProtocolError as error:
+        raise _broken(error) from None
+
+
+class _Stale(LookFailed):
+    """An idle connection turned out to be closed; whatever was sent on it has not been answered."""
+
+
+def _broken(error: httpcore.RemoteProtocolError) -> LookFailed:
+    return LookFailed(Blame.REMOTE_TRANSIENT, f"the answer breaks HTTP: {error}")
+
+
+class _Stream(httpx.AsyncByteStream):
+    """A response's body as it comes from the wire."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for part in self._inner:
+                yield part
+        except httpcore.RemoteProtocolError as error:
+            raise _broken(error) from None
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Network(httpcore.AsyncNetworkBackend):
+    """httpcore's way to the network: the guard."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        stream = await self._guard.connect(host.strip("[]"), port)
+        return _Connection(self._guard, stream)
+
+    async def sleep(self, seconds: float) -> None:
+        await trio.sleep(seconds)
+
+
+class _Connection(httpcore.AsyncNetworkStream):
+    """One connection to a checked address. Deadlines are the caller's: one for the whole look."""
+
+    def __init__(self, guard: Guard, stream: trio.abc.Stream) -> None:
+        self._guard = guard
+        self._stream = stream
+        self._kept = False  # an answer came before the last write
+        self._answered = False
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        try:
+            data = bytes(await self._stream.receive_some(max_bytes))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise self._lost() from None
+        if not data and self._kept and not self._answered:
+            raise self._lost()
+        self._answered = True
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        if self._answered:
+            self._kept, self._answered = True, False
+        try:
+            await self._stream.send_all(buffer)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            # httpcore then still reads: servers may answer early and close.
+            raise httpcore.WriteError("the connection was reset") from None
+
+    def _lost(self) -> LookFailed:
+        kind = _Stale if self._kept and not self._answered else LookFailed
+        return kind(Blame.REMOTE_TRANSIENT, "the connection was reset")
+
+    async def aclose(self) -> None:
+        # A close that waits for the peer (TLS) is not worth waiting for; httpcore shields this call without a deadline.
+        with trio.move_on_after(_CLOSE_GRACE):
+            await trio.aclose_forcefully(self._stream)
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        assert server_hostname is not None
+        return _Connection(self._guard, await self._guard.secure(self._stream, server_hostname.strip("[]")))
+
+    def get_extra_info(self, info: str) -> Any:
+        if info == "is_readable":  # of an idle connection: that the server has closed it
+            return _is_readable(self._stream)
+        return None
+
+
+def _is_readable(stream: trio.abc.Stream) -> bool:
+    while isinstance(stream, trio.SSLStream):
+        stream = stream.transport_stream
+    return isinstance(stream, trio.SocketStream) and stream.socket.is_readable()

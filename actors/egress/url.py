@@ -1,0 +1,196 @@
+"""URLs: one parser makes the only host string that anyone uses. Pure.
+
+Two parsers that read one URL differently are how address guards are bypassed: one is asked where the URL leads, the
+other goes there. So whatever is not plain RFC 3986 is refused here, the result has one spelling only, and nothing
+downstream parses a URL again: the resolver, the Host header, TLS and the cookie-less origin rules all take `Url.host`.
+
+`parse_url(parse_url(x).text) == parse_url(x)` for every x that is not refused (a property test).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.egress.hostname import read_host
+from actors.errors import UrlRefused
+
+LENGTH_LIMIT = 2048
+"""Longer ones are refused: no feed needs more, and many servers and logs cut there."""
+
+DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+
+# Ports from 1024 up at which something else than the web is known to listen, and may take a request for its own
+# protocol.
+NON_WEB_PORTS = frozenset(
+    {1080, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 3128, 3306, 3389, 3659}
+    | {4045, 4190, 4369, 5060, 5061, 5432, 5671, 5672, 5900, 5901, 5902, 5903, 5985, 5986, 6000, 6379, 6443, 6566, 6665}
+    | {6666, 6667, 6668, 6669, 6679, 6697, 7000, 7001, 8883, 9042, 9092, 9200, 9300, 10080, 10250, 10255, 11211, 27017}
+    | {27018, 27019}
+)
+
+_PARTS = re.compile(
+    r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.DOTALL
+)  # RFC 3986, appendix B
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
+_PORT = re.compile(r"[0-9]{0,8}")
+_FORBIDDEN = re.compile(
+    r"[\x00-\x20\x7f-\xa0\u1680\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff\ud800-\udfff]"
+)
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
+_OUTSIDE_PATH = re.compile(r"[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]")
+_OUTSIDE_QUERY = re.compile(r"[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """An absolute URL in its one spelling.
+
+    text: the whole of it. host: lower-case ASCII, an IPv6 address without brackets. port: never absent.
+    target: path and query, percent-encoded, as they go into the request line.
+    """
+
+    text: str
+    scheme: str
+    host: str
+    port: int
+    target: str
+
+    @property
+    def authority(self) -> str:
+        """Host and, unless it is the scheme's own, port, as in a Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port: what credentials and validators must not leave (RFC 6454)."""
+        return f"{self.scheme}://{self.authority}"
+
+    @property
+    def secure(self) -> bool:
+        """Whether TLS is spoken."""
+        return self.scheme in ("https", "wss")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_url(text: str, *, schemes: Sequence[str] = ("http", "https", "ws", "wss")) -> Url:
+    """Return the one spelling of an absolute URL. Raises UrlRefused, whose `rule` starts with `url-`."""
+    _check_characters(text)
+    scheme, authority, path, query = _split(text)
+    if scheme is None or authority is None:
+        raise UrlRefused("url-relative", "a URL must be complete, as in https://example.com/feed")
+    return _build(scheme.lower(), authority, path, query, schemes)
+
+
+def join(base: Url, reference: str) -> Url:
+    """Return what a reference found at `base` (a link, a Location header) leads to (RFC 3986, 5.2). Raises UrlRefused.
+
+    More lenient than `parse_url` in one point, as links are written by hand: spaces around it are dropped, and spaces
+    in its path are encoded.
+    """
+    reference = reference.strip(" ").replace(" ", "%20")
+    _check_characters(reference)
+    scheme, authority, path, query = _split(reference)
+    if scheme is not None:
+        if authority is None:
+            raise UrlRefused("url-scheme", f"leads to a URL of scheme {scheme.lower()[:20]!r}, without a host")
+        return _build(scheme.lower(), authority, path, query, tuple(DEFAULT_PORTS))
+    if authority is not None:
+        return _build(base.scheme, authority, path, query, tuple(DEFAULT_PORTS))
+    base_path, _, base_query = base.target.partition("?")
+    if not path:
+        query = query if query is not None or "?" not in base.target else base_query
+        path = base_path
+    elif not path.startswith("/"):
+        path = base_path[: base_path.rindex("/") + 1] + path
+    return _build(base.scheme, base.authority, path, query, tuple(DEFAULT_PORTS))
+
+
+def _check_characters(text: str) -> None:
+    if len(text) > LENGTH_LIMIT:
+        raise UrlRefused("url-length", f"a URL has at most {LENGTH_LIMIT} characters, this one has {len(text)}")
+    if found := _FORBIDDEN.search(text):
+        raise UrlRefused("url-character", f"U+{ord(found[0]):04X} (a space, control or invisible character) in a URL")
+    if "\\" in text:
+        # Browsers read it as a slash and most libraries don't: the oldest difference between parsers.
+        raise UrlRefused("url-backslash", "a URL has no backslash; write %5C or a slash")
+
+
+def _split(text: str) -> tuple[str | None, str | None, str, str | None]:
+    found = _PARTS.fullmatch(text)
+    assert found is not None  # the expression matches every text
+    scheme, authority, path, query = found.groups()
+    if scheme is not None and not _SCHEME.fullmatch(scheme):
+        raise UrlRefused("url-scheme", f"{scheme[:20]!r} is no scheme")
+    return scheme, authority, path, query
+
+
+def _build(scheme: str, authority: str, path: str, query: str | None, schemes: Sequence[str]) -> Url:
+    if scheme not in schemes or scheme not in DEFAULT_PORTS:
+        raise UrlRefused("url-scheme", f"scheme {scheme[:20]!r} is not one of {', '.join(schemes)}")
+    host, port = _read_authority(scheme, authority)
+    target = _remove_dots(_encode(path, _OUTSIDE_PATH)) or "/"
+    if query is not None:
+        target += "?" + _encode(query, _OUTSIDE_QUERY)
+    url = Url("", scheme, host, port, target)
+    text = url.origin + target
+    if len(text) > LENGTH_LIMIT:
+        raise UrlRefused("url-length", f"a URL has at most {LENGTH_LIMIT} characters, this one has {len(text)} encoded")
+    return Url(text, scheme, host, port, target)
+
+
+def _read_authority(scheme: str, authority: str) -> tuple[str, int]:
+    if "@" in authority:
+        raise UrlRefused("url-userinfo", "a URL here has no user name or password: they would end up in logs")
+    if authority.startswith("["):
+        bracket = authority.find("]") + 1
+        if bracket == 0 or authority[bracket : bracket + 1] not in ("", ":"):
+            raise UrlRefused("url-host", "an IPv6 address is written in brackets, then at most a port follows")
+        host, port = authority[:bracket], authority[bracket + 1 :]
+    else:
+        host, _, port = authority.partition(":")
+    return read_host(host), _read_port(scheme, port)
+
+
+def _read_port(scheme: str, text: str) -> int:
+    if not _PORT.fullmatch(text):
+        raise UrlRefused("url-port", f"{text[:20]!r} is no port")
+    port = int(text) if text else DEFAULT_PORTS[scheme]
+    if port in (80, 443) or (1024 <= port <= 65535 and port not in NON_WEB_PORTS):
+        return port
+    raise UrlRefused("url-port", f"port {port} is refused: only 80, 443 and from 1024 up, less well-known non-web ones")
+
+
+def _encode(text: str, outside: re.Pattern[str]) -> str:
+    """RFC 3986, 6.2.2: upper-case hexadecimals, nothing encoded that need not be, everything that must be."""
+
+    def escape(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return "%25"
+        character = chr(int(found[1], 16))
+        return character if character in _UNRESERVED else found[0].upper()
+
+    def encode(found: re.Match[str]) -> str:
+        return "".join(f"%{byte:02X}" for byte in found[0].encode())
+
+    return outside.sub(encode, _ESCAPE.sub(escape, text))
+
+
+def _remove_dots(path: str) -> str:
+    """RFC 3986, 5.2.4. A `..` above the root stays at the root."""
+    kept: list[str] = []
+    segments = path.split("/")[1:] if path.startswith("/") else path.split("/")
+    for segment in segments:
+        if segment == "..":
+            if kept:
+                kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", ".."):
+        kept.append("")
+    return "/" + "/".join(kept)
