@@ -1,0 +1,156 @@
+"""A polled source's life: sleep, look, harvest, send. One task, one mailbox, no other state than its memory.
+
+The memory that belongs to a harvest is the harvest's: until the recorder acknowledges, this actor does not know
+whether it was committed. So a question that ends without an answer is followed by reading the state back from
+storage. The tier's own memory (seen entries, page blocks) is read from storage when a body has changed, not kept: a
+parked source is a few kilobytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import trio
+from msgspec.structs import replace
+
+from actors.egress.failures import LookFailed
+from actors.egress.http import Fetched
+from actors.errors import UrlRefused
+from actors.messages import Record, SaveStates
+from actors.source import progress
+from actors.source.fetch import fetch, refusal
+from actors.source.ports import Live, Ports, limits_of
+from actors.source.progress import Looked
+from actors.source.tier import Reading, Tier, body_hints
+from storage.errors import StorageError
+from storage.records.identity import Millis
+from storage.records.source import Harvest, HotState, SourceState, Validators
+from supervision import Child, MailboxFull, Unanswered
+
+
+class PolledSource:
+    """The actor of one feed or page."""
+
+    __slots__ = ("_chance", "_limits", "_live", "_ports", "_tier")
+
+    def __init__(self, ports: Ports, live: Live, tier: Tier) -> None:
+        self._ports = ports
+        self._live = live
+        self._tier = tier
+        self._limits = limits_of(live.source, ports.settings)
+        self._chance = ports.world.chance(f"source/{live.source.id}")
+
+    async def run(self, child: Child) -> None:
+        """Look whenever a look is due, until cancelled."""
+        self._live.hot = progress.settle(self._live.hot, self._ports.world.now(), self._limits)
+        while True:
+            await self._sleep(child)
+            child.note("looking")
+            await self._look()
+            child.attention = self._live.hot.breaker.state != "closed"
+
+    async def _sleep(self, child: Child) -> None:
+        """Wait until the next look is due, or until somebody asks for one now."""
+        due = self._live.hot.next_look_at
+        wait = 0.0 if due is None else (due - self._ports.world.now()) / 1000
+        child.note("asleep")
+        with trio.move_on_after(max(0.0, wait)):
+            await self._live.mailbox.receive()
+
+    async def _look(self) -> None:
+        live, ports, before = self._live, self._ports, self._live.hot
+        try:
+            fetched = await fetch(
+                ports,
+                live.source.id,
+                live.source.watch_url,
+                accept=self._tier.accept,
+                robots=self._tier.robots,
+                validators=before.validators,
+            )
+            at = ports.world.now()
+            reading = await self._read(fetched, at)
+        except (LookFailed, UrlRefused) as error:
+            failure = error if isinstance(error, LookFailed) else refusal(error)
+            now = ports.world.now()
+            self._keep(progress.failed(before, failure, now, self._limits, self._chance.random()))
+            ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
+            return
+        after = progress.succeeded(before, _looked(before, fetched, reading, at), self._limits, self._chance.random())
+        if reading is None or (reading.base is None and not reading.drafts):
+            self._keep(after)
+        else:
+            await self._send(Harvest(live.source.id, reading.drafts, SourceState(live.source.id, after, reading.base)))
+
+    async def _read(self, fetched: Fetched, at: Millis) -> Reading | None:
+        """Read a body; None when it is what it was last time, byte for byte."""
+        known = self._live.hot.validators.body_hash
+        if fetched.status == 304 or (known is not None and known == body_hash(fetched)):
+            return None
+        stored = await self._ports.storage.sources.get(self._live.source.id)
+        base = stored.base if stored is not None else b""
+        return await self._tier.read(self._ports.world.jail, self._live.source, base, fetched, at)
+
+    def _keep(self, hot: HotState) -> None:
+        """Keep a state that no harvest carries: in memory, and with the next commit if it must not be lost."""
+        urgent = progress.urgent(self._live.hot, hot)
+        self._live.hot, self._live.unsaved = hot, not urgent
+        if urgent:
+            try:
+                self._ports.recorder.send_nowait(SaveStates((SourceState(self._live.source.id, hot),)))
+            except MailboxFull:
+                self._live.unsaved = True  # the sweep saves it
+
+    async def _send(self, harvest: Harvest) -> None:
+        """Have a harvest committed; without an answer, find out from storage what happened."""
+        try:
+            await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
+        except (Unanswered, StorageError) as error:
+            self._ports.world.log("harvest.unacknowledged", source_id=harvest.source, error=str(error))
+            await self._recover()
+        else:
+            self._live.hot, self._live.unsaved = harvest.state.hot, False
+
+    async def _recover(self) -> None:
+        stored = await self._ports.storage.sources.get(self._live.source.id)
+        hot = self._live.hot if stored is None else stored.hot
+        soon = self._ports.world.now() + round(1000 * self._limits.floor * (0.5 + self._chance.random()))
+        self._live.hot = replace(hot, next_look_at=Millis(soon))
+
+
+def body_hash(fetched: Fetched) -> str:
+    """Return the hash by which an unchanged body is recognised when the origin sends no validators."""
+    return hashlib.blake2b(fetched.body, digest_size=12).hexdigest()
+
+
+def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Millis) -> Looked:
+    if reading is None:
+        validators = before.validators
+        if fetched.status != 304:
+            validators = validators_of(fetched)
+        return Looked(at, fetched.status, validators, changed=False)
+    return Looked(
+        at=at,
+        status=fetched.status,
+        # A doubt is settled by reading again, even if the page stays as it is now.
+        validators=Validators() if reading.again_soon else validators_of(fetched),
+        changed=reading.changed,
+        events=len(reading.drafts),
+        hints=reading.hints,
+        again_soon=reading.again_soon,
+    )
+
+
+def validators_of(fetched: Fetched) -> Validators:
+    """Return what makes the next request conditional on this answer."""
+    return Validators(fetched.etag, fetched.last_modified, body_hash(fetched))
+
+
+def first_state(fetched: Fetched, reading: Reading, at: Millis, ports: Ports, live: Live) -> SourceState:
+    """Return the state of a source whose first look (the one that detected it) has just been read."""
+    limits = limits_of(live.source, ports.settings)
+    draw = ports.world.chance(f"source/{live.source.id}/first").random()
+    looked = Looked(
+        at, fetched.status, validators_of(fetched), changed=False, events=len(reading.drafts), hints=body_hints(fetched)
+    )
+    return SourceState(live.source.id, progress.succeeded(live.hot, looked, limits, draw), reading.base)

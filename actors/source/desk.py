@@ -1,0 +1,165 @@
+"""What the registry does with each question about a source: add, detect, edit, delete, check now."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from actors.egress.failures import LookFailed
+from actors.egress.url import parse_url
+from actors.errors import Conflict, Overloaded, TooSoon, Unprocessable
+from actors.messages import Added, AddSource, LookNow, Record, SourceEdit, SourceView
+from actors.query import QueryError, parse
+from actors.source.actor import first_state
+from actors.source.cadence import START_INTERVAL
+from actors.source.classify import Classified, classify, refused
+from actors.source.feed import FeedTier
+from actors.source.html import HtmlTier
+from actors.source.locks import KeyedLocks
+from actors.source.ports import Live, Ports
+from actors.source.table import Table, renewed
+from storage.errors import StorageError
+from storage.records.identity import Millis, SourceId, id_of, seq_at
+from storage.records.source import Detection, Harvest, HotState, Source, SourceState, Validators
+from supervision import MailboxFull, Unanswered
+
+
+class Desk:
+    """Handles questions. Two about one URL are handled one after the other, by whatever road they came."""
+
+    def __init__(self, ports: Ports, table: Table) -> None:
+        self._ports = ports
+        self._table = table
+        self._chance = ports.world.chance("registry/ids")
+        self._locks = KeyedLocks()
+
+    async def detect(self, text: str) -> Detection:
+        """Classify a URL without adding it."""
+        return (await classify(self._ports, parse_url(text), None)).detection
+
+    async def add(self, wish: AddSource) -> Added:
+        """Watch a URL, from a baseline that is the look which classified it."""
+        url = parse_url(wish.url)
+        _check_filter(wish.filter)
+        async with self._locks.hold(url.text):
+            existing = await self._ports.storage.sources.by_url(url.text)
+            if existing is not None:
+                return Added(self._table.describe(existing.id), created=False)
+            if len(self._table) >= self._ports.settings.max_sources:
+                raise Overloaded(f"the library is full: max_sources is {self._ports.settings.max_sources}", 3600)
+            found = await classify(self._ports, url, wish.type)
+            live = self._make(url.text, wish, found)
+            await self._begin(live, found)
+            self._table.put(live)
+            return Added(self._table.describe(live.source.id), created=True)
+
+    async def edit(self, source: SourceId, edit: SourceEdit) -> SourceView:
+        """Change what the user asked for; the actor starts anew, with a new baseline if another part is watched."""
+        async with self._locks.hold(self._table.get(source).source.url):
+            return await self._edit(self._table.get(source), edit)
+
+    async def _edit(self, live: Live, edit: SourceEdit) -> SourceView:
+        before, source = live.source, live.source.id
+        after = _edited(before, edit, self._ports.world.now())
+        _check_filter(after.filter)
+        if after.type != before.type and "push" in (after.type, before.type):
+            raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
+        await self._table.stop(live)
+        storage = self._ports.storage
+        await storage.sources.update(after, storage.lease)
+        live = renewed(live, after)
+        if (after.type, after.selector, after.ignore) != (before.type, before.selector, before.ignore):
+            live.hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
+            await storage.log.save_states([SourceState(source, live.hot, b"")], storage.lease)
+        self._table.put(live)
+        return self._table.describe(source)
+
+    async def delete(self, source: SourceId) -> None:
+        """Stop watching and forget; a look under way ends first, so no event comes after the answer."""
+        async with self._locks.hold(self._table.get(source).source.url):
+            live = self._table.get(source)
+            await self._table.stop(live)
+            await self._ports.storage.sources.delete(source, self._ports.storage.lease)
+            self._table.drop(source)
+
+    def check(self, source: SourceId) -> Millis:
+        """Ask for a look now. Raises TooSoon while politeness forbids it."""
+        live = self._table.get(source)
+        if not live.source.enabled:
+            raise Conflict(f"source {source} is disabled: enable it first")
+        now = self._ports.world.now()
+        earliest = (live.hot.last_look_at or 0) + round(self._ports.settings.cadence_floor * 1000)
+        if live.hot.breaker.state == "open" or live.hot.not_before is not None:
+            earliest = max(earliest, live.hot.next_look_at or 0)
+        if now < earliest:
+            wait = (earliest - now) // 1000 + 1
+            raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)
+        try:
+            live.mailbox.send_nowait(LookNow())
+        except MailboxFull:
+            self._ports.world.log("check.merged", source_id=source)  # a look is already asked for
+        return now
+
+    def _make(self, url: str, wish: AddSource, found: Classified) -> Live:
+        now = self._ports.world.now()
+        source = Source(
+            id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
+            url=url,
+            watch_url=found.watch_url,
+            type=found.detection.type,
+            detection=found.detection,
+            created_at=now,
+            updated_at=now,
+            tags=wish.tags,
+            selector=wish.selector,
+            ignore=wish.ignore,
+            schedule=wish.schedule,
+            backfill=wish.backfill,
+            filter=wish.filter,
+        )
+        return Live(source, HotState(interval=START_INTERVAL))
+
+    async def _begin(self, live: Live, found: Classified) -> None:
+        """Save a new source with its baseline; what a backfill asks for is committed together with the baseline.
+
+        A crash between the two steps leaves a source that has not been looked at: its first look does the rest.
+        """
+        storage, source = self._ports.storage, live.source
+        if found.fetched is None:
+            await storage.sources.add(source, SourceState(source.id, live.hot, b""), storage.lease)
+            return
+        tier = FeedTier() if source.type == "feed" else HtmlTier()
+        now = self._ports.world.now()
+        try:
+            reading = await tier.read(self._ports.world.jail, source, b"", found.fetched, now)
+        except LookFailed as failure:
+            raise refused(failure, source.url) from None
+        state = first_state(found.fetched, reading, now, self._ports, live)
+        if not reading.drafts:
+            await storage.sources.add(source, state, storage.lease)
+            live.hot = state.hot
+            return
+        await storage.sources.add(source, SourceState(source.id, live.hot, b""), storage.lease)
+        harvest = Harvest(source.id, reading.drafts, state)
+        try:
+            await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
+        except (Unanswered, StorageError) as error:
+            self._ports.world.log("backfill.postponed", source_id=source.id, error=str(error))
+        else:
+            live.hot = state.hot
+
+
+def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
+    """Return a source with an edit applied."""
+    given = {
+        name: value
+        for name in ("type", "enabled", "tags", "selector", "ignore", "schedule", "filter")
+        if (value := getattr(edit, name)) is not None
+    }
+    return replace(source, **given, **dict.fromkeys(edit.clear), updated_at=now)
+
+
+def _check_filter(text: str | None) -> None:
+    try:
+        parse(text or "", "simple")
+    except QueryError as error:
+        raise Unprocessable(f"{error.reason} at character {error.position}", "body.filter", text) from None

@@ -1,0 +1,56 @@
+"""One polite request for a source: robots.txt, the host's turn, a place among all looks, then the guarded client."""
+
+from __future__ import annotations
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.http import Fetched
+from actors.egress.url import Url, parse_url
+from actors.errors import UrlRefused
+from actors.source.ports import Ports
+from storage.records.identity import SourceId
+from storage.records.source import Validators
+
+NO_VALIDATORS = Validators()
+
+
+async def fetch(
+    ports: Ports, source: SourceId, text: str, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
+) -> Fetched:
+    """Return the answer (200 or 304). Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
+
+    The host learns of the outcome, so that its own breaker can rest all its sources at once.
+    """
+    egress = ports.egress
+    url = parse_url(text, schemes=("http", "https"))
+    if robots:
+        await _ask_robots(ports, url)
+    try:
+        async with egress.hosts.turn(url.host), ports.looks:
+            fetched = await egress.http.get(
+                url, etag=validators.etag, last_modified=validators.last_modified, accept=accept
+            )
+    except LookFailed as failure:
+        _tell_host(ports, url, source, failure)
+        raise
+    egress.hosts.succeeded(url.host)
+    return fetched
+
+
+def refusal(error: UrlRefused) -> LookFailed:
+    """Return the failed look that a refusal by the guard is."""
+    return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
+
+
+async def _ask_robots(ports: Ports, url: Url) -> None:
+    verdict = await ports.egress.robots.verdict(url)
+    if not verdict.allowed:
+        raise LookFailed(Blame.REMOTE_PERMANENT, f"robots.txt forbids it: {verdict.why}")
+    if verdict.crawl_delay is not None:
+        ports.egress.hosts.slow_down(url.host, verdict.crawl_delay)
+
+
+def _tell_host(ports: Ports, url: Url, source: SourceId, failure: LookFailed) -> None:
+    if failure.blame is Blame.REMOTE_TRANSIENT:
+        ports.egress.hosts.failed(url.host, source)
+    elif failure.blame is Blame.THROTTLED and failure.status is not None:
+        ports.egress.hosts.hold(url.host, failure.retry_after or 60.0)

@@ -1,0 +1,55 @@
+"""Pages without a feed: told only when the content really changed, never because the page's bytes did."""
+
+from __future__ import annotations
+
+import msgspec
+
+from actors.content.requests import PageLook, PageRequest
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.http import Fetched
+from actors.source.tier import Reading, body_hints, in_jail
+from actors.world import Jail
+from storage.records.event import Draft
+from storage.records.identity import Millis
+from storage.records.source import Source
+
+
+class HtmlTier:
+    """Reads a page, compares it with what was settled before, and decides."""
+
+    accept = "text/html, application/xhtml+xml, */*;q=0.5"
+    robots = True
+
+    async def read(self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis) -> Reading:
+        """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages."""
+        request = PageRequest(
+            fetched.body, fetched.content_type, fetched.url, source.selector, source.ignore, base or None
+        )
+        answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request))
+        look = msgspec.msgpack.decode(answer, type=PageLook)
+        if look.trouble is not None:
+            raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
+        memory = None if look.memory == base else look.memory
+        changed = look.verdict == "changed"
+        drafts = (_draft(source, look, fetched, at),) if changed else ()
+        return Reading(drafts, memory, changed, body_hints(fetched), again_soon=look.verdict == "held")
+
+
+def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draft:
+    assert look.delta is not None and look.delta.ops, "a change always says what changed"
+    return Draft(
+        source_type="html",
+        source_url=source.url,
+        url=fetched.url,
+        title=look.title,
+        author=look.author,
+        content=look.content,
+        content_truncated=look.content_truncated,
+        content_hash=look.content_hash,
+        simhash=look.simhash,
+        tags=tuple(dict.fromkeys((*source.tags, "change:updated"))),
+        published_at=look.published_at,
+        fetched_at=at,
+        diff=look.diff,
+        delta=look.delta,
+    )

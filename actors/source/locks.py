@@ -1,0 +1,29 @@
+"""Locks by name: what concerns one thing happens one after the other, different things at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+
+
+class KeyedLocks:
+    """A lock for each name in use; a name that nobody holds or waits for takes no memory."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, trio.Lock] = {}
+
+    @asynccontextmanager
+    async def hold(self, name: str) -> AsyncIterator[None]:
+        """Hold the lock of a name, first come first served."""
+        lock = self._locks.setdefault(name, trio.Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            if not lock.locked() and lock.statistics().tasks_waiting == 0:
+                self._locks.pop(name, None)
+
+    def __len__(self) -> int:
+        return len(self._locks)

@@ -1,0 +1,54 @@
+"""What every source's actor is given, and the slot in which it shows its state to the registry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import trio
+
+from actors.egress.traffic import Egress
+from actors.messages import RecorderMessage, SourceMessage
+from actors.settings import Settings
+from actors.source.admission import Admission
+from actors.source.cadence import Limits
+from actors.world import World
+from storage.interface import Storage
+from storage.records.source import HotState, Source
+from supervision import Mailbox
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Shared by all sources. `looks` bounds how many are fetching and reading at once."""
+
+    world: World
+    settings: Settings
+    storage: Storage
+    egress: Egress
+    recorder: Mailbox[RecorderMessage]
+    admission: Admission
+    looks: trio.CapacityLimiter
+
+
+class Live:
+    """A source as it is now: written by its actor, read by the registry; both in one Trio run, so without a lock.
+
+    `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it.
+    """
+
+    __slots__ = ("hot", "mailbox", "source", "unsaved")
+
+    def __init__(self, source: Source, hot: HotState) -> None:
+        self.source = source
+        self.hot = hot
+        self.unsaved = False
+        self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
+
+    def __repr__(self) -> str:
+        return f"Live({self.source.type} {self.source.watch_url!r}, next {self.hot.next_look_at})"
+
+
+def limits_of(source: Source, settings: Settings) -> Limits:
+    """Return the bounds of a source's cadence."""
+    schedule = None if source.schedule is None else float(source.schedule)
+    return Limits(settings.cadence_floor, settings.cadence_ceiling, schedule)

@@ -1,0 +1,138 @@
+"""What a look does to a source's memory: validators, breaker, health and cadence move together here. Pure.
+
+The breaker counts by the wall clock, because its state outlives the process; a clock that stepped back can therefore
+leave a wait in the far future, and is met by `settle`, which lets no wait exceed what it could have been when it
+began.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.egress.failures import Blame, LookFailed
+from actors.source import cadence, health
+from actors.source.cadence import Hints, Limits
+from storage.records.health import BreakerState
+from storage.records.identity import Millis
+from storage.records.source import HotState, Validators
+from supervision import breaker
+from supervision.breaker import Breaker, BreakerRule, Phase
+
+RULE: Final = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
+MOST_HOLD = 3600.0
+"""Seconds for which a server's Retry-After is honoured."""
+_PLAIN_HOLD = 60.0
+
+
+class Looked(Struct, frozen=True):
+    """A look that worked. `hints` None: the look said nothing new about the origin's pace (a 304)."""
+
+    at: Millis
+    status: int
+    validators: Validators
+    changed: bool
+    events: int = 0
+    hints: Hints | None = None
+    again_soon: bool = False
+
+
+def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float) -> HotState:
+    """Return the memory after a look that worked."""
+    hints = looked.hints if looked.hints is not None else hints_of(hot)
+    interval = cadence.next_interval(hot.interval, looked.changed, limits)
+    due = cadence.due_after(looked.at, interval, hints, limits, draw)
+    if looked.again_soon:
+        due = min(due, Millis(looked.at + round(limits.floor * 1000)))
+    return replace(
+        hot,
+        validators=looked.validators,
+        breaker=BreakerState(),
+        health=health.after_success(hot.health),
+        interval=interval,
+        looks=hot.looks + 1,
+        unchanged=0 if looked.changed else hot.unchanged + 1,
+        events=hot.events + looked.events,
+        last_look_at=looked.at,
+        last_success_at=looked.at,
+        last_event_at=looked.at if looked.events else hot.last_event_at,
+        next_look_at=due,
+        not_before=None,
+        last_status=looked.status,
+        last_error=None,
+        pace=hot.pace if looked.hints is None else msgspec.msgpack.encode(looked.hints),
+    )
+
+
+def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> HotState:
+    """Return the memory after a look that failed."""
+    state = load(hot.breaker)
+    failures = state.failures
+    not_before = hot.not_before
+    match failure.blame:
+        case Blame.REMOTE_TRANSIENT | Blame.CONTENT:
+            state = breaker.failed(state, RULE, now / 1000, draw)
+        case Blame.REMOTE_PERMANENT:
+            state = breaker.failed(state, RULE, now / 1000, draw, at_once=True)
+        case Blame.THROTTLED:
+            hold = min(MOST_HOLD, max(failure.retry_after or _PLAIN_HOLD, limits.floor))
+            not_before = Millis(now + round(hold * 1000))
+        case Blame.LOCAL:
+            pass
+    counted = failure.blame not in (Blame.THROTTLED, Blame.LOCAL)
+    failures = hot.breaker.failures + 1 if counted else hot.breaker.failures
+    retry = max(now + round(limits.floor * (1 + draw * 0.5) * 1000), not_before or 0)
+    if state.phase is not Phase.CLOSED:
+        retry = max(not_before or 0, round(state.until * 1000))
+    return replace(
+        hot,
+        breaker=store(state, failures),
+        health=health.after_failure(hot.health, failure.blame, failures, now, failure.reason),
+        looks=hot.looks + 1,
+        last_look_at=now,
+        next_look_at=Millis(retry),
+        not_before=not_before,
+        last_status=failure.status,
+        last_error=failure.reason,
+    )
+
+
+def settle(hot: HotState, now: Millis, limits: Limits) -> HotState:
+    """Return the memory with no wait longer than it may be: after a restart, or when the clock has stepped back."""
+    longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, RULE.ceiling * 1.2, limits.schedule or 0))
+    if (hot.next_look_at or 0) <= longest:
+        return hot
+    return replace(hot, next_look_at=now, not_before=None)
+
+
+def urgent(before: HotState, after: HotState) -> bool:
+    """Return whether a change must be saved with the next commit: breaker, flag, a hold of more than a minute."""
+    held = after.not_before is not None and after.not_before != before.not_before
+    return held or before.breaker.state != after.breaker.state or before.health.flag != after.health.flag
+
+
+def hints_of(hot: HotState) -> Hints:
+    """Return the hints kept in a source's memory; none when there are none, or they are of another version."""
+    try:
+        return msgspec.msgpack.decode(hot.pace, type=Hints) if hot.pace else Hints()
+    except msgspec.DecodeError:
+        return Hints()
+
+
+def load(state: BreakerState) -> Breaker:
+    """Return the breaker of a stored state."""
+    if state.state == "closed":
+        return Breaker(failures=min(state.failures, RULE.threshold - 1))
+    # A look is the probe of its own breaker: when one comes back, the breaker was half-open while it ran.
+    return Breaker(phase=Phase.HALF_OPEN, openings=state.opened, until=(state.retry_at or 0) / 1000)
+
+
+def store(state: Breaker, failures: int) -> BreakerState:
+    """Return what is stored of a breaker; `failures` in a row go on counting while it is open, for the health."""
+    if state.phase is Phase.CLOSED:
+        return BreakerState(failures=failures)
+    word: Literal["open", "half-open"] = "open" if state.phase is Phase.OPEN else "half-open"
+    return BreakerState(word, failures, state.openings, Millis(round(state.until * 1000)))

@@ -1,0 +1,202 @@
+"""A pushing source's life: connect, take frames, admit those that somebody wants, connect again when the link ends.
+
+Frames come faster than commits, so those admitted while a commit is under way form the next harvest: one task reads
+the socket into a bounded batch, and reading stops while the batch is full, which pushes back on the server by TCP
+itself. Duplicates among the last `WINDOW` frames are dropped; frames that nobody wants are counted and forgotten.
+Reconnecting waits with full jitter from 1 s up to 5 min; a minute of life or one admitted frame resets the streak,
+so that a server which accepts and drops is not hammered.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+import msgspec
+import trio
+from msgspec.structs import replace
+
+from actors.content.errors import ContentError
+from actors.content.fingerprint import content_hash, simhash
+from actors.content.frames import Frame, read_frame
+from actors.content.text import cap
+from actors.egress.failures import LookFailed
+from actors.egress.url import parse_url
+from actors.egress.websocket import Frames, open_websocket
+from actors.errors import UrlRefused
+from actors.messages import Record
+from actors.source import health, progress
+from actors.source.admission import own_filter
+from actors.source.fetch import refusal
+from actors.source.ports import Live, Ports, limits_of
+from storage.errors import StorageError
+from storage.records.event import Draft
+from storage.records.health import BreakerState
+from storage.records.identity import Millis
+from storage.records.source import Harvest, SourceState
+from supervision import Child, Unanswered
+
+WINDOW: Final = 10_000
+BATCH: Final = 256
+FIRST_DELAY, LONGEST_DELAY = 1.0, 300.0
+STEADY = 60.0
+"""Seconds of life after which a connection counts as good."""
+_MARK: Final = 12
+
+
+class PushSource:
+    """The actor of one WebSocket."""
+
+    __slots__ = ("_chance", "_live", "_own", "_ports", "_seen", "_streak")
+
+    def __init__(self, ports: Ports, live: Live) -> None:
+        self._ports = ports
+        self._live = live
+        self._own = own_filter(live.source)
+        self._chance: random.Random = ports.world.chance(f"source/{live.source.id}")
+        self._seen: dict[str, None] = {}
+        self._streak = 0
+
+    async def run(self, child: Child) -> None:
+        """Stay connected until cancelled."""
+        await self._remember()
+        while True:
+            child.note("connecting")
+            try:
+                await self._session(child)
+            except (LookFailed, UrlRefused) as error:
+                failure = error if isinstance(error, LookFailed) else refusal(error)
+                self._failed(failure)
+            child.attention = self._streak > 1
+            child.note("waiting to reconnect")
+            await self._rest()
+
+    async def _session(self, child: Child) -> None:
+        """Hold one connection until it ends, which is always a LookFailed; deliver what it brings."""
+        ports = self._ports
+        url = parse_url(self._live.source.watch_url, schemes=("ws", "wss"))
+        async with ports.egress.hosts.turn(url.host):
+            pass  # a handshake is one request; the open connection must not keep others from the host
+        async with open_websocket(url, ports.egress.guard, ports.settings) as frames:
+            opened = trio.current_time()
+            child.note("connected")
+            self._connected()
+            while True:
+                batch = await _some(frames)
+                if await self._harvest(batch) or trio.current_time() - opened > STEADY:
+                    self._streak = 0
+
+    async def _harvest(self, batch: list[str]) -> bool:
+        """Have the wanted frames of a batch committed; return whether there were any."""
+        await self._ports.admission.refresh()
+        now = self._ports.world.now()
+        drafts = [draft for text in batch if (draft := self._draft(text, now)) is not None]
+        hot = replace(
+            self._live.hot,
+            looks=self._live.hot.looks + len(batch),
+            events=self._live.hot.events + len(drafts),
+            last_look_at=now,
+            last_success_at=now,
+            last_event_at=now if drafts else self._live.hot.last_event_at,
+        )
+        self._live.hot, self._live.unsaved = hot, True
+        if not drafts:
+            return False
+        source = self._live.source.id
+        harvest = Harvest(source, tuple(drafts), SourceState(source, hot, self._memory()))
+        try:
+            await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
+            self._live.unsaved = False
+        except (Unanswered, StorageError) as error:
+            self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
+            await self._remember()
+        return True
+
+    def _draft(self, text: str, now: Millis) -> Draft | None:
+        """Return the event a frame becomes; None when it is unreadable, a duplicate, or wanted by nobody."""
+        source = self._live.source
+        try:
+            frame = read_frame(text, source.watch_url)
+        except ContentError:
+            return None
+        mark = content_hash(frame.key)[7 : 7 + 2 * _MARK]
+        if mark in self._seen or not self._ports.admission.admits(source, self._own, frame.title, frame.content):
+            return None
+        self._seen[mark] = None
+        if len(self._seen) > WINDOW:
+            del self._seen[next(iter(self._seen))]
+        return _draft(source.url, source.tags, frame, now)
+
+    def _connected(self) -> None:
+        now = self._ports.world.now()
+        hot = self._live.hot
+        self._live.hot = replace(
+            hot,
+            breaker=BreakerState(),
+            health=health.after_success(hot.health),
+            last_look_at=now,
+            last_success_at=now,
+            next_look_at=None,
+            last_status=101,
+            last_error=None,
+        )
+        self._live.unsaved = True
+
+    def _failed(self, failure: LookFailed) -> None:
+        self._streak += 1
+        ports = self._ports
+        limits = limits_of(self._live.source, ports.settings)
+        self._live.hot = progress.failed(self._live.hot, failure, ports.world.now(), limits, self._chance.random())
+        self._live.unsaved = True
+        ports.world.log("push.ended", source_id=self._live.source.id, blame=failure.blame.value, why=failure.reason)
+
+    async def _rest(self) -> None:
+        """Wait before the next try, with full jitter; a request to look now ends the wait."""
+        ceiling = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(self._streak, 10))
+        delay = max(FIRST_DELAY, self._chance.uniform(0, ceiling))
+        held = self._live.hot.not_before
+        if held is not None:
+            delay = max(delay, (held - self._ports.world.now()) / 1000)
+        due = Millis(self._ports.world.now() + round(delay * 1000))
+        self._live.hot = replace(self._live.hot, next_look_at=due)
+        with trio.move_on_after(delay):
+            await self._live.mailbox.receive()
+
+    async def _remember(self) -> None:
+        """Read the window of seen frames back from storage."""
+        stored = await self._ports.storage.sources.get(self._live.source.id)
+        marks: list[str] = msgspec.msgpack.decode(stored.base, type=list[str]) if stored and stored.base else []
+        self._seen = dict.fromkeys(marks)
+
+    def _memory(self) -> bytes:
+        """Return the part of the window that is worth a write with each harvest: what a reconnect may repeat."""
+        return msgspec.msgpack.encode(list(self._seen)[-BATCH:])
+
+
+async def _some(frames: Frames) -> list[str]:
+    """Return at least one frame, and whatever else has already arrived, at most `BATCH`."""
+    batch = [await frames.receive()]
+    while len(batch) < BATCH:
+        frame = frames.receive_nowait()
+        if frame is None:
+            break
+        batch.append(frame)
+    return batch
+
+
+def _draft(source_url: str, tags: tuple[str, ...], frame: Frame, now: Millis) -> Draft:
+    content, truncated = cap(frame.content)
+    return Draft(
+        source_type="push",
+        source_url=source_url,
+        url=frame.url or source_url,
+        title=frame.title,
+        author=frame.author,
+        content=content,
+        content_truncated=truncated,
+        content_hash=content_hash(frame.content),
+        simhash=simhash(frame.content),
+        tags=tuple(dict.fromkeys((*tags, "change:new", *frame.tags))),
+        published_at=frame.published_at,
+        fetched_at=now,
+    )

@@ -1,0 +1,110 @@
+"""Owns the set of sources: starts their actors, adds, edits, disables, deletes, describes; and saves their lazy
+state.
+
+One actor that reads one mailbox. A question that needs the network (adding, detecting) is handled in a task of its
+own, a bounded number at once, so that a slow origin delays no other question. The table outlives this actor's
+lives, as the sources' actors do: they are children of the dynamic supervisor, not of the registry.
+"""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+import trio
+
+from actors.messages import (
+    AddSource,
+    CheckNow,
+    DeleteSource,
+    DescribeSource,
+    DetectUrl,
+    EditSource,
+    ListSources,
+    RegistryMessage,
+    SaveStates,
+)
+from actors.source.desk import Desk
+from actors.source.ports import Ports
+from actors.source.table import Table
+from supervision import Child, DynamicSupervisor, Mailbox, Reply
+
+AT_ONCE = 32
+SWEEP_SLICE = 250
+"""States saved with one message; the recorder commits each slice with whatever else waits."""
+
+
+class Registry:
+    """The set of sources. `sources` is the dynamic supervisor under which their actors live."""
+
+    def __init__(self, ports: Ports, sources: DynamicSupervisor, mailbox: Mailbox[RegistryMessage]) -> None:
+        self._ports = ports
+        self._mailbox = mailbox
+        self.table = Table(ports, sources)
+        self._desk = Desk(ports, self.table)
+
+    async def run(self, child: Child) -> None:
+        """Load and start all sources, then answer until stopped; the last thing done is a sweep."""
+        await self.table.load()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._sweep_for_ever)
+            nursery.start_soon(self._answer_for_ever)
+            child.ready()
+            await child.stopping.wait()
+            nursery.cancel_scope.cancel()
+        await self._sweep()
+
+    async def _answer_for_ever(self) -> None:
+        slots = trio.CapacityLimiter(AT_ONCE)
+        async with trio.open_nursery() as nursery:
+            while True:
+                message = await self._mailbox.receive()
+                token = object()
+                await slots.acquire_on_behalf_of(token)
+                nursery.start_soon(self._answer, message, slots, token)
+
+    async def _answer(self, message: RegistryMessage, slots: trio.CapacityLimiter, token: object) -> None:
+        try:
+            await self._serve(message)
+        finally:
+            slots.release_on_behalf_of(token)
+
+    async def _serve(self, message: RegistryMessage) -> None:
+        """Answer one question; its asker gets whatever error it ends in, and no other question suffers."""
+        reply: Reply[Any] = message.reply
+        with reply:
+            try:
+                reply.answer(await self._result(message))
+            except Exception as error:
+                # Handed to the asker, who knows what to do with it; an unexpected one is logged there as a 500.
+                reply.fail(error)
+
+    async def _result(self, message: RegistryMessage) -> object:
+        match message:
+            case AddSource():
+                return await self._desk.add(message)
+            case DetectUrl():
+                return await self._desk.detect(message.url)
+            case EditSource():
+                return await self._desk.edit(message.source, message.edit)
+            case DeleteSource():
+                return await self._desk.delete(message.source)
+            case CheckNow():
+                return self._desk.check(message.source)
+            case DescribeSource():
+                return self.table.describe(message.source)
+            case ListSources():
+                return self.table.page(message.after, message.limit)
+            case _:
+                assert_never(message)
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            await trio.sleep(self._ports.settings.sweep)
+            await self._sweep()
+
+    async def _sweep(self) -> None:
+        """Save what looks without a harvest have changed, in id order, so that neighbouring rows share a page."""
+        unsaved = self.table.unsaved()
+        for start in range(0, len(unsaved), SWEEP_SLICE):
+            states = tuple(self.table.take_unsaved(live) for live in unsaved[start : start + SWEEP_SLICE])
+            await self._ports.recorder.send(SaveStates(states))

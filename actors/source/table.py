@@ -1,0 +1,150 @@
+"""The sources in memory, with their actors' live state: what lists and descriptions are answered from.
+
+Starting many at once is spread out: those whose look is overdue (after a restart, all of them) are given a due time
+within a window that keeps the number of looks a second what it is in the steady state, so that a restart is no
+stampede.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from actors.errors import NotFound
+from actors.messages import SourcePage, SourceView
+from actors.source.actor import PolledSource
+from actors.source.feed import FeedTier
+from actors.source.html import HtmlTier
+from actors.source.ports import Live, Ports
+from actors.source.push import PushSource
+from storage.records.health import RANK
+from storage.records.identity import Millis, SourceId
+from storage.records.source import Source, SourceState
+from supervision import ChildSpec, DynamicSupervisor, Run
+
+PAGE = 500
+CATCH_UP_RATE = 10.0
+"""Overdue looks a second after a start; never more than the sources' own pace, if that is slower."""
+LATE = 60_000
+"""Milliseconds after which a due look that has not happened makes a source overdue."""
+
+_FEED, _HTML = FeedTier(), HtmlTier()
+
+
+class Table:
+    """All sources, by id in id order of adding. Written by the registry only."""
+
+    def __init__(self, ports: Ports, sources: DynamicSupervisor) -> None:
+        self._ports = ports
+        self._supervisor = sources
+        self._live: dict[SourceId, Live] = {}
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    async def load(self) -> None:
+        """Read all sources from storage and start the actors that do not run."""
+        after: SourceId | None = None
+        idle: list[Live] = []
+        while page := await self._ports.storage.sources.page(after, PAGE):
+            after = page[-1].source.id
+            for watched in page:
+                live = self._live.get(watched.source.id)
+                if live is None:
+                    live = self._live[watched.source.id] = Live(watched.source, watched.hot)
+                if live.source.enabled and not self._supervisor.has(live.source.id):
+                    idle.append(live)
+        self._spread(idle)
+        for live in idle:
+            self.start(live)
+
+    def get(self, source: SourceId) -> Live:
+        """Return a source. Raises NotFound."""
+        live = self._live.get(source)
+        if live is None:
+            raise NotFound(f"there is no source {source}")
+        return live
+
+    def put(self, live: Live) -> None:
+        """Add a source and start its actor, if it is enabled."""
+        self._live[live.source.id] = live
+        if live.source.enabled:
+            self.start(live)
+
+    def start(self, live: Live) -> None:
+        """Start a source's actor."""
+        self._supervisor.start_child(ChildSpec(live.source.id, self._run_of(live), mailbox=live.mailbox))
+
+    async def stop(self, live: Live) -> None:
+        """Stop a source's actor, if it runs; return when it is gone."""
+        if self._supervisor.has(live.source.id):
+            await self._supervisor.stop_child(live.source.id)
+
+    def drop(self, source: SourceId) -> None:
+        """Forget a source."""
+        self._live.pop(source, None)
+
+    def describe(self, source: SourceId) -> SourceView:
+        """Return a source as it is now. Raises NotFound."""
+        return self._view(self.get(source))
+
+    def page(self, after: tuple[int, float, str] | None, limit: int) -> SourcePage:
+        """Return the next `limit` sources after a position, worst health first."""
+        rest = (live for live in self._live.values() if after is None or _order(live) > after)
+        found = heapq.nsmallest(limit + 1, rest, key=_order)
+        more = len(found) > limit
+        return SourcePage([self._view(live) for live in found[:limit]], _order(found[limit - 1]) if more else None)
+
+    def overdue(self) -> int:
+        """Return how many sources should have been looked at and have not been."""
+        now = self._ports.world.now()
+        return sum(1 for live in self._live.values() if _overdue(live, now))
+
+    def unsaved(self) -> Sequence[Live]:
+        """Return the sources whose state in storage is older than in memory."""
+        return [live for live in self._live.values() if live.unsaved]
+
+    def take_unsaved(self, live: Live) -> SourceState:
+        """Return the state to save, and count it as saved."""
+        live.unsaved = False
+        return SourceState(live.source.id, live.hot)
+
+    def _view(self, live: Live) -> SourceView:
+        return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()))
+
+    def _run_of(self, live: Live) -> Run:
+        match live.source.type:
+            case "feed":
+                return PolledSource(self._ports, live, _FEED).run
+            case "html":
+                return PolledSource(self._ports, live, _HTML).run
+            case "push":
+                return PushSource(self._ports, live).run
+
+    def _spread(self, idle: Sequence[Live]) -> None:
+        now = self._ports.world.now()
+        chance = self._ports.world.chance("registry/spread")
+        late = [live for live in idle if (live.hot.next_look_at or 0) <= now]
+        window = len(late) / CATCH_UP_RATE
+        for live in late:
+            wait = chance.random() * min(window, live.hot.interval)
+            live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
+
+
+def _order(live: Live) -> tuple[int, float, str]:
+    health = live.hot.health
+    return (-RANK[health.flag], health.score, live.source.id)
+
+
+def _overdue(live: Live, now: Millis) -> bool:
+    due = live.hot.next_look_at
+    return live.source.enabled and due is not None and now > due + LATE
+
+
+def renewed(live: Live, source: Source) -> Live:
+    """Return a live source with other wishes and the same memory."""
+    after = Live(source, live.hot)
+    after.unsaved = live.unsaved
+    return after

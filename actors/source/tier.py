@@ -1,0 +1,55 @@
+"""What the tiers that poll have in common: a fetched body goes in, drafts and the memory to keep come out."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.http import Fetched
+from actors.source.cadence import Hints
+from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
+from storage.records.event import Draft
+from storage.records.identity import Millis
+from storage.records.source import Source
+
+
+class Reading(Struct, frozen=True):
+    """What a body held. `drafts` are oldest first; `base` None: the memory stays as it is.
+
+    `changed` feeds the cadence; `again_soon` asks for another look at the floor, to settle a doubt.
+    """
+
+    drafts: tuple[Draft, ...]
+    base: bytes | None
+    changed: bool
+    hints: Hints
+    again_soon: bool = False
+
+
+class Tier(Protocol):
+    """A way of reading bodies: feeds or pages."""
+
+    accept: str
+    robots: bool
+
+    async def read(self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis) -> Reading:
+        """Read a body against the memory `base` (b"" at the first look). Raises LookFailed."""
+
+
+async def in_jail(jail: Jail, task: str, request: bytes) -> bytes:
+    """Run a task on hostile bytes; its failures are looks that failed because of the content."""
+    try:
+        return await jail.call(task, request)
+    except TaskRefused as error:
+        raise LookFailed(Blame.CONTENT, error.reason) from None
+    except WorkerTooSlow:
+        raise LookFailed(Blame.CONTENT, "parse_timeout: reading the body took too long and was stopped") from None
+    except WorkerDied:
+        raise LookFailed(Blame.CONTENT, "parse_killed: reading the body took too much memory and was stopped") from None
+
+
+def body_hints(fetched: Fetched) -> Hints:
+    """Return what the response's headers say of the origin's pace."""
+    return Hints(max_age=fetched.max_age or 0.0)

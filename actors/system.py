@@ -1,0 +1,154 @@
+"""The composition root: settings, a World and opened storage become the tree of actors, in start order.
+
+The order is that of dependence, and the tree stops in the reverse: the front end first, then sources, matcher, deliveries,
+and last the log, so that whatever was found is still committed. A crash restarts the actor and all that were started after
+it (rest_for_one). The actor graph has no cycle: each arrow of `EDGES` is a mailbox, and a test sorts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import trio
+
+from actors.delivery.registry import DeliveryRegistry
+from actors.doors import Doors
+from actors.egress.traffic import Egress, build_egress
+from actors.matcher.actor import Matcher
+from actors.messages import MatcherMessage, RecorderMessage, RegistryMessage
+from actors.pruner import Pruner
+from actors.recorder.actor import Recorder
+from actors.settings import Settings
+from actors.signatures.event import Signer, jwks, new_signing_key
+from actors.source.admission import Admission
+from actors.source.ports import Ports
+from actors.source.registry import Registry
+from actors.world import World
+from storage.interface import Storage
+from storage.records.key import SigningKey
+from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, State, Strategy, Supervisor
+
+EDGES = (
+    ("web", "registry"),
+    ("web", "matcher"),
+    ("registry", "sources"),
+    ("registry", "recorder"),
+    ("sources", "recorder"),
+    ("recorder", "matcher"),
+    ("matcher", "deliveries"),
+)
+"""Who sends to whom; replies use one-shot slots and are no edges."""
+
+Front = Callable[[Doors], Sequence[ChildSpec]]
+
+
+class System:
+    """The whole service. `await run()` until `stop()`; `doors` is what the front end was given."""
+
+    def __init__(
+        self, world: World, settings: Settings, storage: Storage, keys: Sequence[SigningKey], front: Front
+    ) -> None:
+        self._storage = storage
+        self._stopping = False
+        egress = build_egress(world, settings)
+        recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
+        matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
+        registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
+        sources = DynamicSupervisor("sources", chance=world.chance("supervision/sources"))
+        destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
+        recorder = Recorder(
+            world=world,
+            storage=storage,
+            signer=Signer(keys[0]),
+            base_url=settings.public_url(),
+            mailbox=recorder_box,
+            matcher=matcher_box,
+            chance=world.chance("recorder/ids"),
+        )
+        ports = Ports(
+            world,
+            settings,
+            storage,
+            egress,
+            recorder_box,
+            Admission(storage.alerts),
+            trio.CapacityLimiter(settings.looks_at_once),
+        )
+        self.registry = Registry(ports, sources, registry_box)
+        deliveries = DeliveryRegistry(world=world, storage=storage, egress=egress, destinations=destinations)
+        matcher = Matcher(
+            storage=storage, mailbox=matcher_box, nudge=deliveries.nudge, refresh=deliveries.refresh, world=world
+        )
+        self.doors = Doors(
+            world=world,
+            settings=settings,
+            storage=storage,
+            registry=registry_box,
+            matcher=matcher_box,
+            destination=deliveries.mailbox,
+            jwks=lambda: jwks(keys),
+            readiness=self.readiness,
+            tree=lambda: list(self.supervisor.snapshot()),
+            draining=lambda: self._stopping,
+        )
+        self.supervisor = Supervisor(
+            "sanderling",
+            [
+                ChildSpec("log", recorder.run, ready_within=10, mailbox=recorder_box),
+                ChildSpec("egress", _holding(egress), ready_within=10),
+                ChildSpec("parsers", world.jail.run, ready_within=30),
+                ChildSpec("destinations", destinations.run, ready_within=10),
+                ChildSpec("deliveries", deliveries.run, ready_within=60),
+                ChildSpec("matcher", matcher.run, ready_within=60, mailbox=matcher_box),
+                ChildSpec("sources", sources.run, ready_within=10),
+                ChildSpec("registry", self.registry.run, ready_within=120, mailbox=registry_box),
+                ChildSpec("pruner", Pruner(world, settings, storage).run),
+                *front(self.doors),
+            ],
+            strategy=Strategy.REST_FOR_ONE,
+            intensity=3,
+            period=60.0,
+            chance=world.chance("supervision/root"),
+            on_change=lambda change: world.log("actor.state", actor=change.path, was=change.old, now=change.new),
+        )
+
+    async def run(self) -> None:
+        """Run the tree until stopped. Raises Escalate when it can't be kept up."""
+        await self.supervisor.run()
+
+    def stop(self, *, now: bool = False) -> None:
+        """Ask for an ordered stop; `now` skips politeness."""
+        self._stopping = True
+        self.supervisor.stop(now=now)
+
+    def readiness(self) -> Mapping[str, str]:
+        """Return what must hold for /readyz; an empty sentence is well."""
+        idle = trio.current_time() - self._storage.writer_moved_at()
+        down = [row.path for row in self.supervisor.snapshot().page(0, 8) if row.state is not State.RUNNING]
+        static = [path for path in down if path.count("/") == 1]
+        return {
+            "storage": "" if idle < 30 else f"the writer has not moved for {idle:.0f} s",
+            "tree": "" if not static else f"not running: {', '.join(static)}",
+            "draining": "the service is stopping" if self._stopping else "",
+        }
+
+
+async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:
+    """Return the signing keys, the active one first; the very first start makes one."""
+    found = await storage.keys.signing()
+    if not found:
+        await storage.keys.add_signing(new_signing_key(world.entropy(32), world.now()))
+        found = await storage.keys.signing()
+    return found
+
+
+def _holding(egress: Egress) -> Callable[[Child], object]:
+    async def hold(child: Child) -> None:
+        child.ready()
+        try:
+            await child.stopping.wait()
+        finally:
+            with trio.move_on_after(2, shield=True):
+                await egress.aclose()
+
+    return hold

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from actors.egress.failures import Blame, LookFailed
+from actors.source.cadence import Hints, Limits
+from actors.source.progress import Looked, failed, hints_of, settle, succeeded, urgent
+from storage.records.identity import Millis
+from storage.records.source import HotState, Validators
+
+NOW = Millis(1_780_000_000_000)
+MINUTE = 60_000
+
+
+def a_failure(blame: Blame = Blame.REMOTE_TRANSIENT, **more: float) -> LookFailed:
+    return LookFailed(blame, "timeout after 30 s", **more)  # type: ignore[arg-type]  # status or retry_after
+
+
+def a_look(at: int = NOW, *, changed: bool = False, hints: Hints | None = None, soon: bool = False) -> Looked:
+    return Looked(Millis(at), 200, Validators(etag='"1"'), changed, hints=hints, again_soon=soon)
+
+
+def after_failures(count: int, blame: Blame = Blame.REMOTE_TRANSIENT, hot: HotState | None = None) -> HotState:
+    """A source that failed so many times, each look at the moment it was due."""
+    hot = hot or HotState()
+    now = NOW
+    for _ in range(count):
+        hot = failed(hot, a_failure(blame), now, Limits(), 0.5)
+        now = hot.next_look_at or now
+    return hot
+
+
+def test_b1_three_failures_in_a_row_open_the_breaker_and_each_probe_that_fails_doubles_the_wait() -> None:
+    assert after_failures(2).breaker.state == "closed"
+    waits = []
+    for count in range(3, 12):
+        hot = after_failures(count)
+        assert hot.breaker.state == "open" and hot.last_look_at is not None and hot.next_look_at is not None
+        waits.append((hot.next_look_at - hot.last_look_at) // MINUTE)
+    assert waits == [1, 2, 4, 8, 16, 30, 30, 30, 30]
+
+
+@given(st.integers(3, 40), st.floats(0, 0.999))
+def test_b1_an_origin_that_returns_is_looked_at_within_36_minutes(count: int, draw: float) -> None:
+    hot = failed(after_failures(count - 1), a_failure(), NOW, Limits(), draw)
+    assert hot.next_look_at is not None and hot.next_look_at - NOW <= 36 * MINUTE
+
+
+def test_b1_one_success_closes_the_breaker_and_clears_the_count() -> None:
+    hot = succeeded(after_failures(7), a_look(), Limits(), 0.5)
+    assert (hot.breaker.state, hot.breaker.failures, hot.last_error) == ("closed", 0, None)
+
+
+def test_what_will_not_mend_by_itself_opens_the_breaker_at_once() -> None:
+    assert after_failures(1, Blame.REMOTE_PERMANENT).breaker.state == "open"
+
+
+@pytest.mark.parametrize("blame", [Blame.LOCAL, Blame.THROTTLED])
+def test_our_own_troubles_and_throttling_never_open_the_breaker(blame: Blame) -> None:
+    hot = after_failures(50, blame)
+    assert (hot.breaker.state, hot.health.score) == ("closed", 1.0)
+
+
+@pytest.mark.parametrize(("asked", "held"), [(None, 60), (5.0, 60), (600.0, 600), (86_400.0, 3600)])
+def test_b4_a_servers_retry_after_is_honoured_up_to_an_hour(asked: float | None, held: int) -> None:
+    failure = LookFailed(Blame.THROTTLED, "429", status=429, retry_after=asked)
+    hot = failed(HotState(), failure, NOW, Limits(), 0.0)
+    assert hot.not_before == NOW + held * 1000
+    assert hot.next_look_at == hot.not_before
+
+
+def test_a_304_keeps_the_hints_that_the_last_body_gave() -> None:
+    hot = succeeded(HotState(), a_look(hints=Hints(ttl=1200.0)), Limits(), 0.5)
+    again = succeeded(hot, a_look(), Limits(), 0.5)
+    assert hints_of(again) == Hints(ttl=1200.0)
+    assert again.next_look_at == NOW + 1_200_000
+
+
+def test_a_doubt_is_looked_at_again_at_the_floor() -> None:
+    hot = succeeded(replace(HotState(), interval=2000.0), a_look(soon=True), Limits(), 0.5)
+    assert hot.next_look_at == NOW + 60_000
+
+
+def test_a_wait_that_a_clock_step_has_made_absurd_is_dropped() -> None:
+    hot = replace(HotState(), next_look_at=Millis(NOW + 5 * 3_600_000))
+    assert settle(hot, NOW, Limits()).next_look_at == NOW
+    near = replace(HotState(), next_look_at=Millis(NOW + 1000))
+    assert settle(near, NOW, Limits()) is near
+
+
+def test_hints_of_another_version_are_no_hints() -> None:
+    assert hints_of(replace(HotState(), pace=b"\xc1rubbish")) == Hints()
+
+
+def test_only_what_must_not_be_lost_is_urgent() -> None:
+    quiet = succeeded(HotState(), a_look(), Limits(), 0.5)
+    assert not urgent(HotState(), quiet)
+    assert urgent(HotState(), after_failures(3))
+    assert urgent(after_failures(3), succeeded(after_failures(3), a_look(), Limits(), 0.5))
+    assert urgent(HotState(), after_failures(1, Blame.THROTTLED))
