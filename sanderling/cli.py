@@ -117,9 +117,9 @@ def keys_create(config: str | None, name: str, scopes: tuple[str, ...], **flags:
     sanderling keys create --name reader --scope stream:read
     sanderling keys create --name me --scope sources:read --scope sources:write --scope stream:read | tail -n 1 > key
     """
-    from sanderling.keyring import create
+    from sanderling import keyring
 
-    created, plaintext = create(_loaded(config, flags).settings, name, scopes)
+    created, plaintext = keyring.create(_loaded(config, flags).settings, name, scopes)
     click.echo(f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:", err=True)
     click.echo(plaintext)
     return Exit.WELL
@@ -129,10 +129,10 @@ def keys_create(config: str | None, name: str, scopes: tuple[str, ...], **flags:
 @_settings_flags("data")
 def keys_list(config: str | None, **flags: str | None) -> int:
     """List all keys: their beginnings, names, scopes and last use."""
-    from sanderling.keyring import every
+    from sanderling import keyring
     from sanderling.keys import key_lines
 
-    for line in key_lines(every(_loaded(config, flags).settings)):
+    for line in key_lines(keyring.every(_loaded(config, flags).settings)):
         click.echo(line)
     return Exit.WELL
 
@@ -142,9 +142,9 @@ def keys_list(config: str | None, **flags: str | None) -> int:
 @_settings_flags("data")
 def keys_revoke(config: str | None, key: str, **flags: str | None) -> int:
     """Revoke a KEY, named by its id, its name or its beginning. The very next request with it gets 401."""
-    from sanderling.keyring import revoke
+    from sanderling import keyring
 
-    revoked = revoke(_loaded(config, flags).settings, key)
+    revoked = keyring.revoke(_loaded(config, flags).settings, key)
     click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
     return Exit.WELL
 
@@ -171,11 +171,10 @@ def sources_add(url: str, service: str | None, key_file: str | None, **asked: An
     \b
     sanderling sources add https://example.org/news
     """
+    from sanderling import terminal
     from sanderling.client import Client
 
-    for line in Client.named(service, key_file, environ()).add_source(url, **asked):
-        click.echo(line)
-    return Exit.WELL
+    return terminal.add_source(Client.named(service, key_file, environ()), url, **asked)
 
 
 @sources.command("list")
@@ -183,11 +182,10 @@ def sources_add(url: str, service: str | None, key_file: str | None, **asked: An
 @_client_flags
 def sources_list(service: str | None, key_file: str | None, as_json: bool) -> int:
     """List the watched URLs, worst health first."""
+    from sanderling import terminal
     from sanderling.client import Client
 
-    for line in Client.named(service, key_file, environ()).list_sources(as_json=as_json):
-        click.echo(line)
-    return Exit.WELL
+    return terminal.list_sources(Client.named(service, key_file, environ()), as_json=as_json)
 
 
 @main.command()
@@ -207,9 +205,10 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
     sanderling tail --source-type feed --keyword release
     sanderling tail --json --since 019a... | jq .title
     """
-    from sanderling.tail import tail as follow
+    from sanderling import terminal
+    from sanderling.client import Client
 
-    return follow(service, key_file, environ(), **asked)
+    return terminal.tail(Client.named(service, key_file, environ()), environ(), **asked)
 
 
 @main.command()

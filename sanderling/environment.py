@@ -60,8 +60,13 @@ def wants_colour(variables: Mapping[str, str], stream: int = 1) -> bool:
 
 
 def worker_command() -> Sequence[str]:
-    """Return the command line that starts a worker process of this same program."""
-    return [sys.executable, "-P", "-m", "sanderling", "worker"]
+    """Return the command line that starts a worker process of this same program.
+
+    A worker's environment is empty, so the way to the code is in the command itself; -I keeps everything else out.
+    """
+    top = str(Path(__file__).parents[1])
+    start = f"import sys; sys.path.insert(0, {top!r}); from sanderling.__main__ import main; sys.exit(main())"
+    return [sys.executable, "-I", "-c", start, "worker"]
 
 
 def variable(name: str) -> str:

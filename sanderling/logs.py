@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Callable, MutableMapping
 from contextlib import suppress
+from enum import Enum
 from math import isfinite
 from typing import Any, TextIO
 
@@ -95,6 +96,8 @@ def _safe(_logger: Any, _name: str, fields: Fields) -> Fields:
 
 
 def _safe_value(value: Any) -> Any:
+    if isinstance(value, Enum):
+        value = value.value
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
     text = plain(value if isinstance(value, str) else repr(value))

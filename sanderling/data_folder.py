@@ -1,0 +1,40 @@
+"""What can be wrong with the data folder, in sentences and exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sanderling.exits import CommandFailed, Exit
+from storage.errors import Corrupt, DiskFull, Locked, NewerSchema, Unavailable
+
+
+@contextmanager
+def told_plainly(folder: Path) -> Iterator[None]:
+    """Turn the storage's errors, and the system's about the folder, into CommandFailed."""
+    try:
+        yield
+    except Locked as error:
+        raise CommandFailed(f"{folder} is in use: {error}.", Exit.BAD_DATA) from None
+    except NewerSchema as error:
+        raise CommandFailed(
+            f"{folder} was written by a newer version: {error}. Upgrade Sanderling, or use another folder.",
+            Exit.BAD_DATA,
+        ) from None
+    except Corrupt as error:
+        raise CommandFailed(
+            f"{folder} is damaged: {error}. Put a backup of the folder in its place.", Exit.BAD_DATA
+        ) from None
+    except DiskFull as error:
+        raise CommandFailed(f"{folder}: no room is left: {error}. Free some and try again.", Exit.TRY_AGAIN) from None
+    except Unavailable as error:
+        raise CommandFailed(
+            f"{folder}: the database does not answer now: {error}. Try again.", Exit.TRY_AGAIN
+        ) from None
+    except OSError as error:
+        raise CommandFailed(
+            f"{folder} can't be used as data folder: {error.strerror or error}. "
+            "Make it writable, or choose another with --data.",
+            Exit.BAD_DATA,
+        ) from None

@@ -1,0 +1,39 @@
+"""The keys of a data folder, for the command line: with a server running on it, or without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from actors.settings import Settings
+from sanderling.data_folder import told_plainly
+from sanderling.keys import find_key, make_key
+from sanderling.real_world import entropy, wall
+from storage.records.identity import Millis
+from storage.records.key import ApiKey
+from storage.sqlite.database import open_keys
+
+
+def create(settings: Settings, name: str, scopes: Sequence[str]) -> tuple[ApiKey, str]:
+    """Make and store a key; return it and its plaintext. A running server takes it from the next request on."""
+    plaintext, key = make_key(name, scopes, entropy=entropy, now=Millis(int(wall() * 1000)))
+    folder = Path(settings.data)
+    with told_plainly(folder), open_keys(folder) as keys:
+        keys.add(key)
+    return key, plaintext
+
+
+def every(settings: Settings) -> Sequence[ApiKey]:
+    """Return all keys, oldest first."""
+    folder = Path(settings.data)
+    with told_plainly(folder), open_keys(folder) as keys:
+        return keys.all()
+
+
+def revoke(settings: Settings, word: str) -> ApiKey:
+    """Delete the key that an id, a name or a beginning names, and return it. Raises CommandFailed."""
+    folder = Path(settings.data)
+    with told_plainly(folder), open_keys(folder) as keys:
+        key = find_key(keys.all(), word)
+        keys.revoke(key.id)
+    return key

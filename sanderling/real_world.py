@@ -1,0 +1,84 @@
+"""The real World: wall clock, the system's entropy, TCP and DNS, worker processes, SQLite.
+
+With `environment.py` and the ports' own files the only place that reads what is not deterministic.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from actors.egress.sockets import SystemResolver, TcpConnector
+from actors.jail.pool import ProcessJail
+from actors.settings import Settings
+from actors.world import World
+from sanderling.environment import worker_command
+from storage.interface import Storage
+from storage.sqlite.database import open_sqlite
+
+BACKLOG = 1024
+"""Connections that the system holds until they are accepted; 10,000 clients may come back at once."""
+
+
+def wall() -> float:
+    """Return seconds since 1970 by the wall clock."""
+    return time.time()  # noqa: TID251 - the one place
+
+
+def entropy(size: int) -> bytes:
+    """Return that many unguessable bytes."""
+    return os.urandom(size)  # noqa: TID251 - the one place
+
+
+async def open_listeners(host: str, port: int) -> Sequence[trio.SocketListener]:
+    """Listen on an address. Raises OSError."""
+    return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+
+
+class Listening:
+    """Listeners opened before the tree starts, so that a port in use is a sentence at start, not a crash in the tree.
+
+    Called as the World's `listen`: the first time it hands them out, later (after a restart) it opens new ones.
+    """
+
+    def __init__(self, listeners: Sequence[trio.SocketListener]) -> None:
+        self._ready: Sequence[trio.SocketListener] = listeners
+        self.port = int(listeners[0].socket.getsockname()[1])
+
+    async def __call__(self, host: str, port: int) -> Sequence[trio.abc.Listener[Any]]:
+        """Return open listeners. Raises OSError."""
+        ready, self._ready = self._ready, ()
+        return ready or await open_listeners(host, port)
+
+
+def real_world(settings: Settings, listen: Callable[[str, int], Any], log: Callable[..., None]) -> World:
+    """Return the World of a running service."""
+
+    chance = random.SystemRandom()  # one for all: it has no state that consumers could disturb for each other
+
+    async def open_storage() -> Storage:
+        return await open_sqlite(
+            Path(settings.data),
+            clock=wall,
+            owner=f"pid {os.getpid()}",
+            warn=lambda sentence: log("storage.warning", level="warning", says=sentence),
+        )
+
+    return World(
+        wall=wall,
+        chance=lambda _name: chance,
+        entropy=entropy,
+        resolver=SystemResolver(),
+        connector=TcpConnector(),
+        listen=listen,
+        jail=ProcessJail(settings, command=worker_command(), log=log),
+        open_storage=open_storage,
+        reach=lambda _point: None,
+        log=log,
+    )

@@ -1,0 +1,126 @@
+"""`sanderling serve`: everything from an empty process to the running tree, and back in the reverse order.
+
+log -> listeners -> data folder -> signing keys -> signals -> tree. A stop asks the tree, which ends the front end first
+and the log last, and only then closes the storage.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from actors.settings import Settings
+from actors.system import Front, System, signing_keys
+from api.server import front
+from sanderling import __version__
+from sanderling.data_folder import told_plainly
+from sanderling.environment import environ, on_terminal, wants_colour
+from sanderling.exits import CommandFailed, Exit
+from sanderling.logs import make_log
+from sanderling.real_world import Listening, open_listeners, real_world, wall
+from storage.interface import Storage
+from supervision import Child, ChildSpec, Escalate
+
+CLOSE_WITHIN = 8.0
+"""Seconds that the storage gets to finish its writes after an escalation: with the tree's own stop under 15."""
+HAS_KEYS = "Watch events as they come, in another terminal:\n  sanderling tail"
+NO_KEY = """No API key exists yet. Make one in another terminal:
+  sanderling keys create --name me --scope sources:read --scope sources:write --scope stream:read"""
+
+
+def serve(settings: Settings) -> int:
+    """Run the service until SIGTERM or SIGINT; return the exit code. Raises CommandFailed for what stops the start."""
+    terminal = on_terminal()
+    log = make_log(sys.stderr, wall, level=settings.log_level, words=terminal, colour=wants_colour(environ(), 2))
+    _raise_file_limit()
+    return trio.run(_serve, settings, log, terminal)
+
+
+async def _serve(settings: Settings, log: Callable[..., None], terminal: bool) -> int:
+    listening = await _listen(settings)
+    settings = replace(settings, port=listening.port)
+    world = real_world(settings, listening, log)
+    with told_plainly(Path(settings.data)):
+        storage = await world.open_storage()
+    try:
+        with told_plainly(Path(settings.data)):
+            keys = await signing_keys(world, storage)
+        herald = Herald(settings, log, terminal)
+        return await _run(System(world, settings, storage, keys, herald.after(front)), log)
+    finally:
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            await storage.aclose()
+
+
+async def _run(system: System, log: Callable[..., None]) -> int:
+    code = Exit.WELL
+    async with trio.open_nursery() as nursery:
+        await nursery.start(_obey_signals, system, log)
+        try:
+            await system.run()
+        except Escalate as error:
+            log("serve.gave_up", level="error", why=str(error))
+            code = Exit.GAVE_UP
+        nursery.cancel_scope.cancel()
+    log("serve.stopped", code=int(code))
+    return code
+
+
+async def _listen(settings: Settings) -> Listening:
+    where = f"{settings.host} port {settings.port}"
+    try:
+        return Listening(await open_listeners(settings.host, settings.port))
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise CommandFailed(
+                f"{where} is in use by another program, perhaps another Sanderling. Stop it, or choose with --port.",
+                Exit.TRY_AGAIN,
+            ) from None
+        raise CommandFailed(f"Can't listen on {where}: {error.strerror or error}.", Exit.BAD_SETTING) from None
+
+
+async def _obey_signals(system: System, log: Callable[..., None], task_status: trio.TaskStatus[None]) -> None:
+    """The first SIGTERM or SIGINT asks for an ordered stop; the next one skips politeness."""
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        task_status.started()
+        asked = False
+        async for number in signals:
+            log("serve.stopping", signal=signal.Signals(number).name, now=asked)
+            system.stop(now=asked)
+            asked = True
+
+
+class Herald:
+    """The last child of the tree: says where the service is, once all before it are ready."""
+
+    def __init__(self, settings: Settings, log: Callable[..., None], terminal: bool) -> None:
+        self._url, self._data = settings.public_url(), os.path.abspath(settings.data)
+        self._log, self._terminal = log, terminal
+
+    def after(self, front: Front) -> Front:
+        """Return a front end that this herald follows."""
+        return lambda doors: (*front(doors), ChildSpec("herald", partial(self._run, doors.storage), shutdown=1.0))
+
+    async def _run(self, storage: Storage, child: Child) -> None:
+        self._log("serve.ready", url=self._url, data=self._data, version=__version__)
+        if self._terminal:
+            hint = HAS_KEYS if await storage.keys.all() else NO_KEY
+            print(f"\nSanderling is at {self._url}; Ctrl-C stops it.\n{hint}\n", file=sys.stderr)
+        await child.stopping.wait()
+
+
+def _raise_file_limit() -> None:
+    """Allow as many open files as the system lets us: each stream is one."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # macOS names a hard limit that it refuses
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,104 @@
+"""The terminal: `sanderling tail` and `sanderling sources`, what the service says in lines."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import click
+import msgspec
+import trio
+
+from sanderling.client import Client
+from sanderling.environment import wants_colour
+from sanderling.exits import Exit
+from sanderling.logs import plain
+from sanderling.rendering import Renderer, fit, pad
+from sanderling.sse_reader import ServerEvent
+
+FILTERS = ("source", "source_type", "tag", "keyword")
+
+
+def renderer(variables: Mapping[str, str]) -> Renderer:
+    """Return a renderer for this terminal."""
+    return Renderer(width=shutil.get_terminal_size((100, 24)).columns, colour=wants_colour(variables))
+
+
+def tail(
+    client: Client,
+    variables: Mapping[str, str],
+    *,
+    since: str | None,
+    channel: str | None,
+    as_json: bool,
+    count: int | None,
+    **filters: tuple[str, ...],
+) -> int:
+    """Print events as they come, until interrupted or `count` have come."""
+    query = [(name, value) for name in FILTERS for value in filters[name]]
+    if since:
+        query.append(("since", since))
+    path = f"/v1/streams/{quote(channel, safe='')}" if channel else "/v1/stream"
+    shown = renderer(variables)
+    left = count
+
+    async def run() -> None:
+        with trio.CancelScope() as enough:
+
+            def take(event: ServerEvent) -> None:
+                nonlocal left
+                if left == 0:
+                    return
+                for line in (event.data,) if as_json else shown.lines(msgspec.json.decode(event.data)):
+                    click.echo(line)
+                if left is not None:
+                    left -= 1
+                    if left == 0:
+                        enough.cancel()
+
+            async with client:
+                await client.follow(path, query, take, tell=lambda words: click.echo(f"sanderling: {words}", err=True))
+
+    trio.run(run)
+    return Exit.WELL
+
+
+def add_source(client: Client, url: str, *, kind: str | None, tags: tuple[str, ...], backfill: int | None) -> int:
+    """Watch a URL and print what it was found to be."""
+    body: dict[str, Any] = {"url": url}
+    body |= {"type": kind} if kind else {}
+    body |= {"tags": list(tags)} if tags else {}
+    body |= {"backfill": backfill} if backfill is not None else {}
+
+    async def run() -> tuple[bool, dict[str, Any]]:
+        async with client:
+            answer = await client.ask("POST", "/v1/sources", json=body)
+            return answer.status_code == 201, answer.json()
+
+    created, source = trio.run(run)
+    click.echo("Added." if created else "It is watched already.", err=True)
+    click.echo(f"{source['id']}  {source['type']}  {plain(source['url'])}")
+    click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
+    return Exit.WELL
+
+
+def list_sources(client: Client, *, as_json: bool) -> int:
+    """Print all sources, worst health first."""
+
+    async def run() -> None:
+        async with client:
+            async for source in client.sources():
+                click.echo(msgspec.json.encode(source).decode() if as_json else source_line(source))
+
+    trio.run(run)
+    return Exit.WELL
+
+
+def source_line(source: Mapping[str, Any]) -> str:
+    """Return a source as one line: health, score, tier, id, URL, and why when it is not well."""
+    health = source["health"]
+    flag = health["flag"] if source["enabled"] else "disabled"
+    why = "" if flag == "ok" else "  " + fit(str(health["reason"]), 120)
+    return f"{pad(flag, 9)} {health['score']:4.2f}  {source['type']:<4}  {source['id']}  {plain(source['url'])}{why}"
