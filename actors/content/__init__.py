@@ -1,0 +1,7 @@
+"""What a body says: is it a feed or a page, what are its entries or blocks, what is news in it.
+
+All of it is pure: bytes in, frozen records out, no clock, no chance, no file, no socket. It runs on hostile bytes
+inside a disposable worker (`actors/jail`), which bounds time and memory; here sizes are capped, and whatever a parser
+throws leaves as `ContentError`. May import `storage.records` and parsers only. Start with `tasks.py` (what the worker
+runs), then `detection.py`, `feeds.py`, `pages.py` and `churn.py`, the decision whether a page has really changed.
+"""

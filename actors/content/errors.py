@@ -1,0 +1,11 @@
+"""The one exception that leaves this package."""
+
+from __future__ import annotations
+
+
+class ContentError(Exception):
+    """The bytes are not what was asked for; `reason` is a sentence that a person can act on."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -1,0 +1,161 @@
+"""What a feed says: RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 through feedparser; JSON Feed in `json_feed.py`.
+
+feedparser gets a stream of UTF-8 bytes that this room has decoded, never a str and never bare bytes: it opens the file
+or the address that either of them names. Its sanitiser and its rewriting of links inside of HTML are off, because
+nothing of the markup survives `text.plain`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import feedparser
+
+from actors.content.encoding import Decoded, decode
+from actors.content.entries import MOST_ENTRIES, Entry, FeedReading, Raw, entry_of
+from actors.content.errors import ContentError
+from actors.content.hints import hints_of
+from actors.content.json_feed import looks_like_json, read_json_feed
+from actors.content.links import absolute
+from actors.content.moments import moment_of_tuple
+from actors.content.text import normalise, plain
+from storage.records.identity import Millis
+
+_ROOT = re.compile(r"<(?:[\w.-]+:)?(rss|feed|rdf|channel)(?=[\s>/])[^>]*>", re.I)
+_START = re.compile(r"<\?xml|<!DOCTYPE|<!--|<(?:[\w.-]+:)?(?:rss|feed|rdf)(?=[\s>/])", re.I)
+_DECLARATION = re.compile(r"^<\?xml[^>]*>\s*", re.I)
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_SEARCHED = 64 * 1024
+_VERSIONS = {
+    "rss090": "rss 0.90", "rss091n": "rss 0.91", "rss091u": "rss 0.91", "rss092": "rss 0.92", "rss093": "rss 0.93",
+    "rss094": "rss 0.94", "rss10": "rss 1.0", "rss20": "rss 2.0", "rss": "rss", "atom03": "atom 0.3", "atom10": "atom",
+    "atom": "atom", "cdf": "cdf",
+}  # fmt: skip
+_TEXT_TYPES = frozenset({"text/plain", "text"})
+
+
+def read_feed(body: bytes, content_type: str, url: str) -> FeedReading:
+    """Return the feed in a body: entries in document order, links seen from `url`. Raises ContentError if none."""
+    if not body.strip():
+        raise ContentError("The body is empty.")
+    decoded = decode(body, content_type)
+    if looks_like_json(decoded.text):
+        return read_json_feed(decoded, url)
+    root = feed_root(decoded.text)
+    if root is None:
+        raise ContentError("No feed: there is no <rss>, <feed> or <rdf:RDF> element.")
+    try:
+        return _read_xml(decoded, url, root)
+    except (ValueError, LookupError, TypeError, AttributeError, AssertionError, OverflowError, RecursionError) as error:
+        # feedparser's own defects on hostile input; a bug of ours here would show on the feeds of the tests.
+        raise ContentError(f"The feed cannot be parsed ({type(error).__name__}).") from error
+
+
+def feed_root(text: str) -> re.Match[str] | None:
+    """Return the match of the root element when it is a feed's: the first element, or one after leading junk."""
+    found = _ROOT.search(text, 0, _SEARCHED)
+    if found is None:
+        return None
+    before = re.sub(
+        r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>", "", text[: found.start()], flags=re.S | re.I
+    )
+    # After an <html> or a <body> such an element is an example inside of a page; after anything else, junk.
+    return None if re.search(r"<(?:html|head|body|main|article|pre|code|svg)\b", before, re.I) else found
+
+
+def _read_xml(decoded: Decoded, url: str, root: re.Match[str]) -> FeedReading:
+    text = decoded.text
+    start = _START.search(text)
+    text = text[start.start() if start and start.start() < root.start() else root.start() :]
+    clean = _NOT_XML.sub("", _DECLARATION.sub("", text, count=1))
+    headers = {"content-type": "application/xml; charset=utf-8", "content-location": url}
+    parsed = feedparser.parse(
+        io.BytesIO(clean.encode("utf-8")), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
+    )
+    version = str(parsed.get("version") or "")
+    if not version and not parsed.entries and not parsed.feed.get("title"):
+        raise ContentError("The document begins like a feed, but nothing in it can be read as one.")
+    return FeedReading(
+        title=_title(parsed.feed, text),
+        url=absolute(str(parsed.feed.get("link") or ""), url),
+        format=_VERSIONS.get(version, "rss" if root[1].lower() != "feed" else "atom"),
+        entries=_entries(parsed.entries, url),
+        hints=hints_of(text),
+        damaged=decoded.damaged or bool(parsed.get("bozo")),
+    )
+
+
+def _title(feed: Any, text: str) -> str:
+    return plain(str(feed.get("title") or ""))[:1000].replace("\n", " ")
+
+
+def _entries(found: Sequence[Any], url: str) -> tuple[Entry, ...]:
+    raws = [_raw(entry, url) for entry in found[:MOST_ENTRIES]]
+    ids = Counter(raw.id for raw in raws)
+    return tuple(entry_of(raw, repeated=ids[raw.id] > 1) for raw in raws)
+
+
+def _raw(entry: Any, base: str) -> Raw:
+    own = str(entry.get("id") or "").strip()
+    return Raw(
+        id=own,
+        url=_link(entry, own, base),
+        title=_words(entry.get("title"), entry.get("title_detail")),
+        author=_author(entry),
+        content=_content(entry),
+        published_at=_published(entry),
+        tags=tuple(_tags(entry)),
+    )
+
+
+def _words(value: object, detail: Any) -> str:
+    """Return a value as text; one that is declared as plain text keeps its angle brackets."""
+    text = str(value or "")
+    if detail is not None and detail.get("type") in _TEXT_TYPES and not re.search(r"</?[a-zA-Z][^>]*>", text):
+        return normalise(text)
+    return plain(text)
+
+
+def _content(entry: Any) -> str:
+    """Return the longest text that the entry carries: its content, else its summary."""
+    parts = [
+        part
+        for part in entry.get("content") or ()
+        if not str(part.get("type") or "text").startswith(("image", "video"))
+    ]
+    texts = [_words(part.get("value"), part) for part in parts]
+    texts.append(_words(entry.get("summary"), entry.get("summary_detail")))
+    return max(texts, key=len)
+
+
+def _author(entry: Any) -> str:
+    detail = entry.get("author_detail") or {}
+    return plain(str(detail.get("name") or entry.get("author") or "")).replace("\n", " ")
+
+
+def _link(entry: Any, own: str, base: str) -> str:
+    """Return the entry's page: what FeedBurner hid, else its alternate link, else any link, else a guid that is one."""
+    links = entry.get("links") or ()
+    pages = [str(link.get("href") or "") for link in links if link.get("rel", "alternate") == "alternate"]
+    candidates = [str(entry.get("feedburner_origlink") or ""), *pages, str(entry.get("link") or "")]
+    # A guid counts as an address only when it is one by itself: "4711" is no path.
+    return next((safe for link in candidates if (safe := absolute(link, base))), "") or absolute(own, "")
+
+
+def _published(entry: Any) -> Millis | None:
+    for name in ("published_parsed", "updated_parsed", "created_parsed"):
+        # dict.get, because feedparser's own lookup answers with a neighbouring date and warns.
+        if (at := moment_of_tuple(dict.get(entry, name))) is not None:
+            return at
+    return None
+
+
+def _tags(entry: Any) -> Iterator[str]:
+    for tag in entry.get("tags") or ():
+        yield f"category:{tag.get('term') or tag.get('label') or ''}"
+    for enclosure in entry.get("enclosures") or ():
+        yield f"enclosure:{enclosure.get('type') or 'application/octet-stream'}"

@@ -1,0 +1,106 @@
+"""A text frame of a push source: JSON by its common field names, anything else as content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from actors.content.errors import ContentError
+from actors.content.fingerprint import digest16
+from actors.content.links import absolute
+from actors.content.moments import moment_of
+from actors.content.text import normalise, plain
+from storage.records.identity import Millis
+
+MOST = 1 << 20
+"""Characters of a frame: 1 MiB."""
+
+_TITLES = ("title", "headline", "name", "subject")
+_URLS = ("url", "link", "href", "permalink")
+_CONTENTS = ("content", "text", "body", "message", "description", "summary")
+_KEYS = ("id", "guid", "uuid", "key", "event_id", "message_id")
+_AUTHORS = ("author", "user", "username", "by", "creator", "sender")
+_TIMES = ("published_at", "published", "created_at", "date", "timestamp", "time", "ts", "updated_at")
+_TAGS = ("tags", "categories", "topics")
+_NESTS = ("data", "payload", "event", "message", "object", "item", "commit")
+_MOST_LABEL = 1_000
+_MOST_KEY = 200
+_MOST_TAGS = 20
+
+
+class Frame(Struct, frozen=True):
+    """What a frame says; absent texts are "". `key` is its own id, else a hash of the whole frame."""
+
+    key: str
+    title: str
+    author: str
+    url: str
+    content: str
+    published_at: Millis | None
+    tags: tuple[str, ...]
+
+
+def read_frame(text: str, url: str) -> Frame:
+    """Return the frame's fields; relative links are resolved against `url`. Raises ContentError for hostile JSON."""
+    if len(text) > MOST:
+        raise ContentError(f"The frame has {len(text)} characters; at most {MOST} are read.")
+    fields = _fields(text)
+    if fields is None:
+        content = plain(text) if "<" in text else normalise(text)
+        return Frame(digest16(text), "", "", "", content, None, ())
+    own = _string(fields, _KEYS)
+    return Frame(
+        key=own if own and len(own) <= _MOST_KEY else digest16(own or text),
+        title=plain(_string(fields, _TITLES))[:_MOST_LABEL],
+        author=plain(_string(fields, _AUTHORS))[:_MOST_LABEL],
+        url=absolute(_string(fields, _URLS), url),
+        content=plain(_string(fields, _CONTENTS)) or normalise(text),
+        published_at=next((at for name in _TIMES if (at := moment_of(fields.get(name))) is not None), None),
+        tags=tuple(_tags(fields)),
+    )
+
+
+def _fields(text: str) -> Mapping[str, Any] | None:
+    """Return the frame's fields in lower case, a nested object's behind its own; None when it is no JSON object."""
+    if text.lstrip()[:1] != "{":
+        return None
+    try:
+        value = json.loads(text, strict=False)
+    except RecursionError:
+        raise ContentError("The JSON of the frame is nested too deeply.") from None
+    except json.JSONDecodeError:
+        return None
+    except ValueError:
+        raise ContentError("The JSON of the frame holds a number that is too long.") from None
+    fields = {name.lower(): inner for name, inner in value.items()}
+    for nest in _NESTS:
+        if isinstance(inner := fields.get(nest), dict):
+            fields = {name.lower(): deeper for name, deeper in inner.items()} | {
+                name: outer for name, outer in fields.items() if not isinstance(outer, dict)
+            }
+            break
+    return fields
+
+
+def _string(fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, dict):
+            value = value.get("name") or value.get("login") or value.get("text")
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 256:
+            return str(value)
+    return ""
+
+
+def _tags(fields: Mapping[str, Any]) -> Iterator[str]:
+    for name in _TAGS:
+        value = fields.get(name)
+        if isinstance(value, list):
+            words = [normalise(word).lower()[:100] for word in value if isinstance(word, str)]
+            yield from (f"category:{word}" for word in dict.fromkeys(words[:_MOST_TAGS]) if word and "\n" not in word)
+            return

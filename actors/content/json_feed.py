@@ -1,0 +1,95 @@
+"""JSON Feed 1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/), read as leniently as the XML ones."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from actors.content.encoding import Decoded
+from actors.content.entries import MOST_ENTRIES, FeedReading, Raw, entry_of
+from actors.content.errors import ContentError
+from actors.content.links import absolute
+from actors.content.moments import moment
+from actors.content.text import normalise, plain
+
+_HEAD = 4096
+
+
+def looks_like_json(text: str) -> bool:
+    """Return whether the first character of the text begins a JSON object."""
+    return text[:_HEAD].lstrip("\ufeff \t\r\n")[:1] == "{"
+
+
+def read_json_feed(decoded: Decoded, url: str) -> FeedReading:
+    """Return the feed in a JSON text. Raises ContentError when it is no JSON, hostile, or JSON of another kind."""
+    document = _document(decoded.text)
+    version, items = document.get("version"), document.get("items")
+    declared = isinstance(version, str) and "jsonfeed" in version.lower()
+    if not isinstance(items, list) or not (declared or ("title" in document and all(map(_is_item, items[:5])))):
+        raise ContentError("The body is JSON, but not a JSON Feed: it has no `version` of jsonfeed.org with `items`.")
+    raws = [_raw(item, url) for item in items[:MOST_ENTRIES] if isinstance(item, dict)]
+    ids = Counter(raw.id for raw in raws)
+    return FeedReading(
+        title=plain(_string(document, "title")).replace("\n", " "),
+        url=absolute(_string(document, "home_page_url"), url),
+        format="json feed",
+        entries=tuple(entry_of(raw, repeated=ids[raw.id] > 1) for raw in raws),
+        damaged=decoded.damaged,
+    )
+
+
+def _document(text: str) -> Mapping[str, Any]:
+    try:
+        document = json.loads(text.lstrip("\ufeff \t\r\n"), strict=False)
+    except RecursionError:
+        raise ContentError("The body is JSON that is nested too deeply.") from None
+    except json.JSONDecodeError as error:
+        raise ContentError(f"The body begins like JSON and is not: {error.msg} in line {error.lineno}.") from None
+    except ValueError:
+        raise ContentError("The body is JSON with a number that is too long.") from None
+    return document if isinstance(document, dict) else {}
+
+
+def _is_item(item: object) -> bool:
+    return isinstance(item, dict) and bool({"id", "url", "content_html", "content_text"} & item.keys())
+
+
+def _raw(item: Mapping[str, Any], base: str) -> Raw:
+    markup, text = _string(item, "content_html"), _string(item, "content_text")
+    url = next((link for name in ("url", "external_url") if (link := absolute(_string(item, name), base))), "")
+    return Raw(
+        id=_string(item, "id"),
+        url=url or absolute(_string(item, "id"), ""),
+        title=plain(_string(item, "title")),
+        author=_author(item),
+        content=plain(markup) or normalise(text) or plain(_string(item, "summary")),
+        published_at=next(
+            (at for name in ("date_published", "date_modified") if (at := moment(_string(item, name))) is not None),
+            None,
+        ),
+        tags=tuple(_tags(item)),
+    )
+
+
+def _author(item: Mapping[str, Any]) -> str:
+    authors = item.get("authors")
+    first = authors[0] if isinstance(authors, list) and authors else item.get("author")
+    return plain(_string(first, "name")) if isinstance(first, dict) else ""
+
+
+def _string(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if isinstance(value, str):
+        return value.strip()
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 256 else ""
+
+
+def _tags(item: Mapping[str, Any]) -> Iterator[str]:
+    for word in item.get("tags") or () if isinstance(item.get("tags"), list) else ():
+        if isinstance(word, str):
+            yield f"category:{word}"
+    for attached in item.get("attachments") or () if isinstance(item.get("attachments"), list) else ():
+        if isinstance(attached, dict) and (kind := _string(attached, "mime_type")):
+            yield f"enclosure:{kind}"

@@ -1,0 +1,20 @@
+"""Absolute http(s) addresses out of what documents write."""
+
+from __future__ import annotations
+
+from urllib.parse import urljoin
+
+
+def absolute(link: str, base: str) -> str:
+    """Return the address that a link names seen from `base`, "" when it is none of http or https.
+
+    A relative id (JSON Feed) or a `javascript:` link becomes "" or an address below `base`, never an error.
+    """
+    link = link.strip()
+    if not link:
+        return ""
+    try:
+        joined = urljoin(base, link)
+    except ValueError:
+        return ""
+    return joined if joined[:8].lower().startswith(("http://", "https://")) else ""

@@ -1,0 +1,52 @@
+"""Dates and times as documents write them, to milliseconds."""
+
+from __future__ import annotations
+
+import calendar
+from datetime import UTC, datetime
+from time import struct_time
+
+from storage.records.identity import Millis
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = 253_402_300_799_999
+_SECONDS_END = 100_000_000_000
+"""A bare number below this counts seconds (until the year 5138), above it milliseconds (since 1973)."""
+
+
+def moment(text: str) -> Millis | None:
+    """Return the moment of an ISO 8601 date or date-time (UTC where it has no offset), None for anything else.
+
+    >>> moment("1970-01-01T01:00:01+01:00")
+    1000
+    """
+    try:
+        at = datetime.fromisoformat(text.strip())
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+        return within(round((at - _EPOCH).total_seconds() * 1000))
+    except (ValueError, OverflowError):
+        return None
+
+
+def moment_of(value: object) -> Millis | None:
+    """Return the moment of a JSON value: an ISO text, or seconds or milliseconds since 1970."""
+    if isinstance(value, str):
+        return moment(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LAST:
+        return None
+    return Millis(round(value * 1000 if value < _SECONDS_END else value))
+
+
+def moment_of_tuple(parsed: struct_time | None) -> Millis | None:
+    """Return the moment of a UTC `struct_time`, None when it is absent or absurd."""
+    if parsed is None:
+        return None
+    try:
+        return within(calendar.timegm(parsed) * 1000)
+    except (ValueError, OverflowError, TypeError):
+        return None
+
+
+def within(at: int) -> Millis | None:
+    """Return the moment if it lies in the years 1970 to 9999, which an event can say."""
+    return Millis(at) if 0 <= at <= _LAST else None

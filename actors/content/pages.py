@@ -1,0 +1,129 @@
+"""A page as one look sees it: what it says of itself, its blocks with their keys, and whether it is a page at all."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from actors.content import canonical, markup, selectors
+from actors.content.blocks import CELL, Blocks, read_blocks
+from actors.content.encoding import decode
+from actors.content.errors import ContentError
+from actors.content.main_text import main_text
+from actors.content.moments import moment
+from actors.content.text import normalise
+from actors.content.walls import trouble_of
+from storage.records.identity import Millis
+
+_MOST_LABEL = 1_000
+_TITLE_NAMES = ("og:title", "twitter:title", "dc.title")
+_AUTHOR_NAMES = ("author", "article:author", "dc.creator", "parsely-author", "byl")
+_DATE_NAMES = (
+    "article:published_time",
+    "og:published_time",
+    "datepublished",
+    "date",
+    "dc.date",
+    "dc.date.issued",
+    "pubdate",
+)
+_JSON_LD_DATE = re.compile(r"\"datePublished\"\s*:\s*\"([^\"]{8,40})\"")
+
+
+class PageReading(Struct, frozen=True):
+    """What a page says. `content` is for an event; blocks, keys and traits (see `blocks`) are for the decision.
+
+    `trouble` says in words why this is not the page one came for; such a look has failed and is never a change.
+    `partial`: the page is deeper or longer than what is read of it.
+    """
+
+    title: str
+    author: str
+    published_at: Millis | None
+    content: str
+    blocks: tuple[str, ...]
+    keys: tuple[str, ...]
+    trouble: str | None = None
+    traits: tuple[int, ...] = ()
+    partial: bool = False
+
+
+def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
+    """Return the reading of an HTML page, narrowed to `selector` and without what `ignore` matches (CSS selectors).
+
+    Raises ContentError when the body is not HTML, a selector is no CSS, or `selector` matches nothing.
+    """
+    root, blocks = read_tree(body, content_type, selector, ignore)
+    return reading_of(root, blocks, main_text(blocks), narrowed=selector is not None)
+
+
+def read_tree(
+    body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...]
+) -> tuple[markup.Element, Blocks]:
+    """Return a page's tree and blocks: the first half of `read_page`, for those who may not need its content."""
+    if not body.strip():
+        raise ContentError("The body is empty.")
+    root = markup.parse(decode(body, content_type).text)
+    for unwanted in ignore:
+        selectors.remove(root, unwanted)
+    if selector is None:
+        return root, read_blocks(root)
+    chosen = selectors.select(root, selector)
+    if not chosen:
+        raise ContentError(f"The selector {selector!r} matches nothing on this page.")
+    parts = [read_blocks(element, judge_furniture=False) for element in chosen]
+    return root, Blocks(
+        texts=tuple(text for part in parts for text in part.texts),
+        traits=tuple(trait for part in parts for trait in part.traits),
+        linked=tuple(linked for part in parts for linked in part.linked),
+        partial=any(part.partial for part in parts),
+    )
+
+
+def reading_of(root: markup.Element, blocks: Blocks, content: str, *, narrowed: bool) -> PageReading:
+    """Return the reading of a tree whose blocks and content are known."""
+    named = _metas(root)
+    title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
+    texts = tuple(normalise(text) for text in blocks.texts)
+    return PageReading(
+        title=normalise(title)[:_MOST_LABEL],
+        author=_author(named),
+        published_at=_published(root, named),
+        content=normalise(content),
+        blocks=texts,
+        keys=tuple(canonical.key(t, cell=bool(r & CELL)) for t, r in zip(texts, blocks.traits, strict=True)),
+        trouble=None if narrowed else trouble_of(root, title, blocks),
+        traits=blocks.traits,
+        partial=blocks.partial,
+    )
+
+
+def _metas(root: markup.Element) -> dict[str, str]:
+    """Return the first content of each meta name or property, names in lower case."""
+    found: dict[str, str] = {}
+    for meta in root.iter("meta"):
+        name = meta.get("property") or meta.get("name") or meta.get("itemprop")
+        content = meta.get("content")
+        if name and content:
+            found.setdefault(name.strip().lower(), content.strip())
+    return found
+
+
+def _first(named: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((named[name] for name in names if named.get(name)), "")
+
+
+def _author(named: dict[str, str]) -> str:
+    author = _first(named, _AUTHOR_NAMES)
+    return "" if author.startswith(("http://", "https://")) else normalise(author)[:_MOST_LABEL]
+
+
+def _published(root: markup.Element, named: dict[str, str]) -> Millis | None:
+    for name in _DATE_NAMES:
+        if name in named and (at := moment(named[name])) is not None:
+            return at
+    for script in root.iter("script"):
+        if script.get("type") == "application/ld+json" and (found := _JSON_LD_DATE.search(script.text or "")):
+            return moment(found[1])
+    return None

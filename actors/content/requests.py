@@ -1,0 +1,71 @@
+"""What crosses the border between the service and a worker, encoded with msgspec's MessagePack."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from storage.records.event import Delta, Diff
+from storage.records.identity import Millis
+
+
+class DetectRequest(Struct, frozen=True):
+    """Answered by a `detection.Finding`."""
+
+    body: bytes
+    content_type: str
+    url: str
+
+
+class FeedRequest(Struct, frozen=True):
+    """Answered by an `entries.FeedReading`."""
+
+    body: bytes
+    content_type: str
+    url: str
+
+
+class PageRequest(Struct, frozen=True):
+    """Answered by a `pages.PageReading` (task "page") or a `PageLook` ("look_page").
+
+    `memory` is what the last look returned; None before the first.
+    """
+
+    body: bytes
+    content_type: str
+    url: str
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    memory: bytes | None = None
+
+
+class FrameRequest(Struct, frozen=True):
+    """Answered by a `frames.Frame`."""
+
+    text: str
+    url: str
+
+
+class PageLook(Struct, frozen=True):
+    """One look at a page, read and judged.
+
+    `trouble` set means a failed look: the page was not the page; `memory` is then the old one. `content` and its hashes
+    are filled in for `baseline` and `changed` only.
+    """
+
+    title: str
+    author: str
+    published_at: Millis | None
+    kind: Literal["baseline", "unchanged", "churn", "held", "changed"]
+    score: float
+    reason: str
+    memory: bytes
+    trouble: str | None = None
+    partial: bool = False
+    content: str = ""
+    content_hash: str = ""
+    simhash: int = 0
+    truncated: bool = False
+    diff: Diff | None = None
+    delta: Delta | None = None

@@ -1,0 +1,92 @@
+"""What a worker can be asked: a task takes an encoded request and returns an encoded answer, or raises ContentError."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from actors.content.blocks import Blocks
+from actors.content.churn import decode_memory, encode, judge
+from actors.content.detection import detect
+from actors.content.errors import ContentError
+from actors.content.feeds import read_feed
+from actors.content.fingerprint import content_hash, simhash
+from actors.content.frames import read_frame
+from actors.content.main_text import main_text
+from actors.content.pages import PageReading, read_page, read_tree, reading_of
+from actors.content.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
+from actors.content.text import cap, normalise
+
+_encode = msgspec.msgpack.encode
+
+
+def _detect(request: bytes) -> bytes:
+    asked = msgspec.msgpack.decode(request, type=DetectRequest)
+    return _encode(detect(asked.body, asked.content_type, asked.url))
+
+
+def _feed(request: bytes) -> bytes:
+    asked = msgspec.msgpack.decode(request, type=FeedRequest)
+    return _encode(read_feed(asked.body, asked.content_type, asked.url))
+
+
+def _page(request: bytes) -> bytes:
+    asked = msgspec.msgpack.decode(request, type=PageRequest)
+    return _encode(read_page(asked.body, asked.content_type, asked.url, asked.selector, asked.ignore))
+
+
+def _frame(request: bytes) -> bytes:
+    asked = msgspec.msgpack.decode(request, type=FrameRequest)
+    return _encode(read_frame(asked.text, asked.url))
+
+
+def _look_page(request: bytes) -> bytes:
+    asked = msgspec.msgpack.decode(request, type=PageRequest)
+    return _encode(look_page(asked))
+
+
+def look_page(asked: PageRequest) -> PageLook:
+    """Read a page and judge it against its memory; the main text is sought only where an event may carry it."""
+    root, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)
+    reading = reading_of(root, blocks, "", narrowed=asked.selector is not None)
+    memory = decode_memory(asked.memory) if asked.memory else None
+    if reading.trouble is not None and memory is None:
+        raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
+    verdict = judge(memory, reading)
+    look = PageLook(
+        title=reading.title,
+        author=reading.author,
+        published_at=reading.published_at,
+        kind=verdict.kind,
+        score=verdict.score,
+        reason=verdict.reason,
+        memory=encode(verdict.memory),
+        trouble=reading.trouble,
+        partial=reading.partial,
+        diff=verdict.diff,
+        delta=verdict.delta,
+    )
+    return _with_content(look, blocks, reading) if verdict.kind in ("baseline", "changed") else look
+
+
+def _with_content(look: PageLook, blocks: Blocks, reading: PageReading) -> PageLook:
+    whole = normalise(main_text(blocks))
+    content, truncated = cap(whole)
+    return msgspec.structs.replace(
+        look,
+        content=content,
+        content_hash=content_hash(whole),
+        simhash=simhash(whole or reading.title),
+        truncated=truncated,
+    )
+
+
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {
+    "detect": _detect,
+    "feed": _feed,
+    "look_feed": _feed,
+    "page": _page,
+    "look_page": _look_page,
+    "frame": _frame,
+}

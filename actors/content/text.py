@@ -1,0 +1,69 @@
+"""Text: from bytes to str, from markup to plain lines, and the forms in which it is stored."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+from actors.content import markup
+from actors.content.encoding import Decoded, decode
+from actors.content.errors import ContentError
+from storage.records.event import CONTENT_CAP
+
+__all__ = ["Decoded", "cap", "decode", "decode_entities", "normalise", "plain"]
+
+MOST_PLAIN = 1 << 20
+"""Characters of an entry's text that are read at all."""
+
+_MARKUP = re.compile(r"<[a-zA-Z/!?]")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Tab, the line breaks and NEL become white space below; every other control character goes.
+_CONTROLS = {c: None for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85)}
+
+
+def normalise(text: str) -> str:
+    """Return NFC text without lone surrogates and control characters, white space folded per line, no outer blank
+    lines.
+
+    >>> normalise("  a\\t b \\r\\n\\n\\n\\nc\\x00\\ud800 ")
+    'a b\\n\\nc\ufffd'
+    """
+    text = _SURROGATE.sub("\ufffd", text).translate(_CONTROLS)
+    lines = [" ".join(line.split()) for line in unicodedata.normalize("NFC", text).splitlines()]
+    kept = [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]
+    return "\n".join(kept).strip("\n")
+
+
+def plain(fragment: str, *, most: int = MOST_PLAIN) -> str:
+    """Return the plain text of an HTML fragment, or of text that may hold entities; blocks and <br> become lines.
+
+    Scripts, styles and hidden parts go. At most `most` characters of the fragment are read.
+    """
+    fragment = fragment[:most]
+    if _MARKUP.search(fragment):
+        try:
+            return normalise("\n".join(markup.lines(markup.parse_fragment(fragment))))
+        except ContentError:
+            return ""
+    return normalise(decode_entities(fragment))
+
+
+def decode_entities(text: str) -> str:
+    """Return text with its character references resolved, twice where feeds have escaped them twice (`&amp;#8217;`)."""
+    for _ in range(2):
+        if not _ENTITY.search(text):
+            break
+        text = html.unescape(text)
+    return text
+
+
+def cap(text: str) -> tuple[str, bool]:
+    """Return the text cut to 64 KiB of UTF-8 on a character boundary, and whether it was cut."""
+    if len(text) * 4 <= CONTENT_CAP:
+        return text, False
+    raw = text.encode()
+    if len(raw) <= CONTENT_CAP:
+        return text, False
+    return raw[:CONTENT_CAP].decode("utf-8", "ignore"), True

@@ -1,0 +1,84 @@
+"""Pages that stand where the page should be: login and consent walls, queues, challenges, errors with status 200.
+
+Each rule needs two signs, words and a page that holds little else, because pages also write *about* errors and logins.
+"""
+
+from __future__ import annotations
+
+import re
+
+from actors.content.blocks import FORM, FURNITURE, HEADING, TOP, Blocks
+from actors.content.markup import Element
+
+_LITTLE = 150
+"""Words of content below which a page may be a wall."""
+_VERY_LITTLE = 60
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.I)
+
+
+_CHALLENGE = _any_of(
+    r"just a moment|einen moment bitte|un instant|attention required!|pardon our interruption",
+    r"checking (?:if the site|your browser)|verify(?:ing)? (?:that )?you are (?:a )?human|human verification",
+    r"are you (?:a )?(?:human|robot)|security (?:check|checkpoint)|ddos.guard",
+    r"bot (?:check|verification)|unusual traffic",
+)
+_QUEUE = _any_of(
+    r"waiting room|you are (?:now )?in (?:the |a )?(?:queue|line)|virtual queue",
+    r"warteraum|warteschlange|file d'attente",
+)
+_ERROR = _any_of(
+    r"^\W*(?:error\W{0,3})?(?:40\d|41\d|429|451|50\d|52\d)\b(?!\s*(?:[$€£%]|ways|things|best))",
+    r"page (?:can ?not|could ?n[o']t|was not|is not|isn't|not)\b.{0,12}(?:found|available|exist)",
+    r"page (?:doesn't|does not) exist|(?:access|permission) (?:to this page )?(?:has been )?denied|^\W*forbidden",
+    r"service (?:is )?(?:temporarily )?unavailable|bad gateway|gateway time-?out|internal server error",
+    r"too many requests|something went wrong|temporarily (?:unavailable|down)|under maintenance|site maintenance",
+    r"wartungsarbeiten|seite (?:wurde )?nicht gefunden|nicht verfügbar|page (?:introuvable|non trouvée)",
+    r"sidan (?:hittades inte|kunde inte hittas|finns inte)|página no encontrada|application error",
+    r"site is (?:currently )?offline|domain (?:is )?for sale",
+)
+_CONSENT = _any_of(
+    r"before you continue|bevor (?:sie|du) (?:fortfahren|fortfährst)|avant de (?:continuer|poursuivre)|innan du fortsätter"
+)
+_LOGIN = _any_of(
+    r"\b(?:log ?in|sign ?in|log ?on|anmelden|einloggen|connexion|se connecter|logga in|iniciar sesión|accedi)\b"
+)
+_SCRIPT = _any_of(
+    r"(?:enable|requires?|need|activate|turn on) (?:to (?:enable|activate) )?(?:javascript|cookies)",
+    r"javascript (?:is )?(?:required|disabled)|javascript aktivieren|activer javascript|aktivera javascript",
+)
+
+
+def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
+    """Return in words why a page is not the page one came for, or None."""
+    rows = list(zip(blocks.texts, blocks.traits, strict=True))
+    if not rows:
+        return "empty page: no visible text"
+    words = sum(len(text.split()) for text, trait in rows if not trait & FURNITURE)
+    if words >= _LITTLE:
+        return None
+    content = [text for text, trait in rows if not trait & (FURNITURE | FORM)]
+    heads = [title, *(text for text, trait in rows if trait & HEADING)][:4]
+    top = next((text for text, trait in rows if trait & TOP), "")
+    everything = " ".join([title, *content])[:4000]
+    tiny = words < _VERY_LITTLE
+    if any(map(_CHALLENGE.search, heads)) or (tiny and _CHALLENGE.search(everything)):
+        return "challenge page: it asks whether a human is looking"
+    if _QUEUE.search(everything):
+        return "queue page: the site lets visitors in one by one"
+    if error := next(filter(_ERROR.search, heads + content[:3] if tiny and not top else heads), None):
+        return f"error text with status 200: {error[:80]!r}"
+    if _CONSENT.search(everything):
+        return "consent wall"
+    if any(field.get("type") == "password" for field in root.iter("input")) or _is_login(title) or _is_login(top):
+        return "login wall"
+    if tiny and _SCRIPT.search(everything):
+        return "needs JavaScript: the page has no text without it"
+    return None
+
+
+def _is_login(head: str) -> bool:
+    """Return whether a heading says nothing but that one should log in."""
+    return len(head.split()) <= 8 and _LOGIN.search(head) is not None
