@@ -69,6 +69,9 @@ class EventLog(Protocol):
     async def bounds(self) -> Bounds:
         """Return the log's ends."""
 
+    async def count(self) -> int:
+        """Return how many events are kept. Reads an index from end to end: for the pruner, not for requests."""
+
     async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
         """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many went."""
 

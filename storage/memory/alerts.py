@@ -1,0 +1,77 @@
+"""Alerts and destinations in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from storage.interface import Lease
+from storage.memory.disk import Apply, Disk
+from storage.memory.writer import Writer
+from storage.records.alert import Alert
+from storage.records.destination import Destination
+
+
+class MemoryAlerts:
+    """See `storage.interface.Alerts`. A destination of an alert that is gone is not added."""
+
+    def __init__(self, disk: Disk, writer: Writer, lease: Lease) -> None:
+        self._disk, self._writer, self._lease = disk, writer, lease
+
+    async def put(self, alert: Alert) -> None:
+        """Add or replace an alert; see Alerts."""
+
+        def apply() -> None:
+            self._disk.alerts[alert.id] = alert
+
+        await self._commit(apply)
+
+    async def get(self, alert_id: str) -> Alert | None:
+        """Return one alert; see Alerts."""
+        return self._disk.alerts.get(alert_id)
+
+    async def all(self) -> Sequence[Alert]:
+        """Return all alerts; see Alerts."""
+        return sorted(self._disk.alerts.values(), key=lambda alert: (alert.created_at, alert.id))
+
+    async def delete(self, alert_id: str) -> bool:
+        """Delete an alert with all that hangs on it; see Alerts."""
+
+        def apply() -> None:
+            if self._disk.alerts.pop(alert_id, None) is not None:
+                for destination in list(self._disk.destinations.values()):
+                    if destination.alert_id == alert_id:
+                        self._forget(destination.id)
+
+        return await self._commit(apply, existed=lambda: alert_id in self._disk.alerts)
+
+    async def put_destination(self, destination: Destination) -> None:
+        """Add or replace a destination; see Alerts."""
+
+        def apply() -> None:
+            if destination.alert_id in self._disk.alerts:
+                self._disk.destinations[destination.id] = destination
+
+        await self._commit(apply)
+
+    async def destination(self, destination_id: str) -> Destination | None:
+        """Return one destination; see Alerts."""
+        return self._disk.destinations.get(destination_id)
+
+    async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
+        """Return destinations, oldest first; see Alerts."""
+        all_of_them = sorted(self._disk.destinations.values(), key=lambda each: (each.created_at, each.id))
+        return [each for each in all_of_them if alert_id is None or each.alert_id == alert_id]
+
+    async def delete_destination(self, destination_id: str) -> bool:
+        """Delete a destination with all that hangs on it; see Alerts."""
+        return await self._commit(
+            lambda: self._forget(destination_id), existed=lambda: destination_id in self._disk.destinations
+        )
+
+    def _forget(self, destination_id: str) -> None:
+        self._disk.destinations.pop(destination_id, None)
+        self._disk.outbox.pop(destination_id, None)
+        self._disk.attempts.pop(destination_id, None)
+
+    async def _commit(self, apply: Apply, existed: Callable[[], bool] = lambda: True) -> bool:
+        return await self._writer.commit(self._lease, lambda: (existed(), apply))

@@ -1,0 +1,127 @@
+"""The log of events in memory."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from storage.interface import Lease, Mint, Stamp
+from storage.memory.disk import Apply, Disk
+from storage.memory.writer import Writer
+from storage.records.body import head_of
+from storage.records.cursor import Bounds, Filter, Page
+from storage.records.event import Stored, kind_of
+from storage.records.identity import START, Seq, seq_of
+from storage.records.source import Harvest, SourceState, Watched
+
+MOST = 500
+
+
+class MemoryLog:
+    """See `storage.interface.EventLog`."""
+
+    def __init__(self, disk: Disk, writer: Writer) -> None:
+        self._disk, self._writer = disk, writer
+        self._last = disk.head()
+
+    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Stored]:
+        """Commit harvests in one transaction; see EventLog."""
+
+        def job() -> tuple[Sequence[Stored], Apply]:
+            mint.raise_floor(self._last)
+            events: list[Stored] = []
+            states: list[SourceState] = []
+            for harvest in harvests:
+                if harvest.source in self._disk.sources:
+                    states.append(harvest.state)
+                    events.extend(self._minted(harvest, mint, stamp))
+
+            def apply() -> None:
+                self._disk.append(events)
+                self._save(states)
+
+            return events, apply
+
+        return await self._writer.commit(lease, job, name="log")
+
+    def _minted(self, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterable[Stored]:
+        for draft in harvest.drafts:
+            seq, event_id = mint.mint()
+            if seq <= self._last:
+                raise ValueError(f"minted {seq} after {self._last}: positions must rise")
+            self._last = seq
+            body = stamp(seq, event_id, harvest.source, draft)
+            yield Stored(seq, harvest.source, kind_of(draft), head_of(body).tags, body)
+
+    async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
+        """Save states in one transaction; see EventLog."""
+        await self._writer.commit(lease, lambda: (None, lambda: self._save(states)), name="states")
+
+    def _save(self, states: Sequence[SourceState]) -> None:
+        sources = self._disk.sources
+        for state in states:
+            old = sources.get(state.source)
+            if old is not None:
+                base = old.base if state.base is None else state.base
+                sources[state.source] = Watched(old.source, state.hot, base)
+
+    async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
+        """Return a page forward; see EventLog."""
+        disk, head = self._disk, max(self._disk.head(), after)
+        start = disk.index_after(after)
+        looked = disk.events[start : start + budget]
+        events, scanned = _sift(looked, limit, where, head if len(looked) < budget else looked[-1].seq)
+        return Page(events, scanned, disk.head())
+
+    async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
+        """Return a page back; see EventLog."""
+        disk = self._disk
+        end = bisect_left(disk.seqs, before)
+        looked = disk.events[max(0, end - budget) : end][::-1]
+        events, scanned = _sift(looked, limit, where, START if len(looked) < budget else looked[-1].seq)
+        return Page(events, scanned, disk.head())
+
+    async def get(self, event_id: str) -> Stored | None:
+        """Return one event; see EventLog."""
+        try:
+            found = self._disk.event_at(seq_of(event_id))
+        except ValueError:
+            return None
+        return found if found is not None and head_of(found.body).id == event_id.lower() else None
+
+    async def bounds(self) -> Bounds:
+        """Return the log's ends; see EventLog."""
+        disk = self._disk
+        return Bounds(disk.floor, disk.seqs[0] if disk.seqs else START, disk.head())
+
+    async def count(self) -> int:
+        """Return how many events are kept; see EventLog."""
+        return len(self._disk.seqs)
+
+    async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
+        """Delete the oldest events; see EventLog."""
+
+        def job() -> tuple[int, Apply]:
+            disk = self._disk
+            count = min(limit, bisect_left(disk.seqs, before))
+
+            def apply() -> None:
+                if count:
+                    disk.floor = disk.seqs[count - 1]
+                    del disk.seqs[:count], disk.events[:count]
+
+            return count, apply
+
+        return await self._writer.commit(lease, job, name="retention")
+
+
+def _sift(looked: Sequence[Stored], limit: int, where: Filter, end: Seq) -> tuple[Sequence[Stored], Seq]:
+    """Return the first events that pass, and how far the look got: to its end, or to the last event of a full page."""
+    limit = min(limit, MOST)
+    found: list[Stored] = []
+    for event in looked:
+        if where.admits(event):
+            found.append(event)
+            if len(found) == limit:
+                return found, event.seq
+    return found, end

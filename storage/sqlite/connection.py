@@ -1,0 +1,101 @@
+"""Connections: their pragmas, set and read back, and SQLite's errors in our words.
+
+A pragma that SQLite does not know, or can't honour, is silently ignored; so each is read back at once. `FULL` is not
+negotiable: under group commit it costs next to nothing, and `NORMAL` loses acknowledged events at a power cut.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from storage.errors import Corrupt, DiskFull, StorageError, Unavailable
+
+OLDEST_SQLITE = (3, 37, 0)
+"""The first version with STRICT tables."""
+
+Pragmas = tuple[tuple[str, str | int], ...]
+
+WRITER: Pragmas = (
+    ("busy_timeout", 5000),
+    ("journal_mode", "wal"),
+    ("synchronous", 2),  # FULL
+    ("wal_autocheckpoint", 1000),
+    ("journal_size_limit", 64 << 20),
+    ("cache_size", -65536),
+    ("foreign_keys", 1),
+    ("temp_store", 2),  # memory
+)
+COMMAND: Pragmas = (
+    *(pragma for pragma in WRITER if pragma[0] not in ("wal_autocheckpoint", "cache_size")),
+    ("wal_autocheckpoint", 0),  # checkpoints are left to the server's writer, or to the last connection's close
+)
+READER: Pragmas = (("busy_timeout", 5000), ("query_only", 1), ("cache_size", -16384), ("temp_store", 2))
+
+_SHMSIZE = sqlite3.SQLITE_IOERR_SHMSIZE
+_AWAY = frozenset(
+    (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOMEM,
+    )
+)
+
+
+def connect(database: Path, pragmas: Pragmas, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open a connection in autocommit mode with these pragmas.
+
+    Raises StorageError when SQLite is too old or a pragma does not hold, else as `translated` does. The connection
+    may be handed between threads, one at a time.
+    """
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        needed = ".".join(map(str, OLDEST_SQLITE))
+        raise StorageError(f"this Python has SQLite {sqlite3.sqlite_version}; Sanderling needs {needed} or newer")
+    uri = f"{database.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
+    with translated():
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=5, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
+        try:
+            for name, wanted in pragmas:
+                _set(connection, name, wanted)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _set(connection: sqlite3.Connection, name: str, wanted: str | int) -> None:
+    connection.execute(f"PRAGMA {name}={wanted}").fetchall()
+    got = connection.execute(f"PRAGMA {name}").fetchone()
+    if got is None or got[0] != wanted:
+        raise StorageError(f"SQLite does not accept {name}={wanted}: it says {got}; is the folder on a network disk?")
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn sqlite3's errors into ours, as `in_our_words` does."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise in_our_words(error) from error
+
+
+def in_our_words(error: Exception) -> Exception:
+    """Return what a failure of SQLite means to the caller; whatever is our own mistake comes back as it is."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return error
+    if code & 0xFF == sqlite3.SQLITE_FULL or code == _SHMSIZE:
+        return DiskFull("the disk is full: free some room")
+    if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return Corrupt(f"the database is damaged ({error}): stop the service and put a backup in its place")
+    if code & 0xFF in _AWAY:
+        return Unavailable(f"SQLite: {error}")
+    return error

@@ -1,0 +1,203 @@
+"""Opening the data folder: the server's engine, and the command line's door to the keys.
+
+The order matters: the folder's lock, then the schema, then this start's epoch (which fences every earlier life off),
+then the log's newest position beside the head mark, and only then the readers.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import trio
+
+from storage.errors import Locked
+from storage.interface import Lease, Storage
+from storage.records.identity import Seq, millis_of
+from storage.records.key import ApiKey
+from storage.records.times import rfc3339
+from storage.sqlite import scan
+from storage.sqlite.alerts import SqliteAlerts
+from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translated
+from storage.sqlite.folder import FolderLock, HeadMark, prepare
+from storage.sqlite.keys import SqliteKeys, all_keys, delete_key, insert_key
+from storage.sqlite.log import SqliteLog
+from storage.sqlite.migrations import STEPS, migrate, version_of
+from storage.sqlite.readers import Readers
+from storage.sqlite.sources import SqliteSources
+from storage.sqlite.work import SqliteWork
+from storage.sqlite.writer import Writer
+from storage.tail import Tail
+
+LOCK_TRIES, LOCK_PAUSE = 20, 0.05
+"""A command that makes or upgrades the database holds the folder's lock for a moment; a server waits that long."""
+
+
+async def open_sqlite(
+    folder: Path, *, clock: Callable[[], float], owner: str, warn: Callable[[str], None]
+) -> Storage:
+    """Open the engine over a folder, made when missing.
+
+    `clock` is the wall clock in seconds, `owner` names the process in the lease, `warn` hears
+    sentences that an operator must read. Raises Locked, NewerSchema, Corrupt, DiskFull, Unavailable.
+    """
+    database = prepare(folder)
+    lock = FolderLock(folder)
+    await _acquire(lock)
+    try:
+        opened = await trio.to_thread.run_sync(_open, database, HeadMark(folder))
+        for sentence in opened.warnings:
+            warn(sentence)
+        writer = Writer(opened.mark, clock, warn)
+        storage = SqliteStorage(database, lock, opened, owner, writer)
+        writer.start(opened.connection, opened.newest)
+        return storage
+    except BaseException:
+        lock.release()
+        raise
+
+
+class SqliteStorage:
+    """One opened engine; see `storage.interface.Storage`."""
+
+    def __init__(
+        self,
+        database: Path,
+        lock: FolderLock,
+        opened: _Opened,
+        owner: str,
+        writer: Writer,
+    ) -> None:
+        self._lock = lock
+        self._door = connect(database, READER, read_only=True)
+        self._readers = Readers(database)
+        self._writer = writer
+        self.lease = lease = Lease(0, owner, opened.epoch)
+        self.tail = Tail(opened.known)
+        self.log = SqliteLog(self._writer, self._readers, opened.known)
+        self.sources = SqliteSources(self._writer, self._readers)
+        self.keys = SqliteKeys(self._writer, self._readers, self._door, lease)
+        self.alerts = SqliteAlerts(self._writer, self._readers, lease)
+        self.work = SqliteWork(self._writer, self._readers)
+
+    def __repr__(self) -> str:
+        return f"SqliteStorage({self.lease}, {self._writer}, {self._readers})"
+
+    def writer_moved_at(self) -> float:
+        """Return when the writer last finished something or was idle, on trio's clock."""
+        return self._writer.moved_at()
+
+    async def aclose(self) -> None:
+        """Finish the writes under way, fsync, close; see Storage. The lock stays while the writer is not through."""
+        stopped = await self._writer.aclose()
+        await self._readers.aclose()
+        self._door.close()
+        if stopped:
+            self._lock.release()
+
+
+class _Opened(NamedTuple):
+    """A writer's connection and what its database said. `known`: the newest position that anyone may have seen."""
+
+    connection: sqlite3.Connection
+    mark: HeadMark
+    epoch: int
+    newest: Seq
+    known: Seq
+    warnings: Sequence[str]
+
+
+def _open(database: Path, mark: HeadMark) -> _Opened:
+    connection = connect(database, WRITER)
+    try:
+        with translated():
+            migrate(connection)
+            next_epoch = "UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value"
+            (epoch,) = connection.execute(next_epoch).fetchone()
+            newest = scan.bounds(connection, Seq(0)).newest
+            warnings = []
+            try:
+                marked = mark.read()
+            except ValueError as error:
+                marked = Seq(0)
+                warnings.append(f"the head mark is damaged and starts anew: {error}")
+            if marked > newest:
+                warnings.append(_behind(newest, marked))
+            return _Opened(connection, mark, epoch, newest, Seq(max(newest, marked)), warnings)
+    except BaseException:
+        mark.close()
+        connection.close()
+        raise
+
+
+def _behind(newest: Seq, marked: Seq) -> str:
+    ends = f"at {rfc3339(millis_of(newest))}" if newest else "before its first event"
+    return (
+        f"EVENTS ARE MISSING: the log ends {ends}, but events up to {rfc3339(millis_of(marked))} had been committed. "
+        "The write-ahead log was probably deleted or damaged. New ids go on above the lost ones."
+    )
+
+
+async def _acquire(lock: FolderLock) -> None:
+    for _ in range(LOCK_TRIES):
+        try:
+            return lock.acquire()
+        except Locked:
+            await trio.sleep(LOCK_PAUSE)
+    return lock.acquire()
+
+
+class CommandKeys:
+    """The keys of a folder, for a short-lived command beside a running server or without one. Used as a context."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> CommandKeys:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def add(self, key: ApiKey) -> None:
+        """Add a key; a running server accepts it from the next request on. Raises DiskFull, Unavailable."""
+        with translated():
+            insert_key(self._connection, key)
+
+    def all(self) -> Sequence[ApiKey]:
+        """Return all keys, oldest first."""
+        with translated():
+            return all_keys(self._connection)
+
+    def revoke(self, key_id: str) -> bool:
+        """Delete a key; return whether there was one. A running server refuses it from the next request on."""
+        with translated():
+            return delete_key(self._connection, key_id)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def open_keys(folder: Path) -> CommandKeys:
+    """Open the keys of a folder; folder and database are made when missing.
+
+    Raises Locked when the schema is older than this program and a server holds the folder, else as `open_sqlite`.
+    """
+    database = prepare(folder)
+    connection = connect(database, COMMAND)
+    try:
+        with translated():
+            if version_of(connection) < len(STEPS):
+                lock = FolderLock(folder)
+                lock.acquire()
+                try:
+                    migrate(connection)
+                finally:
+                    lock.release()
+    except BaseException:
+        connection.close()
+        raise
+    return CommandKeys(connection)

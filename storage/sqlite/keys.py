@@ -1,0 +1,108 @@
+"""API keys and signing keys on SQLite: for the server, and for the command line beside it.
+
+Who may do what is asked on every request, so `by_hash` is one indexed lookup on a read-only connection of the loop's
+own: some 10 microseconds, no thread, and nothing cached, so that a key revoked by another process is refused by the
+very next call.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from storage.interface import Lease
+from storage.records.identity import Millis
+from storage.records.key import ApiKey, SigningKey
+from storage.sqlite.connection import translated
+from storage.sqlite.readers import Readers
+from storage.sqlite.writer import Transaction, Writer
+
+_decode = msgspec.json.Decoder(ApiKey).decode
+_BY_HASH = "SELECT body, last_used_at FROM api_key WHERE sha256=?"
+_ALL = "SELECT body, last_used_at FROM api_key ORDER BY created_at, id"
+_SIGNING = "SELECT key_id, seed, created_at, state FROM signing_key ORDER BY state, created_at DESC, key_id"
+
+
+class SqliteKeys:
+    """See `storage.interface.Keys`. `door` is the loop's own connection."""
+
+    def __init__(self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease) -> None:
+        self._writer, self._readers, self._door, self._lease = writer, readers, door, lease
+
+    async def add(self, key: ApiKey) -> None:
+        """Add an API key; see Keys."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            insert_key(transaction.connection, key)
+
+        await self._writer.submit(job)
+
+    async def by_hash(self, sha256: str) -> ApiKey | None:
+        """Return the key with this hash; see Keys. Not a checkpoint."""
+        with translated():
+            row = self._door.execute(_BY_HASH, (sha256,)).fetchone()
+        return None if row is None else _key(row)
+
+    async def all(self) -> Sequence[ApiKey]:
+        """Return all keys; see Keys."""
+        return await self._readers.run(all_keys)
+
+    async def revoke(self, key_id: str) -> bool:
+        """Delete a key; see Keys."""
+
+        def job(transaction: Transaction) -> bool:
+            transaction.fence(self._lease)
+            return delete_key(transaction.connection, key_id)
+
+        return await self._writer.submit(job)
+
+    async def touch(self, used: Mapping[str, Millis]) -> None:
+        """Record when keys were last used; see Keys."""
+        rows = [(at, key_id) for key_id, at in used.items()]
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            transaction.executemany("UPDATE api_key SET last_used_at=? WHERE id=?", rows)
+
+        await self._writer.submit(job, rows=len(rows))
+
+    async def signing(self) -> Sequence[SigningKey]:
+        """Return all signing keys; see Keys."""
+        rows = await self._readers.run(lambda connection: connection.execute(_SIGNING).fetchall())
+        return [SigningKey(*row) for row in rows]
+
+    async def add_signing(self, key: SigningKey) -> None:
+        """Add the active signing key; see Keys."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            transaction.execute("UPDATE signing_key SET state='retired'")
+            insert = "INSERT INTO signing_key(key_id, seed, created_at, state) VALUES(?,?,?,'active')"
+            transaction.execute(insert, (key.key_id, key.seed, key.created_at))
+
+        await self._writer.submit(job)
+
+
+def insert_key(connection: sqlite3.Connection, key: ApiKey) -> None:
+    """Write a key, inside whatever transaction is open."""
+    insert = "INSERT INTO api_key(id, sha256, created_at, last_used_at, body) VALUES(?,?,?,?,?)"
+    connection.execute(insert, (key.id, key.sha256, key.created_at, key.last_used_at, msgspec.json.encode(key)))
+
+
+def delete_key(connection: sqlite3.Connection, key_id: str) -> bool:
+    """Delete a key, inside whatever transaction is open; return whether there was one."""
+    return connection.execute("DELETE FROM api_key WHERE id=?", (key_id,)).rowcount > 0
+
+
+def all_keys(connection: sqlite3.Connection) -> Sequence[ApiKey]:
+    """Return all keys, oldest first."""
+    return [_key(row) for row in connection.execute(_ALL).fetchall()]
+
+
+def _key(row: tuple[bytes, int | None]) -> ApiKey:
+    key = _decode(row[0])
+    used = None if row[1] is None else Millis(row[1])
+    return key if key.last_used_at == used else msgspec.structs.replace(key, last_used_at=used)

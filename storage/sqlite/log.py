@@ -1,0 +1,127 @@
+"""The log of events on SQLite: appends and retention on the writer, pages on the readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from storage.interface import Lease, Mint, Stamp
+from storage.records.body import head_of
+from storage.records.cursor import Bounds, Filter, Page
+from storage.records.event import Stored, kind_of
+from storage.records.identity import Seq, seq_of
+from storage.records.source import Harvest, HotState, SourceState
+from storage.sqlite import scan
+from storage.sqlite.readers import Readers
+from storage.sqlite.writer import Transaction, Writer
+
+_KEY = "SELECT s.key FROM source_key k JOIN source s ON s.key=k.key WHERE k.id=?"
+_INSERT = "INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)"
+
+encode_hot = msgspec.msgpack.Encoder().encode
+decode_hot = msgspec.msgpack.Decoder(HotState).decode
+
+
+class SqliteLog:
+    """See `storage.interface.EventLog`. `known` is the newest position that anyone may have seen at this start."""
+
+    def __init__(self, writer: Writer, readers: Readers, known: Seq) -> None:
+        self._writer, self._readers, self._known = writer, readers, known
+        self._last = known  # the newest position minted, kept or not; touched on the writer thread only
+
+    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Stored]:
+        """Commit harvests in one transaction; see EventLog."""
+        job = partial(self._append, harvests, lease, mint, stamp)
+        return await self._writer.submit(job, events=sum(max(1, len(harvest.drafts)) for harvest in harvests))
+
+    def _append(
+        self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, transaction: Transaction
+    ) -> Sequence[Stored]:
+        transaction.fence(lease)
+        mint.raise_floor(self._last)
+        events: list[Stored] = []
+        rows: list[tuple[int, int, int, bytes]] = []
+        states: list[SourceState] = []
+        for harvest in harvests:
+            key = transaction.execute(_KEY, (harvest.source,)).fetchone()
+            if key is None:
+                continue
+            states.append(harvest.state)
+            for draft in harvest.drafts:
+                seq, event_id = mint.mint()
+                if seq <= self._last:
+                    raise ValueError(f"minted {seq} after {self._last}: positions must rise")
+                self._last = seq
+                body = stamp(seq, event_id, harvest.source, draft)
+                kind = kind_of(draft)
+                events.append(Stored(seq, harvest.source, kind, head_of(body).tags, body))
+                rows.append((seq, key[0], kind, body))
+        transaction.executemany(_INSERT, rows)
+        _save(transaction, states)
+        if rows:
+            transaction.newest = Seq(rows[-1][0])
+        return events
+
+    async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
+        """Save states in one transaction; see EventLog."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(lease)
+            _save(transaction, states)
+
+        await self._writer.submit(job, rows=len(states))
+
+    async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
+        """Return a page forward; see EventLog."""
+        return await self._readers.run(lambda c: scan.read(c, after, scan.Wish(limit, where, budget), self._known))
+
+    async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
+        """Return a page back; see EventLog."""
+        return await self._readers.run(
+            lambda c: scan.read_back(c, before, scan.Wish(limit, where, budget), self._known)
+        )
+
+    async def get(self, event_id: str) -> Stored | None:
+        """Return one event; see EventLog."""
+        try:
+            seq = seq_of(event_id)
+        except ValueError:
+            return None
+        found = await self._readers.run(lambda connection: scan.get(connection, seq))
+        # The position is only the head of the id: the rest must agree too.
+        return found if found is not None and head_of(found.body).id == event_id.lower() else None
+
+    async def bounds(self) -> Bounds:
+        """Return the log's ends; see EventLog."""
+        return await self._readers.run(lambda connection: scan.bounds(connection, self._known))
+
+    async def count(self) -> int:
+        """Return how many events are kept; see EventLog."""
+        row: tuple[int] = await self._readers.run(lambda c: c.execute("SELECT count(*) FROM log").fetchone())
+        return row[0]
+
+    async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
+        """Delete the oldest events; see EventLog."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(lease)
+            oldest = "SELECT seq FROM log WHERE seq<? ORDER BY seq LIMIT ?"
+            doomed = transaction.execute(oldest, (min(before, scan.LAST), limit)).fetchall()
+            if doomed:
+                floor = doomed[-1]
+                transaction.execute("DELETE FROM log WHERE seq<=?", floor)
+                transaction.execute("UPDATE fact SET value=? WHERE name='floor'", floor)
+            return len(doomed)
+
+        return await self._writer.submit(job, rows=limit)
+
+
+def _save(transaction: Transaction, states: Sequence[SourceState]) -> None:
+    """Write hot states, and the bases that are given. A source that is gone has no row to be changed."""
+    of_source = " SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+    transaction.executemany("UPDATE source_hot" + of_source, [(encode_hot(s.hot), s.source) for s in states])
+    bases = [(state.base, state.source) for state in states if state.base is not None]
+    if bases:
+        transaction.executemany("UPDATE source_base" + of_source, bases)

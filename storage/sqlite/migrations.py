@@ -1,0 +1,106 @@
+"""The tables, as the steps that made them. A step that was ever released never changes; a new one is added below it.
+
+A step, its record and its count in `user_version` are one transaction: a failing step leaves nothing, and an older
+program refuses a newer database instead of misreading it. The log only ever gains columns: rebuilding it would copy it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from storage.errors import NewerSchema
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+Step = Callable[["Database"], None]
+
+_FIRST = (
+    # Counters of the whole database: `epoch` of the newest start, `floor` of the log.
+    "CREATE TABLE fact(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "INSERT INTO fact VALUES('epoch', 0), ('floor', 0)",
+    # A source's number, for ever: events of a deleted source can still be found by its id.
+    "CREATE TABLE source_key(key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT",
+    # codec: 0 is the plain body.
+    """CREATE TABLE log(
+        seq INTEGER PRIMARY KEY, source INTEGER NOT NULL, kind INTEGER NOT NULL,
+        codec INTEGER NOT NULL, body BLOB NOT NULL
+    ) STRICT""",
+    "CREATE INDEX log_source ON log(source)",
+    """CREATE TABLE source(
+        key INTEGER PRIMARY KEY REFERENCES source_key(key), url TEXT NOT NULL UNIQUE, body BLOB NOT NULL
+    ) STRICT""",
+    # Two tables, because hot is 450 bytes and changes at every look, base up to 12 KB and changes with the content.
+    """CREATE TABLE source_hot(
+        key INTEGER PRIMARY KEY REFERENCES source(key) ON DELETE CASCADE, body BLOB NOT NULL
+    ) STRICT""",
+    """CREATE TABLE source_base(
+        key INTEGER PRIMARY KEY REFERENCES source(key) ON DELETE CASCADE, body BLOB NOT NULL
+    ) STRICT""",
+    """CREATE TABLE api_key(
+        id TEXT PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL,
+        last_used_at INTEGER, body BLOB NOT NULL
+    ) STRICT""",
+    """CREATE TABLE signing_key(
+        key_id TEXT PRIMARY KEY, seed BLOB NOT NULL, created_at INTEGER NOT NULL, state TEXT NOT NULL
+    ) STRICT""",
+    "CREATE TABLE alert(id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT",
+    """CREATE TABLE destination(
+        key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, alert TEXT NOT NULL REFERENCES alert(id) ON DELETE CASCADE,
+        created_at INTEGER NOT NULL, body BLOB NOT NULL
+    ) STRICT""",
+    "CREATE INDEX destination_alert ON destination(alert)",
+    "CREATE TABLE cursor(name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    # event: the event's id, known once the row has been claimed.
+    """CREATE TABLE outbox(
+        destination INTEGER NOT NULL REFERENCES destination(key) ON DELETE CASCADE, seq INTEGER NOT NULL,
+        claimed INTEGER NOT NULL, due INTEGER NOT NULL, first_due INTEGER NOT NULL, attempts INTEGER NOT NULL,
+        event TEXT, PRIMARY KEY(destination, seq)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX outbox_due ON outbox(destination, claimed, due)",
+    # number: counts a destination's attempts; the newest 1,000 are kept.
+    """CREATE TABLE attempt(
+        destination INTEGER NOT NULL REFERENCES destination(key) ON DELETE CASCADE, number INTEGER NOT NULL,
+        body BLOB NOT NULL, PRIMARY KEY(destination, number)
+    ) STRICT, WITHOUT ROWID""",
+)
+
+
+def first(db: Database) -> None:
+    """Everything that there is."""
+    for statement in _FIRST:
+        db.conn.execute(statement)
+
+
+STEPS: Sequence[Step] = (first,)
+
+
+def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> int:
+    """Return how many steps a database has seen. Raises NewerSchema when that is more than this program knows."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    assert isinstance(version, int)
+    if version > len(steps):
+        raise NewerSchema(f"the data have schema {version}, this program knows {len(steps)}: use a newer Sanderling")
+    return version
+
+
+def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> None:
+    """Bring a database up to this program's schema. Raises NewerSchema; a failing step raises and leaves nothing."""
+    if version_of(connection, steps) == len(steps):
+        return
+    from sqlite_utils import Database, Migrations  # noqa: PLC0415  (a third of a second that only a first start pays)
+
+    migrations = Migrations("sanderling")
+    for number, step in enumerate(steps, 1):
+        migrations(name=f"{number:04d}_{step.__name__}")(_counted(number, step))
+    migrations.apply(Database(connection, execute_plugins=False))
+
+
+def _counted(number: int, step: Step) -> Step:
+    def run(db: Database) -> None:
+        step(db)
+        db.conn.execute(f"PRAGMA user_version={number}")
+
+    return run

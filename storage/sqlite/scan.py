@@ -1,0 +1,150 @@
+"""Reading the log on a read-only connection: pages forward and back, filtered within a budget of rows.
+
+Two plans. Few whole sources: their positions come from the source index, merged, and only these rows are looked at.
+Everything else walks the log in order and filters in Python, so that one definition of a match (`Filter.admits`) serves
+every engine and the live ring. Either way a page says how far it has looked, also when nothing passed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from storage.errors import Corrupt, NewerSchema
+from storage.records.body import head_of
+from storage.records.cursor import Bounds, Filter, Page
+from storage.records.event import Stored
+from storage.records.identity import START, Seq, SourceId
+
+MOST = 500
+"""Most rows of one fetch, and of one page."""
+FEW = 16
+"""Sources up to which their index is merged rather than the log walked."""
+LAST = Seq((1 << 63) - 1)
+
+Row = tuple[int, str, int, int, bytes]
+
+_ROW = "SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE "
+_ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')"
+
+
+class _Way(NamedTuple):
+    """A direction: the SQL that differs, and how positions compare."""
+
+    walk: str
+    of_source: str
+
+
+_INDEXED = "SELECT seq FROM log INDEXED BY log_source WHERE source=? AND "
+FORWARD = _Way(
+    _ROW + "l.seq>? AND l.seq<=? ORDER BY l.seq LIMIT ?",
+    _INDEXED + "seq>? AND seq<=? ORDER BY seq LIMIT ?",
+)
+BACK = _Way(
+    _ROW + "l.seq<? AND l.seq>=? ORDER BY l.seq DESC LIMIT ?",
+    _INDEXED + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?",
+)
+
+
+def bounds(connection: sqlite3.Connection, known: Seq) -> Bounds:
+    """Return the log's ends; `newest` is at least `known`, which readers may have seen although it is gone."""
+    oldest, newest, floor = connection.execute(_ENDS).fetchone()
+    return Bounds(Seq(floor), Seq(oldest or START), Seq(max(newest or START, floor, known)))
+
+
+class Wish(NamedTuple):
+    """What a reader asks for: at most `limit` events that pass `where`, having looked at most at `budget` rows."""
+
+    limit: int
+    where: Filter
+    budget: int
+
+
+def read(connection: sqlite3.Connection, after: Seq, wish: Wish, known: Seq) -> Page:
+    """Return a page forward; see `EventLog.read`."""
+    # The end is fixed before the first row is read: what is committed meanwhile belongs to the next page.
+    head = bounds(connection, known).newest
+    if after >= head:
+        return Page((), after, head)
+    events, scanned = _Scan(connection, FORWARD, head, wish).run(after)
+    return Page(events, scanned, head)
+
+
+def read_back(connection: sqlite3.Connection, before: Seq, wish: Wish, known: Seq) -> Page:
+    """Return a page back; see `EventLog.read_back`."""
+    head = bounds(connection, known).newest
+    events, scanned = _Scan(connection, BACK, START, wish).run(Seq(min(before, LAST)))
+    return Page(events, scanned, head)
+
+
+def get(connection: sqlite3.Connection, seq: Seq) -> Stored | None:
+    """Return the event at a position."""
+    row = connection.execute(_ROW + "l.seq=?", (seq,)).fetchone()
+    return None if row is None else _stored(row)
+
+
+class _Scan:
+    """One look at the log, in one direction, to a fixed end."""
+
+    def __init__(self, connection: sqlite3.Connection, way: _Way, end: Seq, wish: Wish) -> None:
+        self._connection, self._way, self._end = connection, way, end
+        self._limit, self._where, self._budget = min(wish.limit, MOST), wish.where, wish.budget
+        self._keys = self._few_sources()
+
+    def run(self, start: Seq) -> tuple[Sequence[Stored], Seq]:
+        """Return the events found, and how far the look got."""
+        where, at = self._where, start
+        sifts = where.tags or where.kinds or (self._keys is None and (where.sources or where.source_prefixes))
+        found: list[Stored] = []
+        while self._budget > 0:
+            # When nothing is to be left out, a page is exactly one fetch.
+            most = min(self._budget, MOST if sifts else self._limit - len(found))
+            positions, rows = self._fetch(at, most)
+            for row in rows:
+                if where.kinds and row[2] not in where.kinds:
+                    continue  # no need to look into the body
+                event = _stored(row)
+                if where.admits(event):
+                    found.append(event)
+                    if len(found) == self._limit:
+                        return found, event.seq
+            if len(positions) < most:
+                return found, self._end
+            at = positions[-1]
+            self._budget -= most
+        return found, at
+
+    def _few_sources(self) -> Sequence[int] | None:
+        """Return the numbers of the sources that the filter names, or None when it names none or many."""
+        where = self._where
+        if where.source_prefixes or not 0 < len(where.sources) <= FEW:
+            return None
+        number = "SELECT key FROM source_key WHERE id=?"
+        rows = [self._connection.execute(number, (source,)).fetchone() for source in dict.fromkeys(where.sources)]
+        return [row[0] for row in rows if row is not None]
+
+    def _fetch(self, at: Seq, most: int) -> tuple[Sequence[Seq], Sequence[Row]]:
+        """Return the next positions to look at, at most so many (fewer: the end is reached), and their rows."""
+        execute, way = self._connection.execute, self._way
+        if self._keys is None:
+            rows = execute(way.walk, (at, self._end, most)).fetchall()
+            return [row[0] for row in rows], rows
+        # Each source's next `most` positions hold all that can be among the next `most` of them together.
+        each = [execute(way.of_source, (key, at, self._end, most)).fetchall() for key in self._keys]
+        positions = sorted((row[0] for rows in each for row in rows), reverse=way is BACK)[:most]
+        found = (execute(_ROW + "l.seq=?", (seq,)).fetchone() for seq in positions)
+        return positions, [row for row in found if row is not None]  # retention may have been quicker
+
+
+def _stored(row: Row) -> Stored:
+    seq, source, kind, codec, body = row
+    if codec != 0:
+        raise NewerSchema(f"event {seq} is stored in form {codec}, which this program does not know")
+    try:
+        tags = head_of(body).tags
+    except msgspec.DecodeError as error:
+        raise Corrupt(f"the body of event {seq} is damaged: {error}") from error
+    return Stored(Seq(seq), SourceId(source), kind, tags, body)

@@ -1,0 +1,163 @@
+"""Durable cursors and the outbox on SQLite.
+
+A row of the outbox waits (claimed 0), is claimed (1), or is gone: sent and given up leave a line in the attempts log.
+Claiming counts the attempt before anything is sent, so that a crash in the middle of a request is an attempt too.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+import msgspec
+
+from storage.attempts import KEPT_ATTEMPTS, attempt_of, gone_attempt
+from storage.errors import CursorMoved
+from storage.interface import Lease
+from storage.records.body import head_of
+from storage.records.delivery import Attempt, Delivery, Match, Outcome
+from storage.records.identity import Millis, Seq
+from storage.sqlite.readers import Readers
+from storage.sqlite.writer import Transaction, Writer
+
+_decode = msgspec.json.Decoder(Attempt).decode
+_PUT = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) SELECT key, ?, 0, ?, ?, 0
+    FROM destination WHERE id=? ON CONFLICT DO NOTHING"""
+_NEXT_DUE = "SELECT min(due) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0"
+_BACKLOG = "SELECT count(*) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?)"
+_ATTEMPTS = """SELECT body FROM attempt WHERE destination=(SELECT key FROM destination WHERE id=?)
+    ORDER BY number DESC LIMIT ?"""
+# `+due`: walk the rows in order of their events; the index over `due` would have to sort a whole backlog.
+_DUE = """SELECT o.seq, o.attempts, o.first_due, l.body FROM outbox o LEFT JOIN log l ON l.seq=o.seq
+    WHERE o.destination=? AND +o.claimed=0 AND +o.due<=? ORDER BY o.seq LIMIT ?"""
+_CLAIM = "UPDATE outbox SET claimed=1, attempts=?, event=? WHERE destination=? AND seq=?"
+_CLAIMED = """SELECT destination, attempts, event FROM outbox
+    WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq=? AND claimed=1"""
+_RETRY = "UPDATE outbox SET claimed=0, due=? WHERE destination=? AND seq=?"
+_LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
+
+
+class SqliteWork:
+    """See `storage.interface.Work`."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer, self._readers = writer, readers
+
+    async def cursor(self, name: str) -> Seq | None:
+        """Return a durable cursor; see Work."""
+        found = await self._readers.run(lambda connection: _cursor(connection, name))
+        return None if found is None else Seq(found)
+
+    async def advance(self, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease) -> None:
+        """Move a cursor and write its matches; see Work."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(lease)
+            at = _cursor(transaction.connection, name)
+            if at != expect:
+                raise CursorMoved(f"cursor {name!r} is at {at}, not at {expect}")
+            put = "INSERT INTO cursor VALUES(?,?) ON CONFLICT(name) DO UPDATE SET seq=excluded.seq"
+            transaction.execute(put, (name, to))
+            transaction.executemany(_PUT, [(m.seq, m.due, m.due, m.destination) for m in matches])
+
+        await self._writer.submit(job, rows=1 + len(matches))
+
+    async def claim(self, destination: str, now: Millis, limit: int, lease: Lease) -> Sequence[Delivery]:
+        """Claim due rows, oldest first; see Work. A row whose event is gone is given up, with a line in the log."""
+        due = await self.next_due(destination)
+        if due is None or due > now:  # a look that finds nothing writes nothing
+            return ()
+
+        def job(transaction: Transaction) -> Sequence[Delivery]:
+            transaction.fence(lease)
+            return _claim(transaction, destination, now, limit)
+
+        return await self._writer.submit(job, rows=limit)
+
+    async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
+        """Record outcomes of claimed rows; see Work."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(lease)
+            _settle(transaction, outcomes)
+
+        await self._writer.submit(job, rows=2 * len(outcomes))
+
+    async def release(self, lease: Lease) -> int:
+        """Make every claimed row due again; see Work."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(lease)
+            return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed=1").rowcount
+
+        return await self._writer.submit(job)
+
+    async def next_due(self, destination: str) -> Millis | None:
+        """Return when the earliest waiting row is due; see Work."""
+        due = await self._one(_NEXT_DUE, destination)
+        return None if due is None else Millis(due)
+
+    async def backlog(self, destination: str) -> int:
+        """Return how many rows wait or are claimed; see Work."""
+        return await self._one(_BACKLOG, destination) or 0
+
+    async def attempts(self, destination: str, limit: int) -> Sequence[Attempt]:
+        """Return the newest attempts first; see Work."""
+        rows = await self._readers.run(lambda c: c.execute(_ATTEMPTS, (destination, limit)).fetchall())
+        return [_decode(body) for (body,) in rows]
+
+    async def _one(self, query: str, destination: str) -> int | None:
+        row: tuple[int | None] = await self._readers.run(lambda c: c.execute(query, (destination,)).fetchone())
+        return row[0]
+
+
+def _cursor(connection: sqlite3.Connection, name: str) -> int | None:
+    row = connection.execute("SELECT seq FROM cursor WHERE name=?", (name,)).fetchone()
+    return None if row is None else row[0]
+
+
+def _claim(transaction: Transaction, destination: str, now: Millis, limit: int) -> Sequence[Delivery]:
+    found = transaction.execute("SELECT key FROM destination WHERE id=?", (destination,)).fetchone()
+    if found is None:
+        return ()
+    key: int = found[0]
+    claimed: list[Delivery] = []
+    gone: list[Attempt] = []
+    for seq, attempts, first_due, body in transaction.execute(_DUE, (key, now, limit)).fetchall():
+        if body is None:
+            gone.append(gone_attempt(destination, Seq(seq), attempts, now))
+            transaction.execute(_LEAVE, (key, seq))
+        else:
+            event_id = head_of(body).id
+            claimed.append(Delivery(destination, Seq(seq), event_id, attempts + 1, Millis(first_due), body))
+    transaction.executemany(_CLAIM, [(d.attempt, d.event_id, key, d.seq) for d in claimed])
+    _note(transaction, key, gone)
+    return claimed
+
+
+def _settle(transaction: Transaction, outcomes: Sequence[Outcome]) -> None:
+    lines: dict[int, list[Attempt]] = {}
+    for outcome in outcomes:
+        row = transaction.execute(_CLAIMED, (outcome.destination, outcome.seq)).fetchone()
+        if row is None:
+            continue
+        key, attempts, event_id = row
+        if outcome.result == "retry":
+            assert outcome.retry_at is not None
+            transaction.execute(_RETRY, (outcome.retry_at, key, outcome.seq))
+        else:
+            transaction.execute(_LEAVE, (key, outcome.seq))
+        lines.setdefault(key, []).append(attempt_of(outcome, event_id, attempts))
+    for key, attempted in lines.items():
+        _note(transaction, key, attempted)
+
+
+def _note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:
+    """Add lines to a destination's attempts log and drop the oldest over the cap."""
+    if not lines:
+        return
+    (last,) = transaction.execute("SELECT max(number) FROM attempt WHERE destination=?", (key,)).fetchone()
+    rows = [(key, number, msgspec.json.encode(line)) for number, line in enumerate(lines, (last or 0) + 1)]
+    transaction.executemany("INSERT INTO attempt VALUES(?,?,?)", rows)
+    oldest = rows[-1][1] - KEPT_ATTEMPTS
+    transaction.execute("DELETE FROM attempt WHERE destination=? AND number<=?", (key, oldest))

@@ -1,0 +1,241 @@
+"""The one writer: a thread with its own queue and connection for life, and group commit.
+
+Whatever waits when a transaction ends (at most 512 events or 500 other rows) is the next transaction. A job is a
+function of the open transaction; it decides first and writes last, so that one which refuses (a cursor that moved, a
+URL that is taken) has changed nothing and its neighbours go on. When a job fails after it has written, or the commit
+fails, the transaction is rolled back and every job of it runs again in a transaction of its own.
+"""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
+
+import trio
+
+from storage.errors import Fenced, Unavailable
+from storage.interface import Lease
+from storage.records.identity import START, Seq
+from storage.sqlite.connection import in_our_words
+from storage.sqlite.folder import HeadMark
+
+MOST_EVENTS, MOST_ROWS = 512, 500
+SLICE = 200
+"""Waiters woken at once, so that a thousand of them never hold the loop in one piece."""
+CLOSE_WITHIN = 30.0
+"""Seconds that the writes under way get at a close."""
+
+T = TypeVar("T")
+
+
+class Transaction:
+    """The open transaction, as a job sees it. A job that appends sets `newest`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.execute = connection.execute
+        self.executemany = connection.executemany
+        self.newest = START
+        self._epoch: int | None = None
+
+    def fence(self, lease: Lease) -> None:
+        """Refuse a writer of an earlier life. Raises Fenced."""
+        if self._epoch is None:
+            self._epoch = self.execute("SELECT value FROM fact WHERE name='epoch'").fetchone()[0]
+        if self._epoch != lease.epoch:
+            raise Fenced(f"start {self._epoch} owns the data now, not start {lease.epoch} ({lease.owner})")
+
+
+Job = Callable[[Transaction], T]
+
+
+class _Ticket(Generic[T]):
+    """One job and its waiter."""
+
+    __slots__ = ("abandoned", "error", "events", "job", "ready", "result", "rows")
+
+    def __init__(self, job: Job[T], events: int, rows: int) -> None:
+        self.job, self.events, self.rows = job, events, rows
+        self.ready = trio.Event()
+        self.abandoned = False
+        self.error: Exception | None = None
+        self.result: T | None = None
+
+
+class Writer:
+    """The writer thread's two ends: `submit` on the loop, `_run` on the thread.
+
+    The queue has no bound of its own: each waiting job has a task that waits for it, or was given up by one and is
+    skipped when its turn comes.
+    """
+
+    def __init__(self, mark: HeadMark, clock: Callable[[], float], warn: Callable[[str], None]) -> None:
+        self._mark, self._clock, self._warn = mark, clock, warn
+        self._queue: queue.SimpleQueue[_Ticket[Any] | None] = queue.SimpleQueue()
+        self._next: _Ticket[Any] | None = None
+        self._token = trio.lowlevel.current_trio_token()
+        self._stopped = trio.Event()
+        self._closing = False
+        self._waiting = 0
+        self._moved_at = trio.current_time()
+        self._head = START
+        self._marked_at = 0.0
+
+    def __repr__(self) -> str:
+        return f"Writer(waiting={self._waiting}, closing={self._closing})"
+
+    # --- on the loop -------------------------------------------------------------------------------------------------
+
+    def start(self, connection: sqlite3.Connection, head: Seq) -> None:
+        """Start the thread, which owns the connection from now on. `head` is the newest position in the log."""
+        self._head = head
+        threading.Thread(target=self._run, args=(connection,), name="sqlite-writer", daemon=True).start()
+
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+        """Run a job in the next transaction and return its result once that is durable.
+
+        `events` and `rows` say how much it writes. Raises what the job raises, DiskFull, Unavailable, Corrupt. If
+        cancelled, the job may still happen.
+        """
+        if self._closing:
+            raise Unavailable("the storage is closed")
+        ticket = _Ticket(job, events, rows)
+        if not self._waiting:
+            self._moved_at = trio.current_time()
+        self._waiting += 1
+        self._queue.put(ticket)
+        try:
+            await ticket.ready.wait()
+        except trio.Cancelled:
+            ticket.abandoned = True
+            raise
+        if ticket.error is not None:
+            raise ticket.error
+        return ticket.result  # type: ignore[return-value]  # without an error there is a result, which may be None
+
+    def moved_at(self) -> float:
+        """Return when the writer last finished something; now, when nothing waits for it."""
+        return self._moved_at if self._waiting else trio.current_time()
+
+    async def aclose(self) -> bool:
+        """Finish what waits and stop, within a deadline also when cancelled; return whether the thread has ended."""
+        if not self._closing:
+            self._closing = True
+            self._queue.put(None)
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            await self._stopped.wait()
+        return self._stopped.is_set()
+
+    def _wake(self, tickets: Sequence[_Ticket[Any]], start: int) -> None:
+        end = min(start + SLICE, len(tickets))
+        for ticket in tickets[start:end]:
+            ticket.ready.set()
+        self._waiting -= end - start
+        self._moved_at = trio.current_time()
+        if end < len(tickets):
+            self._token.run_sync_soon(self._wake, tickets, end)
+
+    # --- on the thread -----------------------------------------------------------------------------------------------
+
+    def _run(self, connection: sqlite3.Connection) -> None:
+        try:
+            while batch := self._take():
+                self._commit(connection, [ticket for ticket in batch if not ticket.abandoned])
+                self._tell(self._wake, batch, 0)
+                if abs(self._clock() - self._marked_at) >= 1:
+                    self._write_mark()
+        finally:
+            self._write_mark()
+            self._mark.close()
+            connection.close()
+            self._tell(self._stopped.set)
+
+    def _take(self) -> list[_Ticket[Any]]:
+        """Wait for work and return as much as one transaction takes; nothing at the end."""
+        batch: list[_Ticket[Any]] = []
+        events = rows = 0
+        ticket = self._next or self._wait()
+        while ticket is not None:
+            events, rows = events + ticket.events, rows + ticket.rows
+            if batch and (events > MOST_EVENTS or rows > MOST_ROWS):
+                break
+            batch.append(ticket)
+            try:
+                ticket = self._queue.get_nowait()
+            except queue.Empty:
+                self._next = None
+                return batch
+        self._next = ticket
+        if ticket is None and batch:
+            self._queue.put(None)  # the end comes after this batch
+        return batch
+
+    def _wait(self) -> _Ticket[Any] | None:
+        if self._head > self._mark.written:
+            try:
+                return self._queue.get(timeout=1.0)
+            except queue.Empty:
+                self._write_mark()
+        return self._queue.get()
+
+    def _commit(self, connection: sqlite3.Connection, tickets: Sequence[_Ticket[Any]]) -> None:
+        if not tickets:
+            return
+        try:
+            head = self._attempt(connection, tickets)
+        except Exception as error:
+            _roll_back(connection)
+            failure = in_our_words(error)
+            if len(tickets) > 1 and not isinstance(failure, Unavailable):
+                for ticket in tickets:
+                    ticket.error = None
+                    self._commit(connection, [ticket])
+                return
+            for ticket in tickets:
+                ticket.error = in_our_words(error)  # an exception each, as each gets a traceback of its own
+        else:
+            self._head = max(self._head, head)
+
+    def _attempt(self, connection: sqlite3.Connection, tickets: Sequence[_Ticket[Any]]) -> Seq:
+        """Run jobs in one transaction and commit; return its newest event's position, 0 for none.
+
+        Raises whatever makes the transaction unusable. A job that fails before it has written anything does not.
+        """
+        connection.execute("BEGIN IMMEDIATE")
+        transaction = Transaction(connection)
+        for ticket in tickets:
+            before = connection.total_changes
+            try:
+                ticket.result = ticket.job(transaction)
+            except sqlite3.Error:
+                raise
+            except Exception as error:
+                if connection.total_changes != before:
+                    raise
+                ticket.error = error
+        connection.execute("COMMIT")
+        return transaction.newest
+
+    def _write_mark(self) -> None:
+        if self._head <= self._mark.written:
+            return
+        self._marked_at = self._clock()
+        try:
+            self._mark.write(self._head)
+        except OSError as error:
+            self._tell(self._warn, f"the head mark could not be written: {error}")
+
+    def _tell(self, what: Callable[..., object], *args: object) -> None:
+        with suppress(trio.RunFinishedError):
+            self._token.run_sync_soon(what, *args)
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    """Leave no transaction open; SQLite itself has rolled back after some errors (a full disk, for one)."""
+    if connection.in_transaction:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")

@@ -1,0 +1,32 @@
+"""The engines under the contract: each can be started, stopped, and started again on the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from storage.interface import Storage
+from storage.memory import Disk, MemoryStorage
+from storage.sqlite import open_sqlite
+
+
+class SqliteEngine:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.wall = 1_800_000_000.0
+        self.warnings: list[str] = []
+
+    async def start(self) -> Storage:
+        return await open_sqlite(self.folder, clock=lambda: self.wall, owner="test", warn=self.warnings.append)
+
+
+class MemoryEngine:
+    def __init__(self, folder: Path) -> None:
+        self.disk = Disk()
+
+    async def start(self) -> Storage:
+        return MemoryStorage(self.disk, self.disk.start("test"))
+
+
+Engine = SqliteEngine | MemoryEngine
+ENGINES: dict[str, Callable[[Path], Engine]] = {"memory": MemoryEngine, "sqlite": SqliteEngine}
