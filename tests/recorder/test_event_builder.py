@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import msgspec
+
+from actors.recorder.event_builder import build
+from storage.records.event import Delta, DeltaStats, Diff, Op
+from storage.records.identity import Millis
+from tests.support.build import BASE_URL, NOW, a_draft, a_source_id
+
+ID = "019e7000-0000-7000-8000-000000000001"
+
+
+def wire(**changes: object) -> dict[str, object]:
+    """The JSON object of an event made of a draft with these changes."""
+    event = build(ID, a_source_id(), a_draft(**changes), BASE_URL, NOW)
+    decoded: dict[str, object] = msgspec.json.decode(msgspec.json.encode(event))
+    return decoded
+
+
+def test_an_event_carries_every_field_of_the_contract() -> None:
+    required = (
+        "$schema id source_id source_type source_url url title author content content_hash simhash tags "
+        "published_at fetched_at emitted_at schema_version"
+    ).split()
+    assert set(wire()) == set(required)
+
+
+def test_what_is_absent_is_null_empty_or_left_out_as_the_contract_types_it() -> None:
+    event = wire(title="", published_at=None)
+    assert (event["title"], event["author"], event["published_at"]) == ("", "", None)
+    assert not {"diff", "delta", "signature", "key_id", "signed_at", "alert_type", "content_truncated"} & set(event)
+
+
+def test_a_change_carries_its_diff_and_delta() -> None:
+    delta = Delta((Op("insert", 0, text="x"),), DeltaStats(1, 0, 0, 0))
+    event = wire(diff=Diff(("x",), (), ()), delta=delta)
+    assert event["diff"] == {"added": ["x"], "removed": [], "changed": [], "truncated": False}
+    assert event["delta"] == {
+        "v": 1,
+        "granularity": "paragraph",
+        "ops": [{"op": "insert", "para": 0, "text": "x"}],
+        "stats": {"added": 1, "removed": 0, "changed": 0, "unchanged": 0},
+        "truncated": False,
+    }
+
+
+def test_emitted_is_never_before_fetched_even_when_the_clock_steps_back() -> None:
+    event = wire(fetched_at=Millis(NOW + 3_600_000))
+    assert event["fetched_at"] == event["emitted_at"]
+
+
+def test_truncation_and_alert_type_are_said_only_when_they_hold() -> None:
+    event = wire(content_truncated=True, alert_type="source_quiet")
+    assert (event["content_truncated"], event["alert_type"]) == (True, "source_quiet")
