@@ -22,11 +22,13 @@ from actors.signatures.event import Signer
 from actors.world import World
 from storage.errors import DiskFull, StorageError
 from storage.interface import Storage
+from storage.records.cursor import EVERYTHING
 from storage.records.event import Draft, Stored
 from storage.records.identity import Seq, SourceId
 from supervision import Child, Mailbox, MailboxFull
 
 MOST_MESSAGES = 512
+PAGE = 500
 DISK_FULL_PAUSE = 5.0
 """Seconds between two tries while there is no room on the disk."""
 
@@ -57,11 +59,21 @@ class Recorder:
         """Commit batches until stopped; a polite stop first commits what waits."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake_at_stop, child.stopping)
+            await self._show_unseen()
             child.ready()
             while not child.stopping.is_set():
                 await self._commit(self._waiting([await self._mailbox.receive()]))
             while batch := self._waiting([]):
                 await self._commit(batch)
+
+    async def _show_unseen(self) -> None:
+        """Publish what an earlier life of this actor committed and could not show; else live readers would miss it."""
+        tail = self._storage.tail
+        while True:
+            page = await self._storage.log.read(tail.head, PAGE, EVERYTHING)
+            if not page.events:
+                return
+            await tail.publish(page.events)
 
     async def _wake_at_stop(self, stopping: trio.Event) -> None:
         await stopping.wait()

@@ -210,10 +210,31 @@ async def test_a_crash_between_receiving_and_committing_leaves_the_sender_unansw
         def crash(point: str) -> None:
             reach(point)
             if point == "recorder/before commit":
-                bench.recorder._world.reach = reach  # type: ignore[misc]  # the test's world is a namespace
+                bench.recorder._world.reach = reach
                 raise RuntimeError("planted")
 
-        bench.recorder._world.reach = crash  # type: ignore[misc]  # ditto
+        bench.recorder._world.reach = crash
         with pytest.raises(Unanswered):
             await bench.record(a_harvest(a_source_id(), "a"))
         assert await bench.titles() == []
+
+
+async def test_events_committed_just_before_a_crash_reach_live_readers_after_the_restart(autojump_clock: object) -> None:
+    async with running() as bench:
+        reach = bench.recorder._world.reach
+
+        def crash(point: str) -> None:
+            reach(point)
+            if point == "recorder/after commit":
+                bench.recorder._world.reach = reach
+                raise RuntimeError("planted")
+
+        bench.recorder._world.reach = crash
+        with pytest.raises(Unanswered):
+            await bench.record(a_harvest(a_source_id(), "a"))
+        head = await bench.storage.tail.wait_past(START)
+        await bench.record(a_harvest(a_source_id(), "b"))
+        recent = bench.storage.tail.since(START)
+        assert recent is not None
+        assert [msgspec.json.decode(event.stored.body)["title"] for event in recent] == ["a", "b"]
+        assert recent[0].stored.seq == head
