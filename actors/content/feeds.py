@@ -21,7 +21,7 @@ from actors.content.errors import ContentError
 from actors.content.hints import hints_of
 from actors.content.json_feed import looks_like_json, read_json_feed
 from actors.content.links import absolute
-from actors.content.moments import moment_of_tuple
+from actors.content.moments import moment_of_tuple, spoken_moment
 from actors.content.text import normalise, plain
 from storage.records.identity import Millis
 
@@ -138,10 +138,10 @@ def _author(entry: Any) -> str:
 
 
 def _link(entry: Any, own: str, base: str) -> str:
-    """Return the entry's page: what FeedBurner hid, else its alternate link, else any link, else a guid that is one."""
+    """Return the entry's page: its alternate link, else any link, else a guid that is one."""
     links = entry.get("links") or ()
     pages = [str(link.get("href") or "") for link in links if link.get("rel", "alternate") == "alternate"]
-    candidates = [str(entry.get("feedburner_origlink") or ""), *pages, str(entry.get("link") or "")]
+    candidates = [*pages, str(entry.get("link") or "")]
     # A guid counts as an address only when it is one by itself: "4711" is no path.
     return next((safe for link in candidates if (safe := absolute(link, base))), "") or absolute(own, "")
 
@@ -151,7 +151,9 @@ def _published(entry: Any) -> Millis | None:
         # dict.get, because feedparser's own lookup answers with a neighbouring date and warns.
         if (at := moment_of_tuple(dict.get(entry, name))) is not None:
             return at
-    return None
+    return next(
+        (at for name in ("published", "updated") if (at := spoken_moment(str(dict.get(entry, name) or "")))), None
+    )
 
 
 def _tags(entry: Any) -> Iterator[str]:

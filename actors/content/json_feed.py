@@ -11,10 +11,11 @@ from actors.content.encoding import Decoded
 from actors.content.entries import MOST_ENTRIES, FeedReading, Raw, entry_of
 from actors.content.errors import ContentError
 from actors.content.links import absolute
-from actors.content.moments import moment
+from actors.content.moments import spoken_moment
 from actors.content.text import normalise, plain
 
 _HEAD = 4096
+_DATES = ("date_published", "date_modified")
 
 
 def looks_like_json(text: str) -> bool:
@@ -65,10 +66,7 @@ def _raw(item: Mapping[str, Any], base: str) -> Raw:
         title=plain(_string(item, "title")),
         author=_author(item),
         content=plain(markup) or normalise(text) or plain(_string(item, "summary")),
-        published_at=next(
-            (at for name in ("date_published", "date_modified") if (at := moment(_string(item, name))) is not None),
-            None,
-        ),
+        published_at=next((at for name in _DATES if (at := spoken_moment(_string(item, name))) is not None), None),
         tags=tuple(_tags(item)),
     )
 

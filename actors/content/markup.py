@@ -109,13 +109,13 @@ UNSEEN = frozenset(
 
 DEEPEST = 255
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
-_DROPPED = {0: None, **dict.fromkeys((*range(1, 9), 11, 12, *range(14, 32)), " ")}
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def parse(text: str) -> Element:
     """Return the root of an HTML document. Raises ContentError when there is no element in it."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
-    clean = _DECLARATION.sub("", text, count=1).translate(_DROPPED)
+    clean = _CONTROL.sub("", _DECLARATION.sub("", text, count=1))
     try:
         # As UTF-8 bytes: whatever the document declares about its encoding is settled by now.
         root = etree.fromstring(clean.encode("utf-8", "replace"), parser)

@@ -19,8 +19,8 @@ MOST_PLAIN = 1 << 20
 _MARKUP = re.compile(r"<[a-zA-Z/!?]")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Tab, the line breaks and NEL become white space below; every other control character goes.
-_CONTROLS = {c: None for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85)}
+# Every control character but tab, the line breaks and NEL, which become white space.
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 
 
 def normalise(text: str) -> str:
@@ -30,7 +30,7 @@ def normalise(text: str) -> str:
     >>> normalise("  a\\t b \\r\\n\\n\\n\\nc\\x00\\ud800 ")
     'a b\\n\\nc\ufffd'
     """
-    text = _SURROGATE.sub("\ufffd", text).translate(_CONTROLS)
+    text = _CONTROL.sub("", _SURROGATE.sub("\ufffd", text))
     lines = [" ".join(line.split()) for line in unicodedata.normalize("NFC", text).splitlines()]
     kept = [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]
     return "\n".join(kept).strip("\n")

@@ -40,7 +40,8 @@ _ERROR = _any_of(
     r"site is (?:currently )?offline|domain (?:is )?for sale",
 )
 _CONSENT = _any_of(
-    r"before you continue|bevor (?:sie|du) (?:fortfahren|fortfährst)|avant de (?:continuer|poursuivre)|innan du fortsätter"
+    r"before you continue|bevor (?:sie|du) (?:fortfahren|fortfährst)|avant de (?:continuer|poursuivre)",
+    r"innan du fortsätter",
 )
 _LOGIN = _any_of(
     r"\b(?:log ?in|sign ?in|log ?on|anmelden|einloggen|connexion|se connecter|logga in|iniciar sesión|accedi)\b"
