@@ -23,7 +23,9 @@ class MemorySources:
         """Add a source; see Sources."""
 
         def job() -> tuple[None, Apply]:
-            self._refuse_taken(source)
+            existing = self._by_url(source.url)
+            if existing is not None:
+                raise Duplicate(existing)
 
             def apply() -> None:
                 self._disk.sources[source.id] = Watched(source, state.hot, state.base or b"")
@@ -38,15 +40,12 @@ class MemorySources:
         """Replace what the user asked for; see Sources."""
 
         def job() -> tuple[None, Apply]:
-            self._refuse_taken(source)
+            existing = self._by_url(source.url)
+            if existing is not None and existing.id != source.id:
+                raise Duplicate(existing)
             return None, lambda: self._replace(source)
 
         await self._writer.commit(lease, job)
-
-    def _refuse_taken(self, source: Source) -> None:
-        taken = self._disk.urls.get(source.url)
-        if taken is not None and taken != source.id:
-            raise Duplicate(self._disk.sources[taken].source)
 
     def _replace(self, source: Source) -> None:
         old = self._disk.sources.get(source.id)
@@ -72,11 +71,14 @@ class MemorySources:
 
     async def by_url(self, url: str) -> Source | None:
         """Return the source of a URL; see Sources."""
-        source = self._disk.urls.get(url)
-        return None if source is None else self._disk.sources[source].source
+        return self._by_url(url)
 
     async def page(self, after: SourceId | None, limit: int) -> Sequence[Watched]:
         """Return sources in id order; see Sources."""
         ids = self._disk.source_ids
         start = 0 if after is None else bisect_right(ids, after)
         return [self._disk.sources[source] for source in ids[start : start + limit]]
+
+    def _by_url(self, url: str) -> Source | None:
+        source = self._disk.urls.get(url)
+        return None if source is None else self._disk.sources[source].source

@@ -9,7 +9,7 @@ import msgspec
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
 from storage.records.event import Draft
-from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of
+from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
 from storage.records.key import ApiKey, SigningKey
 from storage.records.source import Detection, Harvest, HotState, Source, SourceState
 

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import msgspec
+
+from storage.interface import Storage
+from storage.records.delivery import Match
+from storage.records.identity import Seq
+from tests.contract.builders import NOW, a_destination, an_alert
+
+
+async def test_an_alert_comes_back_as_it_was_put_and_can_be_replaced(storage: Storage) -> None:
+    alert = an_alert("one", source_ids=("a", "b"), channel="pricing", notices=(), match_count=3)
+    await storage.alerts.put(alert)
+    assert await storage.alerts.get("one") == alert
+    changed = msgspec.structs.replace(alert, name="renamed", enabled=False)
+    await storage.alerts.put(changed)
+    assert list(await storage.alerts.all()) == [changed]
+    assert await storage.alerts.get("two") is None
+
+
+async def test_alerts_are_listed_oldest_first(storage: Storage) -> None:
+    for name, age in (("b", 2), ("a", 2), ("c", 1)):
+        await storage.alerts.put(an_alert(name, NOW + age))
+    assert [alert.id for alert in await storage.alerts.all()] == ["c", "a", "b"]
+
+
+async def test_destinations_belong_to_an_alert(storage: Storage) -> None:
+    await storage.alerts.put(an_alert("one"))
+    await storage.alerts.put(an_alert("two"))
+    for name, alert in (("x", "one"), ("y", "two"), ("z", "one")):
+        await storage.alerts.put_destination(a_destination(name, alert))
+    assert [each.id for each in await storage.alerts.destinations("one")] == ["x", "z"]
+    assert [each.id for each in await storage.alerts.destinations()] == ["x", "y", "z"]
+    assert await storage.alerts.destination("y") == a_destination("y", "two")
+    assert await storage.alerts.destination("unknown") is None
+
+
+async def test_a_destination_of_an_alert_that_is_gone_is_not_added(storage: Storage) -> None:
+    await storage.alerts.put_destination(a_destination("x", "gone"))
+    assert await storage.alerts.destination("x") is None
+
+
+async def test_replacing_keeps_what_hangs_on_it(storage: Storage) -> None:
+    """A replaced row must not take destinations or waiting deliveries with it."""
+    await storage.alerts.put(an_alert())
+    await storage.alerts.put_destination(a_destination())
+    await storage.work.advance("matcher", None, Seq(1), [Match("hook", Seq(1), NOW)], storage.lease)
+    await storage.alerts.put(an_alert(name="renamed"))
+    await storage.alerts.put_destination(a_destination(label="renamed"))
+    assert [each.label for each in await storage.alerts.destinations("alert")] == ["renamed"]
+    assert await storage.work.backlog("hook") == 1
+
+
+async def test_deleting_an_alert_takes_its_destinations_and_their_deliveries(storage: Storage) -> None:
+    await storage.alerts.put(an_alert("one"))
+    await storage.alerts.put(an_alert("two"))
+    await storage.alerts.put_destination(a_destination("x", "one"))
+    await storage.alerts.put_destination(a_destination("y", "two"))
+    matches = [Match(name, Seq(seq), NOW) for name in ("x", "y") for seq in (1, 2)]
+    await storage.work.advance("matcher", None, Seq(2), matches, storage.lease)
+    assert await storage.alerts.delete("one")
+    assert await storage.alerts.get("one") is None
+    assert await storage.alerts.destination("x") is None
+    assert (await storage.work.backlog("x"), await storage.work.backlog("y")) == (0, 2)
+    assert not await storage.alerts.delete("one")
+
+
+async def test_deleting_a_destination_takes_its_deliveries_only(storage: Storage) -> None:
+    await storage.alerts.put(an_alert())
+    await storage.alerts.put_destination(a_destination("x"))
+    await storage.alerts.put_destination(a_destination("y"))
+    matches = [Match(name, Seq(1), NOW) for name in ("x", "y")]
+    await storage.work.advance("matcher", None, Seq(1), matches, storage.lease)
+    assert await storage.alerts.delete_destination("x")
+    assert (await storage.work.backlog("x"), await storage.work.backlog("y")) == (0, 1)
+    assert not await storage.alerts.delete_destination("x")
+    assert await storage.alerts.get("alert") is not None

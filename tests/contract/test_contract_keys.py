@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from storage.interface import Storage
+from storage.records.identity import Millis
+from storage.records.key import SigningKey
+from tests.contract.builders import NOW, a_signing_key, an_api_key
+from tests.contract.engines import Engine
+
+
+async def test_a_key_is_found_by_its_hash_only(storage: Storage) -> None:
+    key = an_api_key("one", scopes=("sources:read", "stream:read"), rate_per_minute=5, burst=2)
+    await storage.keys.add(key)
+    assert await storage.keys.by_hash(key.sha256) == key
+    assert await storage.keys.by_hash("another") is None
+
+
+async def test_a_revoked_key_is_refused_by_the_very_next_call(storage: Storage) -> None:
+    key, other = an_api_key("one"), an_api_key("two")
+    await storage.keys.add(key)
+    await storage.keys.add(other)
+    assert await storage.keys.revoke("one")
+    assert await storage.keys.by_hash(key.sha256) is None
+    assert await storage.keys.by_hash(other.sha256) == other
+    assert not await storage.keys.revoke("one")
+
+
+async def test_keys_are_listed_oldest_first(storage: Storage) -> None:
+    for name, age in (("b", 2), ("a", 2), ("c", 1)):
+        await storage.keys.add(an_api_key(name, NOW + age))
+    assert [key.id for key in await storage.keys.all()] == ["c", "a", "b"]
+
+
+async def test_last_use_is_remembered(engine: Engine) -> None:
+    storage = await engine.start()
+    await storage.keys.add(an_api_key("one"))
+    await storage.keys.touch({"one": Millis(NOW + 7), "unknown": NOW})
+    await storage.aclose()
+    again = await engine.start()
+    (key,) = await again.keys.all()
+    assert key.last_used_at == NOW + 7
+    found = await again.keys.by_hash(key.sha256)
+    assert found == key
+    await again.aclose()
+
+
+async def test_a_new_signing_key_retires_the_others_and_they_stay(storage: Storage) -> None:
+    assert list(await storage.keys.signing()) == []
+    for age, name in enumerate(("first", "second", "third")):
+        await storage.keys.add_signing(a_signing_key(name, NOW + age))
+    assert [(key.key_id, key.state) for key in await storage.keys.signing()] == [
+        ("third", "active"),
+        ("second", "retired"),
+        ("first", "retired"),
+    ]
+    assert (await storage.keys.signing())[0] == SigningKey("third", b"s" * 32, Millis(NOW + 2))

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import trio
+
+from storage.attempts import KEPT_ATTEMPTS
+from storage.errors import CursorMoved
+from storage.interface import Storage
+from storage.records.delivery import Match, Outcome
+from storage.records.event import Stored
+from storage.records.identity import Millis, Seq, id_of
+from tests.contract.builders import (
+    NOW,
+    CountingMint,
+    a_destination,
+    a_harvest,
+    a_source,
+    a_state,
+    an_alert,
+    stamp,
+)
+from tests.contract.engines import Engine
+
+
+async def prepared(storage: Storage, count: int, *, due: int = NOW) -> Sequence[Stored]:
+    """Commit `count` events and match each of them for the destination `hook`."""
+    await storage.sources.add(a_source(), a_state(), storage.lease)
+    await storage.alerts.put(an_alert())
+    await storage.alerts.put_destination(a_destination())
+    harvest = a_harvest(1, *[str(number) for number in range(count)])
+    events = await storage.log.append([harvest], storage.lease, CountingMint(), stamp)
+    matches = [Match("hook", event.seq, Millis(due)) for event in events]
+    to = events[-1].seq if events else Seq(1)
+    await storage.work.advance("matcher", None, to, matches, storage.lease)
+    return events
+
+
+def sent(seq: Seq, **changes: object) -> Outcome:
+    return Outcome("hook", seq, "sent", NOW, status=200, latency_ms=12)
+
+
+def retry(seq: Seq, at: int) -> Outcome:
+    return Outcome("hook", seq, "retry", NOW, status=503, error="busy", retry_at=Millis(at))
+
+
+async def test_a_cursor_is_none_until_it_is_set(storage: Storage) -> None:
+    assert await storage.work.cursor("matcher") is None
+    await storage.work.advance("matcher", None, Seq(5), [], storage.lease)
+    assert await storage.work.cursor("matcher") == 5
+    assert await storage.work.cursor("another") is None
+
+
+@pytest.mark.parametrize("expect", [None, Seq(4), Seq(6)])
+async def test_a_cursor_that_is_elsewhere_moves_nothing(storage: Storage, expect: Seq | None) -> None:
+    await prepared(storage, 2)
+    at = await storage.work.cursor("matcher")
+    assert at is not None
+    with pytest.raises(CursorMoved):
+        await storage.work.advance("matcher", expect, Seq(at + 9), [Match("hook", Seq(9), NOW)], storage.lease)
+    assert await storage.work.cursor("matcher") == at
+    assert await storage.work.backlog("hook") == 2
+
+
+async def test_a_cursor_that_was_never_set_is_not_at_a_position(storage: Storage) -> None:
+    with pytest.raises(CursorMoved):
+        await storage.work.advance("matcher", Seq(0), Seq(5), [], storage.lease)
+    assert await storage.work.cursor("matcher") is None
+
+
+async def test_of_many_who_move_a_cursor_at_once_one_succeeds(storage: Storage) -> None:
+    won: list[int] = []
+
+    async def move(to: int) -> None:
+        try:
+            await storage.work.advance("matcher", None, Seq(to), [], storage.lease)
+        except CursorMoved:
+            return
+        won.append(to)
+
+    async with trio.open_nursery() as nursery:
+        for to in range(1, 30):
+            nursery.start_soon(move, to)
+    assert len(won) == 1
+    assert await storage.work.cursor("matcher") == won[0]
+
+
+async def test_a_match_is_in_the_outbox_once_and_only_for_a_destination_that_exists(storage: Storage) -> None:
+    events = await prepared(storage, 2)
+    again = [Match("hook", events[0].seq, Millis(NOW + 99)), Match("gone", events[0].seq, NOW)]
+    await storage.work.advance("matcher", events[-1].seq, Seq(events[-1].seq + 1), again * 2, storage.lease)
+    assert await storage.work.backlog("hook") == 2
+    assert await storage.work.backlog("gone") == 0
+    assert await storage.work.next_due("hook") == NOW
+
+
+async def test_claims_are_due_rows_oldest_first_with_the_exact_body(storage: Storage) -> None:
+    events = await prepared(storage, 5)
+    assert list(await storage.work.claim("hook", Millis(NOW - 1), 10, storage.lease)) == []
+    first = await storage.work.claim("hook", NOW, 3, storage.lease)
+    assert [(each.seq, each.body, each.event_id) for each in first] == [
+        (event.seq, event.body, id_of(event.seq, 5)) for event in events[:3]
+    ]
+    assert {(each.attempt, each.first_due, each.destination) for each in first} == {(1, NOW, "hook")}
+    rest = await storage.work.claim("hook", NOW, 10, storage.lease)
+    assert [each.seq for each in rest] == [event.seq for event in events[3:]]
+    assert list(await storage.work.claim("hook", NOW, 10, storage.lease)) == []
+    assert await storage.work.next_due("hook") is None
+    assert await storage.work.backlog("hook") == 5
+
+
+async def test_nothing_is_claimed_for_a_destination_that_is_unknown(storage: Storage) -> None:
+    await prepared(storage, 1)
+    assert list(await storage.work.claim("other", NOW, 10, storage.lease)) == []
+    assert await storage.work.next_due("other") is None
+    assert list(await storage.work.attempts("other", 10)) == []
+
+
+async def test_settled_rows_leave_and_are_noted_and_retries_come_back(storage: Storage) -> None:
+    events = await prepared(storage, 3)
+    await storage.work.claim("hook", NOW, 10, storage.lease)
+    a, b, c = (event.seq for event in events)
+    gave_up = Outcome("hook", c, "given_up", NOW, error="410")
+    await storage.work.settle([sent(a), retry(b, NOW + 50), gave_up], storage.lease)
+    assert await storage.work.backlog("hook") == 1
+    assert await storage.work.next_due("hook") == NOW + 50
+    lines = await storage.work.attempts("hook", 10)
+    assert [(line.event_id, line.result, line.attempt, line.next_at) for line in lines] == [
+        (id_of(c, 5), "given_up", 1, None),
+        (id_of(b, 5), "retry", 1, NOW + 50),
+        (id_of(a, 5), "sent", 1, None),
+    ]
+    assert (lines[2].status, lines[2].latency_ms, lines[1].error) == (200, 12, "busy")
+    (again,) = await storage.work.claim("hook", Millis(NOW + 50), 10, storage.lease)
+    assert (again.seq, again.attempt, again.first_due) == (b, 2, NOW)
+
+
+async def test_an_outcome_of_a_row_that_is_not_claimed_changes_nothing(storage: Storage) -> None:
+    events = await prepared(storage, 1)
+    await storage.work.settle([sent(events[0].seq), sent(Seq(77))], storage.lease)
+    assert await storage.work.backlog("hook") == 1
+    await storage.work.claim("hook", NOW, 1, storage.lease)
+    await storage.work.settle([sent(events[0].seq), sent(events[0].seq)], storage.lease)
+    assert await storage.work.backlog("hook") == 0
+    assert len(await storage.work.attempts("hook", 10)) == 1
+
+
+async def test_an_outcome_of_a_deleted_destination_changes_nothing(storage: Storage) -> None:
+    events = await prepared(storage, 1)
+    await storage.work.claim("hook", NOW, 1, storage.lease)
+    await storage.alerts.delete_destination("hook")
+    await storage.work.settle([sent(events[0].seq)], storage.lease)
+    assert list(await storage.work.attempts("hook", 10)) == []
+
+
+async def test_claims_of_a_life_that_ended_are_released_and_the_attempt_counts(engine: Engine) -> None:
+    storage = await engine.start()
+    events = await prepared(storage, 3)
+    await storage.work.claim("hook", NOW, 2, storage.lease)
+    await storage.aclose()
+    again = await engine.start()
+    assert [each.seq for each in await again.work.claim("hook", NOW, 10, again.lease)] == [events[2].seq]
+    assert await again.work.release(again.lease) == 3
+    assert await again.work.release(again.lease) == 0
+    claimed = await again.work.claim("hook", NOW, 10, again.lease)
+    assert [each.attempt for each in claimed] == [2, 2, 2]
+    assert await again.work.cursor("matcher") == events[-1].seq
+    await again.aclose()
+
+
+async def test_a_delivery_whose_event_left_the_log_is_visibly_given_up(storage: Storage) -> None:
+    events = await prepared(storage, 3)
+    await storage.log.retain(events[2].seq, 10, storage.lease)
+    (left,) = await storage.work.claim("hook", NOW, 10, storage.lease)
+    assert left.seq == events[2].seq
+    assert await storage.work.backlog("hook") == 1
+    lines = await storage.work.attempts("hook", 10)
+    assert {(line.result, line.attempt) for line in lines} == {("given_up", 0)}
+    assert [line.event_id for line in lines] == [id_of(event.seq, 0) for event in (events[1], events[0])]
+
+
+async def test_an_event_that_leaves_while_it_is_delivered_is_settled_by_its_id(storage: Storage) -> None:
+    events = await prepared(storage, 1)
+    await storage.work.claim("hook", NOW, 10, storage.lease)
+    await storage.log.retain(Seq(events[0].seq + 1), 10, storage.lease)
+    await storage.work.settle([sent(events[0].seq)], storage.lease)
+    (line,) = await storage.work.attempts("hook", 10)
+    assert (line.event_id, line.result) == (id_of(events[0].seq, 5), "sent")
+
+
+async def test_only_the_newest_attempts_are_kept(storage: Storage) -> None:
+    """The cap is a bound on memory and disk: a destination that fails for days must not grow without end."""
+    events = await prepared(storage, 300)
+    for turn in range(4):
+        await storage.work.claim("hook", Millis(NOW + turn), 500, storage.lease)
+        await storage.work.settle([retry(event.seq, NOW + turn + 1) for event in events], storage.lease)
+    lines = await storage.work.attempts("hook", 5_000)
+    assert len(lines) == KEPT_ATTEMPTS
+    assert lines[0].attempt == 4
+    assert lines[0].event_id == id_of(events[-1].seq, 5)
+    assert lines[-1].attempt == 1
+    assert len(await storage.work.attempts("hook", 10)) == 10
