@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import doctest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage import retention
+from storage.records.cursor import Bounds
+from storage.records.identity import START, Millis, Seq, seq_at
+from storage.retention import SLICE, Keep, next_slice
+
+
+def test_the_examples_hold() -> None:
+    assert doctest.testmod(retention).failed == 0
+
+
+def test_an_empty_log_needs_nothing() -> None:
+    assert next_slice(Keep(Millis(1), 1), Bounds(Seq(9), START, Seq(9)), 0, Millis(10**12)) is None
+
+
+def test_without_bounds_nothing_goes() -> None:
+    assert next_slice(Keep(), Bounds(START, Seq(1), Seq(2)), 2, Millis(10**12)) is None
+
+
+@pytest.mark.parametrize("keep", [{"age": Millis(0)}, {"events": 0}, {"age": Millis(-5)}])
+def test_keeping_nothing_is_refused(keep: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="nothing would be kept"):
+        Keep(**keep)  # type: ignore[arg-type]
+
+
+@given(
+    st.lists(st.integers(0, 1_000), min_size=1, max_size=60, unique=True),
+    st.one_of(st.none(), st.integers(1, 900)),
+    st.one_of(st.none(), st.integers(1, 60)),
+)
+def test_repeated_slices_end_and_leave_exactly_what_is_kept(
+    minutes: list[int], age: int | None, most: int | None
+) -> None:
+    now, minute = 1_000, 60_000
+    log = sorted(seq_at(Millis(at * minute)) for at in minutes)
+    keep = Keep(None if age is None else Millis(age * minute), most)
+    fresh = [seq for seq in log if age is None or seq >= seq_at(Millis((now - age) * minute))]
+    expected = fresh if most is None else fresh[-most:]
+    newest = log[-1]
+    for _ in range(1_000):
+        bounds = Bounds(START, log[0] if log else START, newest)
+        cut = next_slice(keep, bounds, len(log), Millis(now * minute))
+        if cut is None:
+            break
+        assert 0 < cut.limit <= SLICE
+        doomed = [seq for seq in log if seq < cut.before][: cut.limit]
+        assert doomed, "a slice that deletes nothing would be asked for again for ever"
+        log = log[len(doomed) :]
+    assert log == expected
