@@ -1,0 +1,119 @@
+"""A text as queries see it, analysed once for all of them and only as far as they ask.
+
+Most queries are decided by which keys a text has; these are made per language, from the distinct chunks only. Positions
+are made when a phrase has all its words in the text, the words themselves when a prefix asks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Set
+from functools import cached_property
+
+from actors.query import words
+from actors.query.languages import Language, fold, language
+from actors.query.nodes import Path, Phrase, Prefix, Unit
+
+Positions = Mapping[str, list[tuple[int, int]]]
+"""By key: where it stands, as the position of its first word and the one after its last."""
+
+
+class Analysed:
+    """A title and a content. Phrases do not run from the one into the other."""
+
+    def __init__(self, title: str, content: str) -> None:
+        self._parts = tuple(words.chunks(words.plain(part)) for part in (title, content))
+        self._chunks = tuple({chunk: None for part in self._parts for chunk in part})
+        self._keys: dict[str, Set[str]] = {}
+        self._positions: dict[str, Positions] = {}
+
+    def keys(self, code: str) -> Set[str]:
+        """Return every key of the text in a language."""
+        found = self._keys.get(code)
+        if found is None:
+            speech = language(code)
+            made: set[str] = set()
+            for chunk in self._chunks:
+                made.update(_keys_of(chunk, speech))
+            found = self._keys[code] = made
+        return found
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """Every distinct word without its accents, sorted: what prefixes are looked up in."""
+        return sorted({fold(word) for chunk in self._chunks for word in _words_of(chunk)})
+
+    def begins(self, prefix: str) -> bool:
+        """Return whether some word begins with a folded prefix."""
+        at = bisect_left(self.folded, prefix)
+        return at < len(self.folded) and self.folded[at].startswith(prefix)
+
+    def has(self, unit: Unit, code: str) -> bool:
+        """Return whether the text has a word or a prefix."""
+        if isinstance(unit, Prefix):
+            return self.begins(unit.text)
+        keys = self.keys(code)
+        return any(key in keys for key in unit.keys)
+
+    def in_a_row(self, phrase: Phrase, code: str) -> bool:
+        """Return whether the text has the steps of a phrase one right after the other."""
+        for step in phrase.steps:
+            if not any(all(self.has(unit, code) for unit in path) for path in step):
+                return False
+        ends: set[int] | None = None
+        for step in phrase.steps:
+            ends = {end for path in step for end in self._walk(path, ends, code)}
+            if not ends:
+                return False
+        return True
+
+    def _walk(self, path: Path, starts: set[int] | None, code: str) -> set[int]:
+        """Return where a path may end that begins at any of `starts` (None: anywhere)."""
+        for unit in path:
+            starts = {end for start, end in self._places(unit, code) if starts is None or start in starts}
+        return starts or set()
+
+    def _places(self, unit: Unit, code: str) -> Iterator[tuple[int, int]]:
+        if isinstance(unit, Prefix):
+            for word, places in self._at("").items():
+                if fold(word).startswith(unit.text):
+                    yield from places
+            return
+        positions = self._at(code)
+        for key in unit.keys:
+            yield from positions.get(key, ())
+
+    def _at(self, code: str) -> Positions:
+        """Return the places of every key in a language, or of every word when the code is empty."""
+        found = self._positions.get(code)
+        if found is None:
+            speech = language(code) if code else None
+            made: dict[str, list[tuple[int, int]]] = {}
+            for word, start, end in self._row():
+                for key in speech.keys(word) if speech else (word,):
+                    made.setdefault(key, []).append((start, end))
+            found = self._positions[code] = made
+        return found
+
+    def _row(self) -> Iterator[tuple[str, int, int]]:
+        at = 0
+        for part in self._parts:
+            for chunk in part:
+                row, also = words.shape(chunk)
+                for number, word in enumerate(row, at):
+                    yield word, number, number + 1
+                for reading in also:
+                    yield reading.word, at + reading.start, at + reading.end
+                at += len(row)
+            at += 1  # a gap that no phrase crosses
+
+
+def _words_of(chunk: str) -> Iterator[str]:
+    row, also = words.shape(chunk)
+    yield from row
+    for reading in also:
+        yield reading.word
+
+
+def _keys_of(chunk: str, speech: Language) -> tuple[str, ...]:
+    return tuple(key for word in _words_of(chunk) for key in speech.keys(word))

@@ -1,0 +1,126 @@
+"""The languages of a query, and the keys under which their words meet.
+
+A word of a text and a word of a query match when they share a key. A word has the stem with its accents folded and,
+where it differs, the stem of the folded word: the first finds all inflections (`begär`, `begära`), the second what was
+typed without accents (`affar` finds `affär`). Accents are folded after Latin and Greek letters only: й is not и, が
+not か.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
+from unicodedata import normalize
+
+_TABLE = {
+    "simple": ("No stemming", ""),
+    "ar": ("Arabic", "arabic"),
+    "ca": ("Catalan", "catalan"),
+    "cs": ("Czech", "czech"),
+    "da": ("Danish", "danish"),
+    "de": ("German", "german"),
+    "el": ("Greek", "greek"),
+    "en": ("English", "english"),
+    "eo": ("Esperanto", "esperanto"),
+    "es": ("Spanish", "spanish"),
+    "et": ("Estonian", "estonian"),
+    "eu": ("Basque", "basque"),
+    "fa": ("Persian", "persian"),
+    "fi": ("Finnish", "finnish"),
+    "fr": ("French", "french"),
+    "ga": ("Irish", "irish"),
+    "hi": ("Hindi", "hindi"),
+    "hu": ("Hungarian", "hungarian"),
+    "hy": ("Armenian", "armenian"),
+    "id": ("Indonesian", "indonesian"),
+    "it": ("Italian", "italian"),
+    "lt": ("Lithuanian", "lithuanian"),
+    "nb": ("Norwegian Bokmål", "norwegian"),
+    "ne": ("Nepali", "nepali"),
+    "nl": ("Dutch", "dutch"),
+    "no": ("Norwegian", "norwegian"),
+    "pl": ("Polish", "polish"),
+    "pt": ("Portuguese", "portuguese"),
+    "ro": ("Romanian", "romanian"),
+    "ru": ("Russian", "russian"),
+    "sr": ("Serbian", "serbian"),
+    "st": ("Sesotho", "sesotho"),
+    "sv": ("Swedish", "swedish"),
+    "ta": ("Tamil", "tamil"),
+    "tr": ("Turkish", "turkish"),
+    "yi": ("Yiddish", "yiddish"),
+}
+_NAMES = MappingProxyType({code: name for code, (name, _) in _TABLE.items()})
+_REMEMBERED = 100_000
+
+# Letters that are a letter and a mark to the eye, but not to Unicode's decompositions.
+_UNDIVIDED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
+_MARKED = re.compile("(?<=[A-Za-z\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff])[\u0300-\u036f]+")
+
+
+class UnknownLanguage(ValueError):
+    """There is no such language; the message lists those there are."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"unknown language {code[:20]!r}: use one of {', '.join(_NAMES)}")
+        self.code = code
+
+
+def languages() -> Mapping[str, str]:
+    """Return the languages that a query may be in: ISO 639-1 code, or `simple`, and English name."""
+    return _NAMES
+
+
+def fold(word: str) -> str:
+    """Return a word without its accents.
+
+    >>> fold("förelägganden"), fold("smørrebrød"), fold("й")
+    ('forelagganden', 'smorrebrod', 'й')
+    """
+    if word.isascii():
+        return word
+    return normalize("NFC", _MARKED.sub("", normalize("NFD", word.translate(_UNDIVIDED))))
+
+
+class Language:
+    """The keys of words in one language, remembered, because words repeat. Not for several threads at once."""
+
+    def __init__(self, code: str, stem: Callable[[str], str]) -> None:
+        self.code = code
+        self._stem = stem
+        self._keys: dict[str, tuple[str, ...]] = {}
+
+    def keys(self, word: str) -> tuple[str, ...]:
+        """Return the one or two keys of a word that went through `words.plain`."""
+        found = self._keys.get(word)
+        if found is None:
+            if len(self._keys) >= _REMEMBERED:
+                self._keys.clear()
+            found = self._keys[word] = self._make(word)
+        return found
+
+    def __repr__(self) -> str:
+        return f"Language({self.code!r})"
+
+    def _make(self, word: str) -> tuple[str, ...]:
+        first = fold(self._stem(word))
+        if word.isascii():
+            return (first,)
+        second = self._stem(fold(word))
+        return (first,) if first == second else (first, second)
+
+
+@cache
+def language(code: str) -> Language:
+    """Return a language by its code. Raises UnknownLanguage."""
+    entry = _TABLE.get(code)
+    if entry is None:
+        raise UnknownLanguage(code)
+    if not entry[1]:
+        return Language(code, str)
+    import Stemmer  # noqa: PLC0415  # only who stems pays for loading it
+
+    # Size 0: the stemmer's own memory would only double ours.
+    return Language(code, Stemmer.Stemmer(entry[1], 0).stemWord)

@@ -1,0 +1,104 @@
+"""What a query is made of, after parsing: frozen, comparable, printable as it was understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, matched by any of its keys."""
+
+    text: str
+    keys: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The beginning of a word, without accents; it looks at whole words, not at stems."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.text}*"
+
+
+Unit = Word | Prefix
+Path = tuple[Unit, ...]
+Step = tuple[Path, ...]
+"""Readings of one stretch of a phrase, any of which will do: (("e", "post"), ("epost",))."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words in a row."""
+
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        return '"' + " ".join(" ".join(str(unit) for unit in step[0]) for step in self.steps) + '"'
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every part holds; without parts, everything matches."""
+
+    parts: tuple[Node, ...]
+
+    def __str__(self) -> str:
+        return " ".join(f"({part})" if isinstance(part, Any | All) else str(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Any:
+    """One part holds."""
+
+    parts: tuple[Node, ...]
+
+    def __str__(self) -> str:
+        return " OR ".join(f"({part})" if isinstance(part, Any) else str(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part does not hold."""
+
+    part: Node
+
+    def __str__(self) -> str:
+        return f"-({self.part})" if isinstance(self.part, Any | All | Not) else f"-{self.part}"
+
+
+Node = Word | Prefix | Phrase | All | Any | Not
+
+
+def units(node: Node) -> Iterator[Unit]:
+    """Yield every word and prefix of a query, in order."""
+    match node:
+        case Word() | Prefix():
+            yield node
+        case Phrase(steps):
+            for step in steps:
+                for path in step:
+                    yield from path
+        case Not(part):
+            yield from units(part)
+        case All(parts) | Any(parts):
+            for part in parts:
+                yield from units(part)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed query. `text` is what was typed, `str(query)` how it was understood."""
+
+    text: str
+    language: str
+    root: Node
+
+    def __str__(self) -> str:
+        return str(self.root)

@@ -1,0 +1,201 @@
+r"""The query language: words (all must occur), OR, "phrases", -exclusions, (groups), prefix*.
+
+    query   = [ choice ]                       nothing matches everything
+    choice  = all { "OR" all }
+    all     = [ "-" ] item { [ "AND" ] [ "-" ] item }
+    item    = word | "phrase" | "(" choice ")"
+
+OR and AND are operators in capitals only; in quotes they are words. A word may end in `*`. Errors name the character
+where they begin, counted from 0, and what to write instead. The limits bound what a query can cost.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from actors.query import words
+from actors.query.languages import Language, fold, language
+from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Query, Step, Unit, Word, units
+
+MOST_CHARACTERS = 4_096
+MOST_TERMS = 256
+MOST_NESTING = 32
+SHORTEST_PREFIX = 2
+
+_TOKEN = re.compile(r'(?P<open>\()|(?P<close>\))|(?P<quote>["“”„])|(?P<word>[^\s()"“”„]+)')
+_QUOTE = re.compile('["“”]')
+_MINUS = re.compile("[-\u2212\u2013](?=[^\\s)])")
+_HINTS = {"-": "put it right before what it excludes", "|": "write OR", "&": "a space already means AND"}
+
+
+class QueryError(Exception):
+    """A query that can't be read. `reason` is a sentence, `position` the character it is about, from 0."""
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(f"{reason} (at character {position})")
+        self.reason = reason
+        self.position = position
+
+
+def parse(text: str, language_code: str) -> Query:
+    """Return the query that a text means. Raises QueryError, and UnknownLanguage."""
+    speech = language(language_code)
+    if len(text) > MOST_CHARACTERS:
+        raise QueryError(f"a query has at most {MOST_CHARACTERS} characters, not {len(text)}", MOST_CHARACTERS)
+    reader = _Reader(_tokens(text, speech))
+    root = reader.choice(0) if reader.token.kind != "end" else All(())
+    if reader.token.kind == "close":
+        raise QueryError("this ) closes nothing", reader.token.at)
+    return Query(text, language_code, root)
+
+
+class _Token(NamedTuple):
+    kind: str  # open, close, not, or, and, item, end
+    at: int
+    node: Node = All(())
+
+
+def _tokens(text: str, speech: Language) -> list[_Token]:
+    found: list[_Token] = []
+    terms = at = 0
+    while match := _TOKEN.search(text, at):
+        at = match.end()
+        token, at = _token(match, text, speech)
+        terms += sum(1 for _ in units(token.node))
+        if terms > MOST_TERMS:
+            raise QueryError(f"a query has at most {MOST_TERMS} words", token.at)
+        found.append(token)
+    return [*found, _Token("end", len(text))]
+
+
+def _token(match: re.Match[str], text: str, speech: Language) -> tuple[_Token, int]:
+    """Return one token and where the next one may begin."""
+    at, kind = match.start(), match.lastgroup
+    if kind == "quote":
+        return _quoted(text, at, speech)
+    if kind != "word":
+        return _Token(str(kind), at), match.end()
+    word = match[0]
+    if word in ("OR", "AND", "NOT"):
+        return _Token(word.lower(), at), match.end()
+    if _MINUS.match(text, at):
+        return _Token("not", at), at + 1
+    return _Token("item", at, _item(word, at, speech)), match.end()
+
+
+def _quoted(text: str, at: int, speech: Language) -> tuple[_Token, int]:
+    closing = _QUOTE.search(text, at + 1)
+    if closing is None:
+        raise QueryError("this quotation mark is not closed", at)
+    return _Token("item", at, _item(text[at + 1 : closing.start()], at, speech)), closing.end()
+
+
+def _item(text: str, at: int, speech: Language) -> Node:
+    """Return what a word or the inside of a phrase asks for: often one word, else words in a row."""
+    stem, star = (text[:-1], True) if text.endswith("*") else (text, False)
+    if "*" in stem:
+        raise QueryError("a * can only end a word", at)
+    steps: list[Step] = []
+    needs: list[Node] = []
+    for chunk in words.chunks(words.plain(stem)):
+        _add_steps(words.shape(chunk), speech, steps, needs)
+    if not steps:
+        hint = _HINTS.get(stem[:1], "there is no letter, digit or emoji in it")
+        raise QueryError(f"{text[:40]!r} has nothing to look for: {hint}", at)
+    if star:
+        steps[-1] = tuple((*path[:-1], _prefix(path[-1], stem, at)) for path in steps[-1])
+    row: Node = Phrase(tuple(steps))
+    if len(steps) == 1 and len(steps[0]) == 1 and len(steps[0][0]) == 1:
+        row = steps[0][0][0]
+    elif len(steps) == 2 and len(needs) == 1 and not star:
+        return needs[0]  # a pair of an unspaced script says it all
+    return All((row, *needs)) if needs and not star else row
+
+
+def _add_steps(shape: words.Shape, speech: Language, steps: list[Step], needs: list[Node]) -> None:
+    """Add the steps of one chunk. Pairs of an unspaced script are needed as well: they are rarer than single signs."""
+
+    def unit(word: str) -> Unit:
+        return Word(word, speech.keys(word))
+
+    readings = {reading.start: reading for reading in shape.also if reading.typed}
+    at = 0
+    while at < len(shape.row):
+        reading = readings.get(at)
+        end = reading.end if reading else at + 1
+        path: Path = tuple(unit(word) for word in shape.row[at:end])
+        steps.append((path, (unit(reading.word),)) if reading else (path,))
+        at = end
+    needs.extend(unit(r.word) for r in shape.also if not r.typed and r.end - r.start == 2)
+
+
+def _prefix(unit: Unit, typed: str, at: int) -> Unit:
+    beginning = fold(unit.text)
+    if words.unspaced(beginning):
+        return unit  # any run of signs is found inside a longer one anyway
+    if len(beginning) < SHORTEST_PREFIX or typed[-1:].isspace():
+        raise QueryError(f"a * follows a word of at least {SHORTEST_PREFIX} letters or digits", at)
+    return Prefix(beginning)
+
+
+class _Reader:
+    """Recursive descent over the tokens; `token` is the next one."""
+
+    def __init__(self, tokens: list[_Token]) -> None:
+        self._tokens = iter(tokens)
+        self.token = next(self._tokens)
+
+    def choice(self, depth: int) -> Node:
+        """Read alternatives up to a closing parenthesis or the end."""
+        parts = [self._all(depth)]
+        while self.token.kind == "or":
+            self._next()
+            parts.append(self._all(depth))
+        return parts[0] if len(parts) == 1 else Any(tuple(parts))
+
+    def _all(self, depth: int) -> Node:
+        parts = [self._part(depth)]
+        while self.token.kind not in ("or", "close", "end"):
+            if self.token.kind == "and":
+                self._next()
+            parts.append(self._part(depth))
+        return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def _part(self, depth: int) -> Node:
+        token = self.token
+        self._next()
+        match token.kind:
+            case "item":
+                return token.node
+            case "not":
+                return self._excluded(token.at, depth)
+            case "open":
+                return self._group(token.at, depth)
+            case "or" | "and":
+                raise QueryError(
+                    f"{token.kind.upper()} needs a word before and after it (the word itself: quote it)", token.at
+                )
+            case "close":
+                raise QueryError("there is no word before this )", token.at)
+            case _:
+                raise QueryError("the query ends where a word should follow", token.at)
+
+    def _excluded(self, at: int, depth: int) -> Node:
+        if self.token.kind not in ("item", "open"):
+            raise QueryError("- or NOT stands right before what it excludes: a word, a phrase or a group", at)
+        return Not(self._part(depth))
+
+    def _group(self, at: int, depth: int) -> Node:
+        if depth >= MOST_NESTING:
+            raise QueryError(f"parentheses nest at most {MOST_NESTING} deep", at)
+        if self.token.kind == "close":
+            raise QueryError("there is nothing between these parentheses", at)
+        inside = self.choice(depth + 1)
+        if self.token.kind != "close":
+            raise QueryError("this ( is not closed", at)
+        self._next()
+        return inside
+
+    def _next(self) -> None:
+        self.token = next(self._tokens, self.token)

@@ -1,0 +1,164 @@
+"""Cuts text into words with positions, before any language has its say.
+
+The text is taken apart into *chunks*, runs of word characters with what may glue them (`e-post`, `O'Brien`, `3.14`,
+`asp.net`, `c++`), because chunks repeat and their analysis can be remembered. The `Shape` of a chunk is a row of words
+in a line, and beside it longer or other readings of the same stretch:
+
+    e-post     e, post          and "epost" over both
+    gunnar's   gunnar, s        and "gunnars" over both
+    U.S.A.     u, s, a          and "usa" over all three
+    1,000      1.000            and "1000"
+    notepad++  notepad++        and in a text "notepad" (but C is not C++)
+    .net       .net             and in a text "net"
+    東京都     東, 京, 都         and in a text the pairs 東京, 京都
+
+A query may be typed in either reading and finds both. Characters that only steer how text is shown (soft hyphen,
+joiners, variation selectors) are no part of it; skin tones are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+from unicodedata import normalize
+
+from actors.query.scripts import EMOJI, FLAG, MARKS, UNSPACED
+
+LONGEST = 64
+"""Characters of a word that count; what follows them is not looked at, on either side."""
+
+_HIDDEN = re.compile("[\u00ad\u200d\u2060\ufeff\ufe00-\ufe0f]+")
+_WORD = rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+"
+_DOT = r"(?:(?<![\w.])\.(?=[^\W\d_]))?"
+_TAIL = r"(?:\+\+|(?<=[^\W\d_])[+#](?!\w))?"
+_GLUE = "[-\u2010\u2011'\u2019\u02bc.]"
+_ASCII_CHUNKS = re.compile(
+    rf"{_DOT}[a-z0-9]++(?:(?:[-'.]|(?<=\d),(?=\d))[a-z0-9]++)*+(?:\+\+|(?<=[a-z])[+#](?![a-z0-9_]))?"
+)
+_CHUNKS = re.compile(rf"{_DOT}{_WORD}(?:(?:{_GLUE}|(?<=\d),(?=\d)){_WORD})*+{_TAIL}|[{FLAG}]{{2}}|[{EMOJI}]")
+_SPLIT = re.compile("([-\u2010\u2011'\u2019\u02bc.,])")
+_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+class Reading(NamedTuple):
+    """Another word for the stretch [start, end) of a chunk's row. `typed` ones count on the query's side too."""
+
+    word: str
+    start: int
+    end: int
+    typed: bool
+
+
+class Shape(NamedTuple):
+    """A chunk, analysed: one word for each position, and the other readings."""
+
+    row: tuple[str, ...]
+    also: tuple[Reading, ...] = ()
+
+
+def plain(text: str) -> str:
+    """Return text in the form that is searched: composed (NFC), case folded, without hidden characters."""
+    if text.isascii():
+        return text.lower()
+    # Folding the case can take composed characters apart, so it is composed once more.
+    return normalize("NFC", _HIDDEN.sub("", normalize("NFC", text)).casefold())
+
+
+def chunks(text: str) -> list[str]:
+    """Return the chunks of a text that went through `plain`, in order."""
+    return (_ASCII_CHUNKS if text.isascii() else _CHUNKS).findall(text)
+
+
+_shapes: dict[str, Shape] = {}
+_REMEMBERED = 50_000
+
+
+def shape(chunk: str) -> Shape:
+    """Return the analysis of a chunk, remembered."""
+    found = _shapes.get(chunk)
+    if found is None:
+        if len(_shapes) >= _REMEMBERED:
+            _shapes.clear()
+        found = _shape(chunk)
+        if len(chunk) <= LONGEST:
+            _shapes[chunk] = found
+    return found
+
+
+def _shape(chunk: str) -> Shape:
+    if chunk.isalnum() and not _IS_UNSPACED.search(chunk):
+        return Shape((chunk[:LONGEST],))
+    bare = chunk.rstrip("+#").lstrip(".")
+    words, glues = _unglue(bare)
+    row: list[str] = []
+    also: list[Reading] = []
+    starts = []
+    for word in words:
+        starts.append(len(row))
+        _lay(word, row, also)
+    starts.append(len(row))
+    for first, end in _runs(words, glues):
+        also.append(Reading("".join(words[first:end]), starts[first], starts[end], True))
+    _mark(chunk, row, also)
+    return Shape(tuple(word[:LONGEST] for word in row), tuple(r._replace(word=r.word[:LONGEST]) for r in also))
+
+
+def _unglue(bare: str) -> tuple[list[str], list[str]]:
+    """Return a chunk's words and what stands between them; a decimal number or a version stays one word."""
+    first, *rest = _SPLIT.split(bare)
+    words, glues = [first], []
+    for glue, word in zip(rest[::2], rest[1::2], strict=True):
+        if glue in ".," and word.isdecimal() and words[-1].replace(".", "").isdecimal():
+            words[-1] += "." + word
+        else:
+            words.append(word)
+            glues.append(glue)
+    return words, glues
+
+
+def _runs(words: list[str], glues: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of words that may be written as one: by hyphens and apostrophes, and initials by dots."""
+    if len(words) > 1 and all(glue == "." for glue in glues) and all(len(word) == 1 for word in words):
+        yield 0, len(words)
+        return
+    first = 0
+    for at, glue in enumerate([*glues, "."], 1):
+        if glue in ".,":
+            if at - first > 1:
+                yield first, at
+            first = at
+
+
+def _lay(word: str, row: list[str], also: list[Reading]) -> None:
+    """Put a word into the row: as it is, or as the characters of an unspaced script with their pairs beside it."""
+    if _THOUSANDS.fullmatch(word):
+        also.append(Reading(word.replace(".", ""), len(row), len(row) + 1, True))
+    for run in _RUNS.findall(word):
+        if not _IS_UNSPACED.match(run):
+            row.append(run)
+            continue
+        start = len(row)
+        row.extend(run)
+        also.extend(Reading(a + b, start + n, start + n + 2, False) for n, (a, b) in enumerate(pairwise(run)))
+
+
+def _mark(chunk: str, row: list[str], also: list[Reading]) -> None:
+    """Give the first word its dot and the last one its + or #; a word longer than a letter is itself as well."""
+    tail = chunk[len(chunk.rstrip("+#")) :]
+    if tail:
+        if len(row[-1]) > 1:
+            also.append(Reading(row[-1], len(row) - 1, len(row), False))
+        row[-1] += tail
+    if chunk.startswith("."):
+        if len(row[0]) > 1:
+            also.append(Reading(row[0], 0, 1, False))
+        row[0] = "." + row[0]
+
+
+def unspaced(word: str) -> bool:
+    """Return whether a word has characters of a script that is written without spaces."""
+    return _IS_UNSPACED.search(word) is not None

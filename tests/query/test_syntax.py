@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.query import QueryError, UnknownLanguage, languages, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "understood"),
+    [
+        ("", ""),
+        (" \n", ""),
+        ("pricing plan", "pricing plan"),
+        ("a AND b", "a b"),
+        ("a b OR c", "a b OR c"),
+        ("(a OR b) c", "(a OR b) c"),
+        ("a OR (b OR c)", "a OR (b OR c)"),
+        ("((a))", "a"),
+        ('"chief executive" OR CEO', '"chief executive" OR ceo'),
+        ("“vice president”", '"vice president"'),
+        ('"one"', "one"),
+        ("-old NOT worn", "-old -worn"),
+        ('-"old car" −(a OR b)', '-"old car" -(a OR b)'),
+        ("(a)(b)-c", "a b -c"),
+        ("(a)(b) -c", "a b -c"),
+        ("Förel*", "forel*"),
+        ('"chief exec*"', '"chief exec*"'),
+        ("or and not", "or and not"),
+        ('"OR"', "or"),
+        ("info@example.com", '"info example com"'),
+        ("C++ .NET 3,14", "c++ .net 3.14"),
+        ("🇸🇪 👩‍💻", '🇸🇪 "👩 💻"'),
+    ],
+)
+def test_a_query_is_understood_as_written(text: str, understood: str) -> None:
+    assert str(parse(text, "simple")) == understood
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "says"),
+    [
+        ("pricing OR", 10, "ends where a word should follow"),
+        ("OR pricing", 0, "OR needs a word before and after"),
+        ("a OR OR b", 5, "OR needs a word"),
+        ("a AND", 5, "ends where"),
+        ("a (b c", 2, "( is not closed"),
+        ("a) b", 1, "closes nothing"),
+        ("a () b", 2, "nothing between these parentheses"),
+        ("(a OR )", 6, "no word before this )"),
+        ('say "hello', 4, "quotation mark is not closed"),
+        ('a ""', 2, "nothing to look for"),
+        ("a - b", 2, "right before what it excludes"),
+        ("a --b", 2, "right before what it excludes"),
+        ("R & D", 2, "already means AND"),
+        ("a | b", 2, "write OR"),
+        ("a !!!", 2, "no letter, digit or emoji"),
+        ("wild*card", 0, "can only end a word"),
+        ("x a*", 2, "at least 2 letters"),
+        ("x *", 2, "nothing to look for"),
+        ("a" * 4097, 4096, "4096 characters, not 4097"),
+        ("a " * 256 + "b", 512, "at most 256 words"),
+        ("(" * 33 + "a" + ")" * 33, 32, "at most 32 deep"),
+    ],
+)
+def test_an_error_says_in_words_what_is_wrong_and_where(text: str, position: int, says: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(text, "en")
+    assert says in caught.value.reason
+    assert caught.value.position == position
+    assert str(position) in str(caught.value)
+
+
+def test_the_limits_themselves_are_within_the_limits() -> None:
+    parse("(" * 32 + "a" + ")" * 32, "en")
+    parse(" OR ".join(f"w{n}" for n in range(256)), "en")
+
+
+def test_an_unknown_language_is_refused_with_the_list_of_known_ones() -> None:
+    with pytest.raises(UnknownLanguage, match=r"'xx'.*sv"):
+        parse("a", "xx")
+
+
+@pytest.mark.parametrize("code", list(languages()))
+def test_every_language_parses_and_finds_its_own_words(code: str) -> None:
+    assert parse("alpha beta", code).language == code
+
+
+@given(
+    st.text(st.sampled_from('ab*-() "“”ORANDT.,\u0301\ud800東👍\x00'), max_size=40), st.sampled_from(["sv", "simple"])
+)
+def test_any_text_is_a_query_or_an_error_inside_it(text: str, code: str) -> None:
+    try:
+        str(parse(text, code))
+    except QueryError as error:
+        assert 0 <= error.position <= len(text)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a OR " * 10_000,
+        "(" * 100_000,
+        "-" * 4_096,
+        '"' * 4_095,
+        "a-" * 2_000 + "b",
+        "1,000" * 800,
+        "*" * 4_000,
+        "東京" * 2_000,
+        "a.b'" * 1_000,
+        "\u0301" * 4_000,
+        "(a OR " * 600,
+    ],
+)
+def test_hostile_queries_cost_milliseconds(text: str) -> None:
+    start = time.perf_counter()
+    with suppress(QueryError):
+        parse(text, "sv")
+    assert time.perf_counter() - start < 0.1

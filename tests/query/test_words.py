@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.query.languages import fold, language
+from actors.query.scripts import MARKS, UNSPACED
+from actors.query.words import LONGEST, chunks, plain, shape
+
+
+def test_the_table_of_marks_agrees_with_unicode() -> None:
+    """Every mark of the basic planes is inside; nothing that parts words is."""
+    inside = re.compile(f"[{MARKS}]")
+    for code in range(0x300, 0x11000):
+        category = unicodedata.category(chr(code))
+        if category.startswith("M"):
+            assert inside.match(chr(code)), hex(code)
+        elif category[0] in "ZPSC" and category != "Cn":
+            assert not inside.match(chr(code)), hex(code)
+
+
+def test_unspaced_scripts_are_letters_and_their_marks() -> None:
+    inside = re.compile(f"[{UNSPACED}]")
+    for code in range(0x20, 0x11000):
+        if inside.match(chr(code)):
+            assert unicodedata.category(chr(code))[0] in "LMN" or unicodedata.category(chr(code)) == "Cn", hex(code)
+
+
+def test_a_chunk_without_spaces_parses_alike_in_an_ascii_text_and_in_another() -> None:
+    text = "e-post o'brien u.s.a. 1,000 3.14 c++ c# .net asp.net x+y info@a.example v1.2.3 a_b -x- '' ..."
+    assert chunks(plain(text)) == chunks(plain(text + " é"))[:-1]
+
+
+@given(st.text(max_size=80))
+def test_a_shape_is_never_empty_and_its_readings_lie_inside_it(text: str) -> None:
+    for chunk in chunks(plain(text)):
+        row, also = shape(chunk)
+        assert row
+        assert all(0 < len(word) <= LONGEST for word in row)
+        assert all(0 <= r.start < r.end <= len(row) and 0 < len(r.word) <= LONGEST for r in also)
+
+
+@given(st.text(max_size=40))
+def test_plain_text_stays_as_it_is(text: str) -> None:
+    once = plain(text)
+    assert plain(once) == once
+
+
+def test_a_word_that_does_not_end_is_cut_on_both_sides() -> None:
+    assert shape("x" * 10_000).row == ("x" * LONGEST,)
+
+
+def test_accents_are_folded_after_latin_and_greek_letters_only() -> None:
+    assert [fold(word) for word in ("àéîõü", "øłđðı", "æœþ", "ώ", "й", "が", "क़")] == [
+        "aeiou", "olddi", "aeoeth", "ω", "й", "が", "क़"
+    ]  # fmt: skip
+
+
+def test_only_words_with_accents_have_a_second_key() -> None:
+    assert language("sv").keys("affär") == ("affar", "aff")
+    assert language("sv").keys("affar") == ("aff",)
