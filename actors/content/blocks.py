@@ -33,7 +33,7 @@ _TAGS = {
     "li": ITEM,
 }
 _FURNITURE_TAGS = frozenset(["nav", "footer", "aside", "dialog", "menu"])
-_FORM_TAGS = frozenset(["form", "button", "label", "option", "legend"])
+_FORM_TAGS = frozenset(["button", "label", "option", "legend"])
 _CONTENT_TAGS = frozenset(["main", "article", "body", "html"])
 _FURNITURE_ROLES = frozenset(
     [

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from actors.content.blocks import Blocks
-from actors.content.churn import decode_memory, encode, judge
+from actors.content.churn import judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError
 from actors.content.feeds import read_feed
 from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import read_frame
 from actors.content.main_text import main_text
+from actors.content.memory import decode_memory, encode
 from actors.content.pages import PageReading, read_page, read_tree, reading_of
 from actors.content.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
 from actors.content.text import cap, normalise

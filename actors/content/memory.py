@@ -1,0 +1,96 @@
+"""What a source remembers of its page between looks, packed to a few kilobytes.
+
+*Settled* is the state that was last told (the baseline, then each event's new text): a client that applies every delta holds
+exactly these texts. *Recent* are keys of blocks that came or went in other looks without being told; a block found
+there is no news when it comes back (A-B-A). Keys are 64 bits each; texts are kept to show what a block was.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+MOST_TEXT = 64 * 1024
+"""Characters of settled text that are kept; of the blocks beyond it only the keys are."""
+MOST_RECENT = 1_500
+_KEY = 8
+
+
+class PageMemory(Struct, frozen=True, array_like=True):
+    """The packed form. `texts` is deflated, one block a line; `keys`, `recent`, `held` are 8 bytes a key; `traits` 1.
+
+    `held` are the keys of a page that replaced nearly everything and waits for a second look.
+    """
+
+    version: int = 1
+    texts: bytes = b""
+    keys: bytes = b""
+    traits: bytes = b""
+    recent: bytes = b""
+    held: bytes = b""
+
+
+class Settled(Struct, frozen=True):
+    """The told state, unpacked. There may be fewer texts than keys: the rest was beyond `MOST_TEXT`."""
+
+    texts: tuple[str, ...]
+    keys: tuple[str, ...]
+    traits: tuple[int, ...]
+
+
+def pack(settled: Settled, recent: Iterable[str] = (), held: Sequence[str] = ()) -> PageMemory:
+    """Return the memory of a state; of `recent` (oldest first) the newest `MOST_RECENT` are kept."""
+    kept = list(dict.fromkeys(recent))[-MOST_RECENT:]
+    return PageMemory(
+        texts=zlib.compress("\n".join(_bounded(settled.texts)).encode(), 6),
+        keys=_pack(settled.keys),
+        traits=bytes(settled.traits),
+        recent=_pack(kept),
+        held=_pack(held),
+    )
+
+
+def settled_of(memory: PageMemory) -> Settled:
+    """Return the told state of a memory."""
+    keys = unpack_keys(memory.keys)
+    text = (
+        zlib.decompressobj().decompress(memory.texts, 8 * MOST_TEXT).decode("utf-8", "replace") if memory.texts else ""
+    )
+    texts = tuple(text.split("\n"))[: len(keys)] if keys else ()
+    return Settled(texts, keys, tuple(memory.traits))
+
+
+def unpack_keys(packed: bytes) -> tuple[str, ...]:
+    """Return keys as 16 hex digits each."""
+    digits = packed.hex()
+    return tuple(digits[i : i + 2 * _KEY] for i in range(0, len(digits), 2 * _KEY))
+
+
+def encode(memory: PageMemory) -> bytes:
+    """Return the memory as it is stored."""
+    return msgspec.msgpack.encode(memory)
+
+
+def decode_memory(stored: bytes) -> PageMemory | None:
+    """Return a stored memory; None for one of another version or a damaged one: the page then gets a new baseline."""
+    try:
+        memory = msgspec.msgpack.decode(stored, type=PageMemory)
+    except msgspec.MsgspecError:
+        return None
+    return memory if memory.version == PageMemory().version else None
+
+
+def _pack(keys: Iterable[str]) -> bytes:
+    return bytes.fromhex("".join(keys))
+
+
+def _bounded(texts: Sequence[str]) -> Sequence[str]:
+    room = MOST_TEXT
+    for n, text in enumerate(texts):
+        room -= len(text) + 1
+        if room < 0:
+            return texts[:n]
+    return texts

@@ -1,0 +1,84 @@
+"""How much a block that came or went weighs: 1 is a paragraph of content, 0 something that no reader would call news.
+
+The kind of page comes first. On a *text page* most words stand in paragraphs of a dozen words and more, and content
+lies between the page's heading and its last paragraph; short linked blocks around it are navigation. On a *list page*
+(news fronts, release lists, tables) the short linked blocks are the content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from actors.content.blocks import CELL, HEADING, ITEM, LINK, TOP
+
+LONG, MIDDLE = 12, 5
+"""Words from which a block counts as a paragraph, and as more than a label."""
+
+_TEXT_PAGE_WORDS = 60
+_TEXT_PAGE_PARAGRAPHS = 4
+_AFTER_LAST = 4
+_OUTSIDE = 0.05
+_MONEY = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|%|kr\b|usd\b|eur\b|chf\b|sek\b)", re.I)
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_DATE_ONLY = re.compile(r"[\W\d]*(?:[^\W\d]{2,12}\W*){0,2}\d{1,4}[\W\d]*(?:⟨\w+⟩\W*)*")
+
+
+class Zone(Struct, frozen=True):
+    """Where on a page the content lies: block positions from `first` to `last`; `text` says that it is a text page."""
+
+    text: bool
+    first: int
+    last: int
+
+    def holds(self, position: int) -> bool:
+        """Return whether a block position lies in the content."""
+        return self.first <= position <= self.last
+
+
+def zone_of(texts: Sequence[str], traits: Sequence[int]) -> Zone:
+    """Return the content's zone among the blocks outside of furniture."""
+    words = [text.count(" ") + 1 for text in texts]
+    long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & LINK]
+    total = sum(words)
+    if total < _TEXT_PAGE_WORDS or len(long) < _TEXT_PAGE_PARAGRAPHS or 2 * sum(words[i] for i in long) < total:
+        return Zone(False, 0, len(texts))
+    first = long[0]
+    top = next((i for i, trait in enumerate(traits) if trait & TOP), None)
+    if top is not None and top < long[len(long) // 3]:
+        first = min(top, first)
+    return Zone(True, first if top is not None else max(0, first - 2), long[-1] + _AFTER_LAST)
+
+
+def weight(text: str, canonical: str, trait: int, position: int, zone: Zone) -> float:
+    """Return what a block outside of furniture weighs when it comes or goes."""
+    if not canonical:
+        return 0.0
+    money = _MONEY.search(text) is not None
+    if not _LETTERS.search(
+        canonical.replace("⟨", "").replace("⟩", "") if "⟨" not in canonical else _unmasked(canonical)
+    ):
+        return 0.35 if money or trait & CELL else 0.0
+    if _DATE_ONLY.fullmatch(canonical):
+        return 0.12 if zone.text and zone.holds(position) else 0.0
+    words = canonical.count(" ") + 1
+    plain = 1.0 if words >= LONG else 0.6 if words >= MIDDLE else 0.2 if words >= 2 else 0.1
+    if trait & CELL:
+        plain = max(plain, 0.45)
+    if trait & HEADING:
+        plain = max(plain, 0.5)
+    if money:
+        plain = max(plain, 0.6)
+    if not zone.text:
+        return plain
+    if not zone.holds(position):
+        return _OUTSIDE * plain
+    if trait & LINK:
+        return plain * (0.9 if trait & ITEM and words >= MIDDLE else 0.3 if words < LONG else 0.6)
+    return plain
+
+
+def _unmasked(canonical: str) -> str:
+    return re.sub(r"⟨\w+⟩", "", canonical)
