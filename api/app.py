@@ -1,0 +1,232 @@
+"""Every request's way: request id, key, rate limit, scope, validation, handler, problem document.
+
+Routes come in as data (`api.route.Route`) and can come in no other way: a view without a declared scope is refused
+when it is registered, and a request that has matched no route is answered by the framework's own 404 or 405, as a
+problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import msgspec
+import trio
+from quart import Response, g, request
+from quart_trio import QuartTrio
+
+from actors.doors import Doors
+from api import openapi, ratelimit, wellknown
+from api.auth import identify, unauthorized
+from api.connection import OPENED
+from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
+from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
+from api.route import PUBLIC, Answer, Call, Route
+from api.streams import Streams
+from api.v1 import events, sources, stream
+from api.validation import read_body, read_query
+from storage.errors import StorageError
+from storage.records.identity import Millis
+from storage.records.key import ApiKey
+
+ROUTES: tuple[Route, ...] = (*sources.ROUTES, *stream.ROUTES, *events.ROUTES, *wellknown.ROUTES)
+BODY_TIMEOUT = 15
+"""Seconds for a request's body."""
+TOUCH_EVERY = 60.0
+_ID_LENGTH = 64
+
+
+class Api(QuartTrio):
+    """The application, with what its hooks share. Made by `make_app`."""
+
+    def __init__(self, doors: Doors) -> None:
+        super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")
+        self.doors = doors
+        self.base_url = doors.settings.public_url()
+        self.streams = Streams(doors.storage, doors.settings)
+        self.limiter = Limiter()
+        self.routes: dict[str, Route] = {}
+        self._chance = doors.world.chance("api/request")
+        self._used: dict[str, Millis] = {}
+        self._touched = trio.Event()
+
+    def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
+        """Register a rule; its endpoint must be that of a declared Route."""
+        if endpoint not in self.routes:
+            raise ValueError(f"{rule}: every view needs a Route with a scope")
+        super().add_url_rule(rule, endpoint, *args, **options)
+
+    def new_request_id(self) -> str:
+        """Return an id for the log lines of one request."""
+        return f"{self._chance.getrandbits(64):016x}"
+
+    def report(self, error: BaseException, scope: dict[str, Any]) -> None:
+        """Log a fault that a request has met."""
+        where = f"{scope.get('method', '')} {scope.get('path', '')}".strip()
+        self.doors.world.log("http.fault", level="error", where=where, error=f"{type(error).__name__}: {error}"[:500])
+
+    def key_used(self, key: ApiKey) -> None:
+        """Remember that a key was used just now."""
+        self._used[key.id] = self.doors.world.now()
+        self._touched.set()
+
+    async def touch_keys(self) -> None:
+        """Save when keys were last used, once a minute while any is."""
+        while True:
+            await self._touched.wait()
+            await trio.sleep(TOUCH_EVERY)
+            await self.save_touched()
+
+    async def save_touched(self) -> None:
+        """Save when keys were last used. Lost without harm."""
+        used, self._used, self._touched = self._used, {}, trio.Event()
+        if used:
+            with trio.move_on_after(1, shield=True), suppress(StorageError):
+                await self.doors.storage.keys.touch(used)
+
+
+def make_app(doors: Doors) -> Api:
+    """Return the application with all its routes and hooks."""
+    app = Api(doors)
+    app.config.update(
+        MAX_CONTENT_LENGTH=doors.settings.request_limit,
+        BODY_TIMEOUT=BODY_TIMEOUT,
+        RESPONSE_TIMEOUT=None,  # the connection has a deadline on each send
+        PROVIDE_AUTOMATIC_OPTIONS=False,
+    )
+    app.url_map.merge_slashes = False  # else a redirect, which is no problem document
+    app.before_request(partial(_admit, app))
+    app.after_request(partial(_sign_off, app))
+    app.register_error_handler(Exception, partial(_problem, app))
+    description = openapi.document(ROUTES, app.base_url)
+    for route in (*ROUTES, openapi.route(description)):
+        _register(app, route)
+    return app
+
+
+def _register(app: Api, route: Route) -> None:
+    endpoint = f"{route.method} {route.path}"
+    app.routes[endpoint] = route
+    rule = route.path.replace("{", "<").replace("}", ">")
+    app.add_url_rule(rule, endpoint, _view(app, route), methods=[route.method], provide_automatic_options=False)
+
+
+def _view(app: Api, route: Route) -> Callable[..., Any]:
+    async def view(**path: str) -> Response:
+        query = request.query_string
+        call = Call(
+            doors=app.doors,
+            streams=app.streams,
+            path=path,
+            query=read_query(query, route.query),
+            body=None,
+            key=g.key,
+            headers=request.headers,
+            request_id=g.request_id,
+            target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
+        )
+        if route.body:
+            raw: Any = await request.get_data(cache=False)
+            call.body = read_body(bytes(raw), request.headers.get("Content-Type", ""), route.body)
+        return _response(await route.run(call))
+
+    return view
+
+
+async def _admit(app: Api) -> None:
+    """Know who asks, take a token, check the scope. Also for what matches no route, where only the token counts."""
+    given = request.headers.get("X-Request-Id", "")
+    g.request_id = given if _tame(given) else app.new_request_id()
+    g.key, g.verdict = None, None
+    rule = request.url_rule
+    route = app.routes[rule.endpoint] if rule is not None else None
+    refusal: Refusal | None = None
+    try:
+        g.key = await identify(request.headers, request.query_string, app.doors.storage.keys)
+    except Refusal as error:
+        refusal = error
+    _take_token(app, g.key)
+    if route is None or (route.scope == PUBLIC and refusal is None):
+        return
+    if refusal is not None:
+        raise refusal
+    if g.key is None:
+        raise unauthorized("Send an API key: Authorization: Bearer <key>.")
+    if not route.granted_to(g.key, request.view_args or {}):
+        raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {route.scope}.")
+    if app.doors.draining():
+        raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+
+
+def _take_token(app: Api, key: ApiKey | None) -> None:
+    now = trio.current_time()
+    if key is not None:
+        app.key_used(key)
+        g.verdict = app.limiter.take(key.id, limit_of(key), now)
+    else:
+        peer = (request.scope.get("client") or ("", 0))[0]
+        g.verdict = app.limiter.take(f"peer {ratelimit.neighbourhood(peer)}", STRANGERS, now)
+    if not g.verdict.admitted:
+        detail = f"Wait {g.verdict.retry_after} s: {g.verdict.limit} requests at once, then as the bucket fills."
+        raise Refusal("rate-limited", detail, headers={"Retry-After": str(g.verdict.retry_after)})
+
+
+def _tame(text: str) -> bool:
+    return 0 < len(text) <= _ID_LENGTH and text.isascii() and text.replace("-", "").replace("_", "").isalnum()
+
+
+def _response(answer: Answer) -> Response:
+    if answer.stream is not None and request.method != "HEAD":
+        scope: Any = request.scope
+        scope[OPENED] = (g.key, answer.stream)
+    body = answer.body
+    if body is None:
+        body = b""
+    elif not isinstance(body, bytes):
+        body = msgspec.json.encode(body)
+    response = Response(body, status=answer.status, headers=answer.headers)
+    if answer.status == 204:
+        response.headers.pop("Content-Type", None)
+    else:
+        response.headers["Content-Type"] = answer.media
+    return response
+
+
+async def _problem(app: Api, error: Exception) -> Response:
+    refusal = refusal_of(error)
+    if refusal is None:
+        app.doors.world.log(
+            "http.fault",
+            level="error",
+            request_id=g.get("request_id", ""),
+            where=f"{request.method} {request.path}",
+            error=f"{type(error).__name__}: {error}"[:500],
+        )
+        refusal = INTERNAL
+    body = refusal.encode(app.base_url, request.path)
+    response = Response(body, status=refusal.status, headers=refusal.headers)
+    response.headers["Content-Type"] = MEDIA
+    return response
+
+
+async def _sign_off(app: Api, response: Response) -> Response:
+    headers = response.headers
+    headers["X-Request-Id"] = g.request_id
+    verdict: Verdict | None = g.verdict
+    if verdict is not None:
+        for name, value in verdict.headers():
+            headers[name] = value
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers.setdefault("Cache-Control", "no-store")
+    app.doors.world.log(
+        "http.request",
+        level="debug",
+        request_id=g.request_id,
+        method=request.method,
+        path=request.path,
+        status=response.status_code,
+        key=g.key.prefix if g.key else None,
+    )
+    return response

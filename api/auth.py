@@ -1,0 +1,57 @@
+"""Who asks: an API key from a header, and nothing else.
+
+Keys are 256 random bits, looked up by their SHA-256, so there is no comparison whose timing could tell anything. Every
+refusal says what to do, never which part of a key was wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from urllib.parse import parse_qsl
+
+from werkzeug.datastructures import Headers
+
+from api.problems import Refusal
+from storage.interface import Keys
+from storage.records.key import ApiKey
+
+_KEY = re.compile(r"svc_[A-Za-z0-9_-]{43}", re.ASCII)
+_QUERY_NAMES = frozenset(("api_key", "apikey", "api-key", "x-api-key", "key", "token", "access_token", "authorization"))
+
+
+def unauthorized(detail: str) -> Refusal:
+    """Return a 401 with the challenge that RFC 9110 asks for."""
+    return Refusal("unauthorized", detail, headers={"WWW-Authenticate": "Bearer"})
+
+
+def credential(headers: Headers) -> str | None:
+    """Return the key in the headers, None when there is none. Raises Refusal when they contradict themselves."""
+    found = headers.getlist("X-API-Key")
+    for value in headers.getlist("Authorization"):
+        scheme, _, word = value.partition(" ")
+        if scheme.lower() != "bearer":
+            raise unauthorized("The Authorization header must be: Bearer <key>.")
+        found.append(word.strip())
+    if len(set(found)) > 1:
+        raise unauthorized("Two different keys were sent.")
+    return found[0] if found else None
+
+
+def hash_of(key: str) -> str | None:
+    """Return the SHA-256 (hex) under which a key is stored, None when the text can't be a key."""
+    return sha256(key.encode()).hexdigest() if _KEY.fullmatch(key) else None
+
+
+async def identify(headers: Headers, query: bytes, keys: Keys) -> ApiKey | None:
+    """Return the valid key of a request, None when it has none at all. Raises Refusal (401)."""
+    text = credential(headers)
+    if text is None:
+        if any(name.lower() in _QUERY_NAMES for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)):
+            raise unauthorized("A key is read from a header only, never from a query parameter.")
+        return None
+    hashed = hash_of(text)
+    key = await keys.by_hash(hashed) if hashed else None
+    if key is None:
+        raise unauthorized("The key is malformed, unknown or deleted.")
+    return key

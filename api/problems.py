@@ -1,0 +1,193 @@
+"""Every error as an RFC 9457 problem document, from one table.
+
+Handlers and hooks raise: a `Refusal` when the fault lies in the request, one of `actors.errors` when an actor said
+no. `refusal_of` turns any exception into the Refusal that is sent. What is in no row is our own bug: 500, with
+nothing of it in the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import trio
+from msgspec import UNSET, Struct, UnsetType, field, json
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from actors import errors
+from actors.query import QueryError
+from storage.errors import DiskFull, Fenced, Unavailable
+from supervision import Stopping, Unanswered
+
+MEDIA = "application/problem+json"
+SHOWN = 200
+"""Most characters of a refused value that are shown back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of error: its status, its title, and the page that explains it."""
+
+    status: int
+    title: str
+    says: str
+
+
+KINDS: dict[str, Kind] = {
+    "invalid-request": Kind(
+        400,
+        "The request is not valid",
+        "Something in the body, the query or a header is missing, unknown or of the wrong type. `errors` says where.",
+    ),
+    "unauthorized": Kind(
+        401,
+        "A valid API key is needed",
+        "Send the key as `Authorization: Bearer <key>` or `X-API-Key: <key>`. A key in a query parameter is never "
+        "accepted, because URLs end up in logs. A key that was deleted stops working at once.",
+    ),
+    "forbidden": Kind(403, "The key may not do this", "The key is valid but lacks the scope that `detail` names."),
+    "not-found": Kind(404, "There is no such thing", "The path or the id in it names nothing here."),
+    "method-not-allowed": Kind(405, "The path has no such method", "The `Allow` header lists the methods it has."),
+    "request-timeout": Kind(408, "The request came too slowly", "The body did not arrive in time. Send it again."),
+    "conflict": Kind(409, "It is not in a state for this", "`detail` says which state is in the way."),
+    "cursor-expired": Kind(
+        410,
+        "The cursor is older than what is kept",
+        "Events after this cursor have been deleted by retention, so a replay from it would have a gap. Start without "
+        "a cursor, or read `/v1/events` from its oldest event.",
+    ),
+    "body-too-large": Kind(413, "The body is too large", "`detail` names the limit."),
+    "unsupported-media-type": Kind(415, "The body is not JSON", "Send `Content-Type: application/json`."),
+    "url-refused": Kind(
+        422,
+        "The URL is refused",
+        "Only public addresses are reached. `detail` names the rule, and the setting that opens a private network, if any.",
+    ),
+    "unprocessable": Kind(422, "Well-formed, but without meaning here", "`errors` names the place."),
+    "rate-limited": Kind(
+        429,
+        "Too many requests",
+        "Each key has a token bucket of its own. Wait the whole seconds of `Retry-After`, then go on.",
+    ),
+    "headers-too-large": Kind(431, "The headers are too large", "At most 8 KiB of request line and headers are read."),
+    "internal": Kind(
+        500, "Something went wrong on our side", "It has been logged under the request id of `X-Request-Id`."
+    ),
+    "unavailable": Kind(503, "Not now", "The service can't do this at the moment. Wait as `Retry-After` says."),
+}
+
+
+class FieldError(Struct, frozen=True):
+    """One place that is wrong: where, why, and what was there."""
+
+    location: str
+    message: str
+    value: Any = None
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """An RFC 9457 problem document."""
+
+    schema: str = field(name="$schema")
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str | UnsetType = UNSET
+    errors: tuple[FieldError, ...] | UnsetType = UNSET
+
+
+class Refusal(Exception):
+    """A request ends here, with a problem of this kind. `headers` go with it."""
+
+    def __init__(
+        self, slug: str, detail: str, errors: Sequence[FieldError] = (), headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.slug, self.detail = slug, detail
+        self.errors = tuple(errors)
+        self.headers = dict(headers or {})
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of its kind."""
+        return KINDS[self.slug].status
+
+    def document(self, base_url: str, instance: str | None = None) -> Problem:
+        """Return the document; `instance` is the path of the request."""
+        kind = KINDS[self.slug]
+        return Problem(
+            schema=f"{base_url}/schemas/problem/1.json",
+            type=f"{base_url}/problems/{self.slug}",
+            title=kind.title,
+            status=kind.status,
+            detail=self.detail,
+            instance=instance or UNSET,
+            errors=self.errors or UNSET,
+        )
+
+    def encode(self, base_url: str, instance: str | None = None) -> bytes:
+        """Return the document as JSON."""
+        return json.encode(self.document(base_url, instance))
+
+
+def invalid(location: str, message: str, value: Any = None) -> Refusal:
+    """Return a 400 about one place."""
+    return Refusal("invalid-request", f"{location}: {message}", [FieldError(location, message, shown(value))])
+
+
+def shown(value: Any) -> Any:
+    """Return what of a refused value is shown back: scalars, cut; containers by their kind only."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()[:SHOWN]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:
+        return str(value)[:SHOWN]
+    return value if value is None or isinstance(value, int | float | bool) else f"({type(value).__name__})"
+
+
+def _later(slug: str, detail: str, seconds: int) -> Refusal:
+    return Refusal(slug, detail, headers={"Retry-After": str(seconds)})
+
+
+def _of_http(error: HTTPException) -> Refusal:
+    slugs = {kind.status: slug for slug, kind in reversed(KINDS.items())}
+    slug = slugs.get(error.code or 500, "invalid-request" if (error.code or 500) < 500 else "internal")
+    headers = {}
+    if isinstance(error, MethodNotAllowed):
+        headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+    return Refusal(slug, KINDS[slug].says if slug != "not-found" else "There is nothing at this path.", headers=headers)
+
+
+_BUSY = "The service is busy; nothing is known about whether it was done."
+TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
+    (Refusal, lambda e: e),
+    (errors.UrlRefused, lambda e: Refusal("url-refused", f"{e.detail} (rule: {e.rule})")),
+    (
+        errors.Unprocessable,
+        lambda e: Refusal("unprocessable", e.detail, [FieldError(e.location, e.detail, shown(e.value))]),
+    ),
+    (errors.NotFound, lambda e: Refusal("not-found", e.detail)),
+    (errors.Conflict, lambda e: Refusal("conflict", e.detail)),
+    (errors.TooSoon, lambda e: _later("rate-limited", e.detail, e.retry_after)),
+    (errors.Overloaded, lambda e: _later("unavailable", e.detail, e.retry_after)),
+    (QueryError, lambda e: invalid("body.filter_query", f"{e.reason} (at character {e.position})")),
+    (Unanswered, lambda e: _later("unavailable", _BUSY, 5)),
+    (Stopping, lambda e: _later("unavailable", "The service is stopping.", 5)),
+    (trio.TooSlowError, lambda e: _later("unavailable", _BUSY, 5)),
+    (DiskFull, lambda e: _later("unavailable", "There is no room to write; nothing was written.", 60)),
+    (Unavailable, lambda e: _later("unavailable", "The storage does not answer now.", 5)),
+    (Fenced, lambda e: _later("unavailable", "Another life of the service has taken over.", 5)),
+    (HTTPException, _of_http),
+)
+
+
+def refusal_of(error: BaseException) -> Refusal | None:
+    """Return the Refusal that an exception stands for; None when it is our own bug."""
+    for kind, make in TABLE:
+        if isinstance(error, kind):
+            return make(error)
+    return None
+
+
+INTERNAL = Refusal("internal", KINDS["internal"].says)

@@ -1,0 +1,177 @@
+"""A stream's reader: a filter and a cursor over the log, and no queue.
+
+`take` returns what is new, at most about 64 KiB of it, encoded. While the reader keeps up, it reads the ring of the
+tail; once it has fallen behind the ring, or was given an old cursor, it reads pages from the log until it has caught
+up. The two join without gap or duplicate because both are asked for "after this position", positions are the ids' own
+order, and a position is never published before everything below it is committed.
+
+A filtered reader's cursor moves by what it has looked at, not by what passed, so a rare filter never reads anything
+twice.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from actors.query import Analysed, Query, matches
+from api.sse import Form, event_frame, frame_of, one_line
+from storage.interface import EventLog
+from storage.records.cursor import EVERYTHING, Filter
+from storage.records.event import Kind, Stored
+from storage.records.identity import Seq
+from storage.tail import Recent, Tail
+
+SEND_SIZE = 64 << 10
+"""Bytes after which a send is full; an event is never cut."""
+PAGE = 200
+"""Events read from the log at once: with 64 KiB of content each, still a small heap a reader."""
+TURN = 500
+"""Events looked at between two checkpoints; a tenth of it when text is matched."""
+_ANALYSES = 256
+
+
+class _Words(Struct):
+    title: str = ""
+    content: str = ""
+
+
+class _Tier(Struct):
+    source_type: str
+
+
+_words = msgspec.json.Decoder(_Words)
+_tier = msgspec.json.Decoder(_Tier)
+
+
+class FellBehind(Exception):
+    """Retention has deleted events that the reader had not seen: its stream ends, and its cursor is 410 from now on."""
+
+
+class Texts:
+    """The analysed text of recent events, shared by all readers with keywords."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Seq, Analysed] = OrderedDict()
+
+    def of(self, event: Stored) -> Analysed:
+        """Return an event's text, analysed once."""
+        found = self._kept.get(event.seq)
+        if found is None:
+            words = _words.decode(event.body)
+            found = self._kept[event.seq] = Analysed(words.title, words.content)
+            if len(self._kept) > _ANALYSES:
+                self._kept.popitem(last=False)
+        return found
+
+
+class Sieve:
+    """What a reader lets through: the log's own filter, then the tiers of notices, then words."""
+
+    def __init__(
+        self,
+        where: Filter = EVERYTHING,
+        tiers: Sequence[str] = (),
+        words: Sequence[Query] = (),
+        texts: Texts | None = None,
+    ) -> None:
+        self.where = where
+        self._tiers = frozenset(tiers)
+        self._words = tuple(words)
+        self._texts = texts or Texts()
+        self.everything = where == EVERYTHING and not tiers and not words
+        self.turn = TURN // 10 if words else TURN
+
+    def admits(self, event: Stored) -> bool:
+        """Return whether an event passes."""
+        return self.everything or (self.where.admits(event) and self.admits_rest(event))
+
+    def admits_rest(self, event: Stored) -> bool:
+        """Return whether an event passes that has already passed `where`."""
+        if self._tiers and event.kind == Kind.NOTICE and _tier.decode(event.body).source_type not in self._tiers:
+            return False
+        if not self._words:
+            return True
+        if event.kind == Kind.NOTICE:
+            return False  # the service's own notices are never matched by text
+        analysed = self._texts.of(event)
+        return any(matches(query, analysed) for query in self._words)
+
+
+class Reader:
+    """One client's place in the log."""
+
+    __slots__ = ("_log", "_page", "_sieve", "_tail", "cursor", "form", "replay_from")
+
+    def __init__(self, log: EventLog, tail: Tail, sieve: Sieve, *, cursor: Seq, form: Form, replay_from: str) -> None:
+        self._log, self._tail, self._sieve = log, tail, sieve
+        self._page: list[Stored] = []
+        self.cursor = cursor
+        self.form = form
+        self.replay_from = replay_from
+
+    async def take(self) -> bytes:
+        """Return the frames of what is new and passes, oldest first; b"" when nothing of what was looked at did.
+
+        A checkpoint, unless frames are returned. If cancelled, nothing has been taken. Raises FellBehind.
+        """
+        if not self._page:
+            recent = self._tail.since(self.cursor)
+            if recent is not None:
+                frames = self._of_ring(recent)
+                if not frames:
+                    await trio.lowlevel.checkpoint()
+                return frames
+            await self._read_page()
+        return self._of_page()
+
+    def at_end(self) -> bool:
+        """Return whether nothing published is left to look at."""
+        return not self._page and self.cursor >= self._tail.head
+
+    async def wait(self) -> None:
+        """Wait until something is published after the cursor."""
+        await self._tail.wait_past(self.cursor)
+
+    def _of_ring(self, recent: Sequence[Recent]) -> bytes:
+        """Encode from the ring, and move the cursor by what was looked at."""
+        if len(recent) == 1 and self._sieve.everything:
+            self.cursor = recent[0].stored.seq
+            return frame_of(recent[0], self.form)
+        frames, size = [], 0
+        for event in recent[: self._sieve.turn]:
+            self.cursor = event.stored.seq
+            if self._sieve.admits(event.stored):
+                frames.append(frame_of(event, self.form))
+                size += len(frames[-1])
+                if size >= SEND_SIZE:
+                    break
+        return b"".join(frames)
+
+    async def _read_page(self) -> None:
+        """Read on in the log. A page without progress: there is nothing left between the cursor and the head."""
+        head = self._tail.head
+        page = await self._log.read(self.cursor, PAGE, self._sieve.where)
+        if (await self._log.bounds()).floor > self.cursor:
+            raise FellBehind
+        self.cursor = page.scanned if page.scanned > self.cursor else max(self.cursor, head)
+        self._page = list(reversed(page.events))
+
+    def _of_page(self) -> bytes:
+        encode: Callable[[bytes], bytes] = event_frame if self.form == "sse" else _line
+        frames, size, looked = [], 0, 0
+        while self._page and size < SEND_SIZE and looked < self._sieve.turn:
+            event = self._page.pop()
+            looked += 1
+            if self._sieve.admits_rest(event):
+                frames.append(encode(event.body))
+                size += len(frames[-1])
+        return b"".join(frames)
+
+
+def _line(body: bytes) -> bytes:
+    return one_line(body) + b"\n"

@@ -1,0 +1,103 @@
+"""A route as data, what its handler is given, and what it gives back.
+
+Nothing is reachable that is not such a record, and a record without a known scope cannot be built: so access is denied
+unless someone wrote down to whom it is granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from werkzeug.datastructures import Headers
+
+from storage.records.key import ApiKey
+
+if TYPE_CHECKING:
+    from actors.doors import Doors
+    from api.reader import Reader
+    from api.streams import Streams
+
+PUBLIC = "public"
+"""The scope of a route that needs no key."""
+SCOPES = frozenset(
+    (
+        PUBLIC,
+        "stream:read",
+        "sources:read",
+        "sources:write",
+        "alerts:read",
+        "alerts:write",
+        "bins:read",
+        "bins:write",
+        "admin",
+    )
+)
+JSON = "application/json"
+
+
+class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """No query parameter is understood."""
+
+
+@dataclass(slots=True)
+class Call:
+    """One request that has passed the hooks: who asks, and what was validated."""
+
+    doors: Doors
+    streams: Streams
+    path: Mapping[str, str]
+    query: Any
+    body: Any
+    key: ApiKey | None
+    headers: Headers
+    request_id: str
+    target: str
+    """Path and query as they were sent, for links."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a handler gives back. `body`: bytes as they are, None for none, anything else is encoded as JSON.
+
+    `stream` replaces the body: the connection is then fed by this reader for as long as it lasts.
+    """
+
+    body: Any = None
+    status: int = 200
+    media: str = JSON
+    headers: dict[str, str] = field(default_factory=dict)
+    stream: Reader | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One method of one path. `path` has `{name}` for its parameters.
+
+    scope: of SCOPES. narrower: another scope that is enough, with the path's parameters filled in.
+    query: the struct of its parameters. body: the structs that the body may be, told apart by their fields.
+    answers: status to the type of the body, or to several (None: no body).
+    """
+
+    method: str
+    path: str
+    scope: str
+    run: Callable[[Call], Awaitable[Answer]]
+    says: str
+    answers: Mapping[int, Any]
+    query: type[Struct] = NoQuery
+    body: tuple[type[Struct], ...] = ()
+    narrower: str = ""
+    media: str = JSON
+
+    def __post_init__(self) -> None:
+        if self.scope not in SCOPES:
+            raise ValueError(f"{self.method} {self.path}: {self.scope!r} is no scope")
+
+    def granted_to(self, key: ApiKey, path: Mapping[str, str]) -> bool:
+        """Return whether a key may call this route with these path parameters."""
+        if self.scope == PUBLIC or self.scope in key.scopes:
+            return True
+        return bool(self.narrower) and self.narrower.format_map(path) in key.scopes

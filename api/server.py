@@ -1,0 +1,156 @@
+"""Hypercorn on the World's listeners, as one child of the tree.
+
+Not `hypercorn.serve`: its loop opens sockets of its own, and memory listeners carry the same code in simulations. The
+child accepts, gives each connection a task, and at a stop drains: no more accepting, streams end, requests under way
+get `settings.drain` seconds, and then every connection is cut.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import trio
+from hypercorn.config import Config
+from hypercorn.trio.worker_context import WorkerContext
+
+from actors.doors import Doors
+from api.app import Api, make_app
+from api.connection import Connection, Wire
+from api.problems import MEDIA, Refusal
+from supervision import Child, ChildSpec
+
+HEAD_LIMIT = 8 << 10
+"""Bytes of a request line with its headers."""
+HEAD_TIMEOUT = 10
+"""Seconds for the head of a request, and for the next request on a connection that is kept."""
+BESIDE_STREAMS = 8_192
+"""Connections beside `max_streams` that may be open at once; more are turned away with 503."""
+NO_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
+PAUSE = 0.1
+GRACE = 5.0
+
+
+def front(doors: Doors) -> Sequence[ChildSpec]:
+    """Return the front end's children, to be started last and stopped first."""
+    budget = doors.settings.drain + GRACE
+    return (ChildSpec("http", run=partial(serve, doors), shutdown=budget, ready_within=30.0),)
+
+
+async def serve(doors: Doors, child: Child) -> None:
+    """Be the HTTP server until asked to stop. If cancelled, cuts all connections."""
+    stopping = child.stopping
+    listeners = await doors.world.listen(doors.settings.host, doors.settings.port)
+    house = House(make_app(doors))
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.api.streams.watch_keys)
+            nursery.start_soon(house.api.touch_keys)
+            async with trio.open_nursery() as accepting:
+                for listener in listeners:
+                    accepting.start_soon(house.accept, listener, nursery)
+                doors.world.log("http.listening", addresses=[_name(listener) for listener in listeners])
+                child.ready()
+                await stopping.wait()
+                accepting.cancel_scope.cancel()
+            await _close_all(listeners)
+            await house.drain(doors.settings.drain)
+            nursery.cancel_scope.cancel()
+    finally:
+        house.cut()
+        await _close_all(listeners)
+        await house.api.save_touched()
+
+
+class House:
+    """The open connections of one life of the server."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self._settings = api.doors.settings
+        self._config = _hypercorn_config()
+        self._context = WorkerContext(None)
+        self._wires: dict[Wire, None] = {}
+        self._empty = trio.Event()
+        self._most = self._settings.max_streams + BESIDE_STREAMS
+
+    async def accept(self, listener: trio.abc.Listener[Any], nursery: trio.Nursery) -> None:
+        """Give every new connection a task. Out of file descriptors: wait a little, since closing is what helps."""
+        while True:
+            try:
+                stream = await listener.accept()
+            except OSError as error:
+                if error.errno not in NO_FILES:
+                    raise
+                self.api.doors.world.log("http.out_of_files", level="warning", error=str(error), open=len(self._wires))
+                await trio.sleep(PAUSE)
+                continue
+            if len(self._wires) >= self._most:
+                await self._turn_away(stream)
+            else:
+                nursery.start_soon(self._live, stream)
+
+    async def drain(self, seconds: float) -> None:
+        """End streams and idle connections at once, and give the requests under way so many seconds."""
+        await self._context.terminated.set()
+        self.api.streams.end_all()
+        if self._wires:
+            with trio.move_on_after(seconds):
+                await self._empty.wait()
+
+    def cut(self) -> None:
+        """Give up every send under way: Hypercorn shields them, so a cancellation alone would wait for each."""
+        for wire in self._wires:
+            wire.hurry()
+
+    async def _live(self, stream: trio.abc.Stream) -> None:
+        """Be a connection's task. What goes wrong in it is its own."""
+        wire = Wire(stream, self._settings.send_timeout)
+        self._wires[wire] = None
+        try:
+            await Connection(self.api, self._config, self._context, wire).run()
+        except Exception as error:  # the last resort: a fault of one connection must not end the others
+            self.api.report(error, {})
+        finally:
+            del self._wires[wire]
+            if not self._wires:
+                self._empty.set()
+                self._empty = trio.Event()
+            await trio.aclose_forcefully(stream)
+
+    async def _turn_away(self, stream: trio.abc.Stream) -> None:
+        body = Refusal("unavailable", "Too many connections are open.").encode(self.api.base_url)
+        head = (
+            f"HTTP/1.1 503 \r\ncontent-type: {MEDIA}\r\ncontent-length: {len(body)}\r\n"
+            "retry-after: 10\r\nconnection: close\r\n\r\n"
+        )
+        with trio.move_on_after(PAUSE):
+            with suppress(trio.BrokenResourceError):
+                await stream.send_all(head.encode() + body)
+        await trio.aclose_forcefully(stream)
+
+
+def _hypercorn_config() -> Config:
+    config = Config()
+    config.accesslog = None
+    config.errorlog = None
+    config.include_date_header = False  # it reads the real clock
+    config.include_server_header = False
+    config.keep_alive_timeout = HEAD_TIMEOUT
+    config.h11_max_incomplete_size = HEAD_LIMIT
+    return config
+
+
+async def _close_all(listeners: Sequence[trio.abc.Listener[Any]]) -> None:
+    for listener in listeners:
+        await trio.aclose_forcefully(listener)
+
+
+def _name(listener: trio.abc.Listener[Any]) -> str:
+    if not isinstance(listener, trio.SocketListener):
+        return repr(listener)
+    host, port = listener.socket.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,76 @@
+"""Frames of a stream, as Server-Sent Events and as NDJSON. Pure.
+
+An SSE frame has `event:`, `data:`, `id:` in this order: a client that takes the id at its line, and is cut off right
+after, must already hold the data. The stored JSON goes out as it is, except that U+0085, U+2028 and U+2029 are
+escaped, since some readers split lines at them; to a JSON parser, and so to the signature, that is the same event.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from storage.tail import Recent
+
+Form = Literal["sse", "ndjson"]
+MEDIA: dict[Form, str] = {"sse": "text/event-stream; charset=utf-8", "ndjson": "application/x-ndjson"}
+RETRY = b"retry: 3000\n\n"
+_SPLITTERS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+
+
+class Head(Struct):
+    """What a frame needs to know of an event."""
+
+    id: str
+    source_type: str
+
+
+_head = msgspec.json.Decoder(Head)
+
+
+def head_of(body: bytes) -> Head:
+    """Return the id and the tier of an event's wire JSON."""
+    return _head.decode(body)
+
+
+def one_line(body: bytes) -> bytes:
+    r"""Return JSON that every reader takes for one line.
+
+    >>> one_line(b'"a\xe2\x80\xa8b"')
+    b'"a\\u2028b"'
+    """
+    for raw, escape in _SPLITTERS:
+        if raw in body:
+            body = body.replace(raw, escape)
+    return body
+
+
+def event_frame(body: bytes) -> bytes:
+    """Return the SSE frame of an event.
+
+    >>> event_frame(b'{"id":"x","source_type":"feed"}')
+    b'event: feed\\ndata: {"id":"x","source_type":"feed"}\\nid: x\\n\\n'
+    """
+    head = head_of(body)
+    return b"event: %b\ndata: %b\nid: %b\n\n" % (head.source_type.encode(), one_line(body), head.id.encode())
+
+
+def frame_of(recent: Recent, form: Form) -> bytes:
+    """Return the frame of an event in the ring; the SSE one is made once and shared by all readers."""
+    if form == "ndjson":
+        return one_line(recent.stored.body) + b"\n"
+    if recent.frame is None:
+        recent.frame = event_frame(recent.stored.body)
+    return recent.frame
+
+
+def opening(form: Form, replay_from: str) -> bytes:
+    """Return what a stream begins with: the retry hint, and a comment that says after which id it replays."""
+    return RETRY + b": replay-from %b\n\n" % replay_from.encode() if form == "sse" else b""
+
+
+def keepalive(form: Form, newest: str) -> bytes:
+    """Return the sign of life of a silent stream, with the newest id of the log; for NDJSON an empty line."""
+    return b": keepalive %b\n\n" % newest.encode() if form == "sse" else b"\n"

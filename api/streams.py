@@ -1,0 +1,134 @@
+"""The open streams: how many there may be, when each must end, and the loop that feeds one.
+
+A stream ends when its client goes or stops reading, when its key is deleted (within a second), when it has fallen
+behind what retention keeps, and at a stop of the service. One task looks after the keys of all streams; it sleeps
+while none is open, so an idle service has no timer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import trio
+
+from actors.settings import Settings
+from api.problems import Refusal
+from api.reader import Reader, Texts
+from api.sse import head_of, keepalive, opening
+from storage.interface import Storage
+from storage.records.cursor import EVERYTHING
+from storage.records.identity import Seq, id_of
+from storage.records.key import ApiKey
+
+KEY_CHECK = 0.5
+"""Seconds between two looks at the keys of the open streams."""
+Write = Callable[[bytes], Awaitable[None]]
+
+
+class Streams:
+    """All streams that are open now."""
+
+    def __init__(self, storage: Storage, settings: Settings) -> None:
+        self.texts = Texts()
+        self._storage, self._settings = storage, settings
+        self._open: dict[trio.CancelScope, ApiKey] = {}
+        self._of_key: Counter[str] = Counter()
+        self._some = trio.Event()
+        self._newest: tuple[Seq, str] | None = None
+        self.ending = False
+
+    def check_room(self, key: ApiKey) -> None:
+        """Raise Refusal when there are too many streams, of all (503) or of this key (429)."""
+        if self.ending:
+            raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+        if len(self._open) >= self._settings.max_streams:
+            detail = f"{self._settings.max_streams} streams are open; there is no room for more."
+            raise Refusal("unavailable", detail, headers={"Retry-After": "10"})
+        if self._of_key[key.id] >= self._settings.key_streams:
+            detail = f"This key has {self._settings.key_streams} streams open; close one first."
+            raise Refusal("rate-limited", detail, headers={"Retry-After": "10"})
+
+    @contextmanager
+    def opened(self, key: ApiKey) -> Iterator[trio.CancelScope]:
+        """Keep a stream on the list for the length of the block. Cancelling the scope ends it."""
+        with trio.CancelScope() as scope:
+            if self.ending:
+                scope.cancel()
+            self._open[scope] = key
+            self._of_key[key.id] += 1
+            self._some.set()
+            try:
+                yield scope
+            finally:
+                del self._open[scope]
+                self._of_key[key.id] -= 1
+                if not self._of_key[key.id]:
+                    del self._of_key[key.id]
+
+    def end_all(self) -> None:
+        """End every stream, now and from now on."""
+        self.ending = True
+        for scope in self._open:
+            scope.cancel()
+
+    async def watch_keys(self) -> None:
+        """End the streams of deleted keys, for ever."""
+        while True:
+            await self._some.wait()
+            await trio.sleep(KEY_CHECK)
+            for hashed in dict.fromkeys(key.sha256 for key in self._open.values()):
+                if await self._storage.keys.by_hash(hashed) is None:
+                    self._end_key(hashed)
+            if not self._open:
+                self._some = trio.Event()
+
+    async def languages(self) -> Sequence[str]:
+        """Return the languages in which a stream's keywords are read: those of the alerts, English, and plain words."""
+        alerts = await self._storage.alerts.all()
+        return tuple(dict.fromkeys(("en", "simple", *(alert.language for alert in alerts))))
+
+    async def newest_id(self) -> str:
+        """Return the id of the newest event that streams may show; an id of its position when it has been deleted."""
+        tail = self._storage.tail
+        head = tail.head
+        if self._newest is None or self._newest[0] != head:
+            recent = tail.since(Seq(head - 1))
+            if recent:
+                body: bytes | None = recent[-1].stored.body
+            else:
+                page = await self._storage.log.read_back(Seq(head + 1), 1, EVERYTHING)
+                body = page.events[0].body if page.events else None
+            self._newest = (head, head_of(body).id if body else id_of(head, 0))
+        return self._newest[1]
+
+    async def feed(self, reader: Reader, write: Write) -> None:
+        """Write a stream: the opening, then what is new as it comes, and signs of life. Ends when `write` raises."""
+        first = opening(reader.form, reader.replay_from)
+        if first:
+            await write(first)
+        spoke = trio.current_time()
+        while True:
+            frames = await reader.take()
+            if frames:
+                await write(frames)
+                spoke = trio.current_time()
+                continue
+            if reader.at_end():
+                with trio.move_on_at(spoke + self._settings.keepalive):
+                    await reader.wait()
+            if trio.current_time() >= spoke + self._settings.keepalive:
+                await write(keepalive(reader.form, await self.newest_id()))
+                spoke = trio.current_time()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __repr__(self) -> str:
+        return f"<Streams {len(self._open)} open of {len(self._of_key)} keys>"
+
+    def _end_key(self, hashed: str) -> None:
+        for scope, key in self._open.items():
+            if key.sha256 == hashed:
+                scope.cancel()

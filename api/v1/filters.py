@@ -1,0 +1,64 @@
+"""From query parameters to what a read of the log lets through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from actors.query import Query, QueryError, parse
+from api.problems import invalid
+from api.reader import Sieve, Texts
+from storage.records.cursor import Filter
+from storage.records.event import KIND_OF, Kind
+
+MOST_VALUES = 50
+
+
+def sieve_of(
+    source: Sequence[str],
+    source_type: Sequence[str],
+    tag: Sequence[str],
+    keyword: Sequence[str],
+    texts: Texts,
+    *,
+    languages: Sequence[str] = (),
+    kinds: Sequence[int] = (),
+) -> Sieve:
+    """Return the sieve of a set of filters. Raises Refusal (400) for nonsense.
+
+    languages: in which keywords are read. kinds: restricts to a channel.
+    """
+    whole, prefixes = _sources(source)
+    for name in source_type:
+        if name not in KIND_OF:
+            raise invalid("query.source_type", "must be push, feed or html", name)
+    tiers = dict.fromkeys(source_type)
+    # A notice is of the tier of its source, which the log's kind does not say: the sieve reads it from the event.
+    asked = {kind: None for name, kind in KIND_OF.items() if name in tiers} | ({Kind.NOTICE: None} if tiers else {})
+    both = [kind for kind in asked if kind in kinds] if kinds and asked else list(asked or kinds)
+    nothing = bool(kinds and asked and not both)
+    where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tuple(tag))
+    queries = [query for word in keyword for query in _queries(word, languages)]
+    return Sieve(where, tuple(tiers), queries, texts)
+
+
+def _sources(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    whole, prefixes = [], []
+    for index, value in enumerate(values):
+        if value.endswith(".*"):
+            prefixes.append(value[:-2].lower())
+            continue
+        try:
+            whole.append(str(UUID(value)))
+        except ValueError:
+            raise invalid(f"query.source[{index}]", "not a source id, nor a prefix that ends in .*", value) from None
+    return tuple(whole), tuple(prefixes)
+
+
+def _queries(word: str, languages: Sequence[str]) -> list[Query]:
+    """Return the word as an alert's term would be read in each language; several words are a phrase."""
+    term = word if any(sign in word for sign in '"*') else f'"{word}"'
+    try:
+        return [parse(term, language) for language in languages]
+    except QueryError as error:
+        raise invalid("query.keyword", f"{error.reason} (at character {error.position})", word) from None

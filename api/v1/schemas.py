@@ -1,0 +1,226 @@
+"""Wire shapes of version 1. Requests refuse unknown fields; answers are written by the functions of their noun's file.
+
+Fields marked "twin" repeat what a nested object says, flat, because published clients of services of this kind read
+them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from api.problems import Problem
+from storage.records.event import SourceType
+
+Url = Annotated[str, Meta(min_length=1, max_length=2048, description="http, https, ws or wss")]
+Tag = Annotated[str, Meta(min_length=1, max_length=100)]
+Tags = Annotated[tuple[Tag, ...], Meta(max_length=50)]
+Selector = Annotated[str, Meta(min_length=1, max_length=1000, description="A CSS selector of what to watch in a page")]
+Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50)]
+Schedule = Annotated[str, Meta(pattern=r"^[0-9]{1,6}[smhd]$", description="A fixed interval such as 10m")]
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+
+class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
+    """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once."""
+
+    url: Url
+    type: SourceType | None = None
+    tags: Tags = ()
+    selector: Selector | None = None
+    ignore: Ignore = ()
+    schedule: Schedule | None = None
+    backfill: Annotated[int, Meta(ge=0, le=50)] = 0
+
+
+class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
+    """Up to 20 URLs to watch."""
+
+    sources: Annotated[tuple[NewSource, ...], Meta(min_length=1, max_length=20)]
+
+
+class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change; null empties `selector` and `schedule`. The URL is fixed."""
+
+    type: SourceType | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+    tags: Tags | UnsetType = UNSET
+    selector: Selector | UnsetType | None = UNSET
+    ignore: Ignore | UnsetType = UNSET
+    schedule: Schedule | UnsetType | None = UNSET
+
+
+class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A URL to classify."""
+
+    url: Url
+
+
+class Detected(Struct, frozen=True):
+    """What a URL was found to be; `evidence` is a sentence that a person can check."""
+
+    type: SourceType
+    confidence: Literal["high", "medium", "low"]
+    evidence: str
+    final_url: str
+    content_type: str
+    feed_url: str | None
+
+
+class DetectAnswer(Struct, frozen=True):
+    """The answer to a detection. `supported` and `discovered_feed_url` are twins."""
+
+    url: str
+    type: SourceType
+    confidence: Literal["high", "medium", "low"]
+    evidence: str
+    final_url: str
+    content_type: str
+    feed_url: str | None
+    supported: bool
+    discovered_feed_url: str | None
+
+
+class SourceHealth(Struct, frozen=True):
+    """How a source is doing. Before the first success `last_success_at` is the time of creation."""
+
+    score: float
+    flag: Literal["ok", "degraded", "rotten"]
+    reason: str
+    last_success_at: Time
+    rank: int
+    last_checked_at: Time | None
+
+
+class Breaker(Struct, frozen=True):
+    """The circuit breaker: open means that the source is left alone until `retry_at`."""
+
+    state: Literal["closed", "open", "half-open"]
+    retry_at: Time | None
+
+
+class SourceRecord(Struct, frozen=True, kw_only=True):
+    """A watched source."""
+
+    id: str
+    url: str
+    type: SourceType
+    detected_type: SourceType
+    detection: Detected
+    enabled: bool
+    tags: tuple[str, ...]
+    selector: str | None
+    ignore: tuple[str, ...]
+    schedule: str | None
+    created_at: Time
+    updated_at: Time
+    last_fetch_at: Time | None
+    last_success_at: Time | None
+    next_fetch_at: Time | None
+    last_event_at: Time | None
+    health: SourceHealth
+    breaker: Breaker
+    health_score: float
+    health_flag: Literal["ok", "degraded", "rotten"]
+    health_reason: str
+    health_rank: int
+    detection_confidence: Literal["high", "medium", "low"]
+    detection_evidence: str
+    discovered_feed_url: str | None
+    mode: Literal["poll", "push"]
+    supported: bool = True
+    follow_one_hop: bool = False
+
+
+class SourceStatus(Struct, frozen=True, kw_only=True):
+    """What the watching does at this moment; `last_error` in words."""
+
+    id: str
+    state: Literal["active", "disabled"]
+    last_fetch_at: Time | None
+    last_success_at: Time | None
+    last_event_at: Time | None
+    next_fetch_at: Time | None
+    overdue: bool
+    interval_s: float
+    looks: int
+    unchanged: int
+    events: int
+    last_status: int | None
+    last_error: str | None
+    breaker: Breaker
+    consecutive_failures: int
+    queue_position: int = 0
+
+
+class CheckAnswer(Struct, frozen=True):
+    """When the look that was asked for is due."""
+
+    id: str
+    next_fetch_at: Time
+
+
+class BatchResult(Struct, frozen=True):
+    """What became of one URL of a batch."""
+
+    url: str
+    status: Literal["created", "attached_existing", "failed", "timeout"]
+    detected_type: SourceType | None = None
+    source: SourceRecord | None = None
+    error: Problem | None = None
+
+
+class BatchAnswer(Struct, frozen=True):
+    """The results of a batch, in the order of the request."""
+
+    results: tuple[BatchResult, ...]
+
+
+class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of a list, and from where."""
+
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    cursor: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+
+
+Value = Annotated[str, Meta(min_length=1, max_length=500)]
+Values = Annotated[tuple[Value, ...], Meta(max_length=50)]
+
+
+class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Filters of a stream: values of one parameter are alternatives, parameters must all hold."""
+
+    source: Values = ()
+    source_type: Annotated[tuple[SourceType, ...], Meta(max_length=50)] = ()
+    tag: Values = ()
+    keyword: Values = ()
+    since: Annotated[str, Meta(max_length=100, description="UUIDv7 of an event: replay what came after it")] | None = (
+        None
+    )
+
+
+class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
+    """A window of the past. In the lists a comma also separates values."""
+
+    start: Annotated[str, Meta(max_length=100, description="RFC 3339 time or event id, included")] | None = None
+    to: Annotated[str, Meta(max_length=100, description="RFC 3339 time or event id, not included")] | None = None
+    source: Values = ()
+    source_type: Values = ()
+    tag: Values = ()
+    keyword: Values = ()
+    cursor: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    order: Literal["asc", "desc"] = "asc"
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 500
+
+
+class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
+    """A window of the past, oldest first, in one file."""
+
+    start: Annotated[str, Meta(max_length=100)] | None = None
+    to: Annotated[str, Meta(max_length=100)] | None = None
+    source: Values = ()
+    source_type: Values = ()
+    tag: Values = ()
+    keyword: Values = ()
+    format: Literal["json", "ndjson", "csv"] = "json"

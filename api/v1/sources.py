@@ -1,0 +1,382 @@
+"""Sources: the registry's actor is asked, its answer written in the wire's words."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+
+import trio
+from msgspec import UNSET
+
+from actors.errors import NotFound, Unprocessable
+from actors.messages import (
+    Added,
+    AddSource,
+    CheckNow,
+    DeleteSource,
+    DescribeSource,
+    DetectUrl,
+    EditSource,
+    ListSources,
+    SourceEdit,
+    SourceView,
+)
+from api.pagination import decode_cursor, encode_cursor, next_link
+from api.problems import refusal_of
+from api.route import Answer, Call, Route
+from api.v1 import schemas as wire
+from storage.records.event import SourceType
+from storage.records.health import RANK
+from storage.records.identity import Millis, SourceId
+from storage.records.source import Detection
+from storage.records.times import rfc3339
+from supervision import Reply
+
+R = TypeVar("R")
+OURS = ("source_type", "template", "channel", "kind", "change")
+"""Namespaces of tags that the service itself writes."""
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_SHORTEST, _LONGEST = 60, 7 * 86400
+ANSWER_WITHIN = 15.0
+"""Seconds for the registry's answer, beside the time of a look where there is one."""
+
+# --- requests to records ---------------------------------------------------------------------------------------------
+
+
+def tags_of(tags: tuple[str, ...], where: str) -> tuple[str, ...]:
+    """Return tags with their namespaces. Raises Unprocessable for the service's own.
+
+    >>> tags_of(("topic:ai", "mine", "mine"), "body.tags")
+    ('topic:ai', 'label:mine')
+    """
+    named: dict[str, None] = {}
+    for index, tag in enumerate(tags):
+        space, colon, value = tag.strip().partition(":")
+        if not colon:
+            space, value = "label", space
+        if not space or not value or space in OURS:
+            rule = "this namespace is the service's own" if space in OURS else "write <namespace>:<value>, or a word"
+            raise Unprocessable(f"{where}[{index}]: {rule}", f"{where}[{index}]", tag)
+        named[f"{space}:{value}"] = None
+    return tuple(named)
+
+
+def seconds_of(schedule: str, where: str) -> int:
+    """Return the seconds of an interval such as `10m`. Raises Unprocessable outside one minute to seven days."""
+    seconds = int(schedule[:-1]) * _UNITS[schedule[-1]]
+    if not _SHORTEST <= seconds <= _LONGEST:
+        raise Unprocessable(f"{where}: an interval is from 1m to 7d", where, schedule)
+    return seconds
+
+
+def interval_text(seconds: int) -> str:
+    """Return seconds in the largest unit that divides them.
+
+    >>> interval_text(600), interval_text(90)
+    ('10m', '90s')
+    """
+    unit = next(unit for unit in "dhms" if seconds % _UNITS[unit] == 0)
+    return f"{seconds // _UNITS[unit]}{unit}"
+
+
+def _add(new: wire.NewSource, where: str, reply: Reply[Added]) -> AddSource:
+    return AddSource(
+        url=new.url,
+        reply=reply,
+        type=new.type,
+        tags=tags_of(new.tags, f"{where}.tags"),
+        selector=new.selector,
+        ignore=new.ignore,
+        schedule=None if new.schedule is None else seconds_of(new.schedule, f"{where}.schedule"),
+        backfill=new.backfill,
+    )
+
+
+def _edit(patch: wire.SourcePatch) -> SourceEdit:
+    clear = tuple(name for name in ("selector", "schedule") if getattr(patch, name) is None)
+    schedule = patch.schedule or None
+    return SourceEdit(
+        type=None if patch.type is UNSET else patch.type,
+        enabled=None if patch.enabled is UNSET else patch.enabled,
+        tags=None if patch.tags is UNSET else tags_of(patch.tags, "body.tags"),
+        selector=patch.selector or None,
+        ignore=None if patch.ignore is UNSET else patch.ignore,
+        schedule=None if schedule is None else seconds_of(schedule, "body.schedule"),
+        clear=clear,
+    )
+
+
+def source_id(call: Call) -> SourceId:
+    """Return the id in the path. Raises NotFound for what can't be one."""
+    text = call.path["id"]
+    try:
+        return SourceId(str(UUID(text)))
+    except ValueError:
+        raise NotFound("There is no such source.") from None
+
+
+# --- records to answers ----------------------------------------------------------------------------------------------
+
+
+def time_or_null(at: Millis | None) -> str | None:
+    """Return RFC 3339, or None."""
+    return None if at is None else rfc3339(at)
+
+
+def _detected(found: Detection) -> wire.Detected:
+    return wire.Detected(
+        found.type, found.confidence, found.evidence, found.final_url, found.content_type, found.feed_url
+    )
+
+
+def health_of(view: SourceView) -> wire.SourceHealth:
+    """Return a source's health."""
+    health, hot = view.hot.health, view.hot
+    return wire.SourceHealth(
+        score=round(health.score, 4),
+        flag=health.flag,
+        reason=health.reason,
+        last_success_at=rfc3339(view.source.created_at if hot.last_success_at is None else hot.last_success_at),
+        rank=RANK[health.flag],
+        last_checked_at=time_or_null(hot.last_look_at),
+    )
+
+
+def _breaker(view: SourceView) -> wire.Breaker:
+    return wire.Breaker(view.hot.breaker.state, time_or_null(view.hot.breaker.retry_at))
+
+
+def record_of(view: SourceView) -> wire.SourceRecord:
+    """Return a source's record, with the flat twins of its nested fields."""
+    source, hot, health = view.source, view.hot, health_of(view)
+    return wire.SourceRecord(
+        id=source.id,
+        url=source.url,
+        type=source.type,
+        detected_type=source.detection.type,
+        detection=_detected(source.detection),
+        enabled=source.enabled,
+        tags=source.tags,
+        selector=source.selector,
+        ignore=source.ignore,
+        schedule=None if source.schedule is None else interval_text(source.schedule),
+        created_at=rfc3339(source.created_at),
+        updated_at=rfc3339(source.updated_at),
+        last_fetch_at=time_or_null(hot.last_look_at),
+        last_success_at=time_or_null(hot.last_success_at),
+        next_fetch_at=time_or_null(hot.next_look_at),
+        last_event_at=time_or_null(hot.last_event_at),
+        health=health,
+        breaker=_breaker(view),
+        health_score=health.score,
+        health_flag=health.flag,
+        health_reason=health.reason,
+        health_rank=health.rank,
+        detection_confidence=source.detection.confidence,
+        detection_evidence=source.detection.evidence,
+        discovered_feed_url=source.detection.feed_url,
+        mode="push" if source.type == "push" else "poll",
+    )
+
+
+def status_of(view: SourceView) -> wire.SourceStatus:
+    """Return what the watching of a source does now."""
+    hot = view.hot
+    return wire.SourceStatus(
+        id=view.source.id,
+        state="active" if view.source.enabled else "disabled",
+        last_fetch_at=time_or_null(hot.last_look_at),
+        last_success_at=time_or_null(hot.last_success_at),
+        last_event_at=time_or_null(hot.last_event_at),
+        next_fetch_at=time_or_null(hot.next_look_at),
+        overdue=view.overdue,
+        interval_s=hot.interval,
+        looks=hot.looks,
+        unchanged=hot.unchanged,
+        events=hot.events,
+        last_status=hot.last_status,
+        last_error=hot.last_error,
+        breaker=_breaker(view),
+        consecutive_failures=hot.breaker.failures,
+    )
+
+
+# --- handlers --------------------------------------------------------------------------------------------------------
+
+
+async def _ask(call: Call, make: Any, *, looks: bool = False) -> Any:
+    """Ask the registry. Raises what it answers with, and TooSlowError (503) when it doesn't."""
+    settings = call.doors.settings
+    with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + settings.parse_deadline) * looks):
+        return await call.doors.registry.ask(make)
+
+
+async def create(call: Call) -> Answer:
+    """Add one source, or a batch."""
+    if isinstance(call.body, wire.SourceBatch):
+        return await _create_batch(call, call.body)
+    added: Added = await _ask(call, partial(_add, call.body, "body"), looks=True)
+    record = record_of(added.view)
+    headers = {"Location": f"{call.doors.settings.public_url()}/v1/sources/{record.id}"}
+    return Answer(record, 201 if added.created else 200, headers=headers)
+
+
+async def _create_batch(call: Call, batch: wire.SourceBatch) -> Answer:
+    results: list[wire.BatchResult | None] = [None] * len(batch.sources)
+
+    async def one(index: int, new: wire.NewSource) -> None:
+        results[index] = await _create_one_of_many(call, new, f"body.sources[{index}]")
+
+    async with trio.open_nursery() as nursery:
+        for index, new in enumerate(batch.sources):
+            nursery.start_soon(one, index, new)
+    done = tuple(result for result in results if result is not None)
+    well = all(result.status in ("created", "attached_existing") for result in done)
+    return Answer(wire.BatchAnswer(done), 201 if well else 207)
+
+
+async def _create_one_of_many(call: Call, new: wire.NewSource, where: str) -> wire.BatchResult:
+    base_url = call.doors.settings.public_url()
+    try:
+        added: Added = await _ask(call, partial(_add, new, where), looks=True)
+    except Exception as error:
+        refusal = refusal_of(error)
+        if refusal is None:
+            raise
+        late = isinstance(error, trio.TooSlowError)
+        return wire.BatchResult(new.url, "timeout" if late else "failed", error=refusal.document(base_url))
+    record = record_of(added.view)
+    return wire.BatchResult(
+        new.url, "created" if added.created else "attached_existing", record.detected_type, source=record
+    )
+
+
+async def list_sources(call: Call) -> Answer:
+    """Return a page of sources, worst health first."""
+    query: wire.ListQuery = call.query
+    after = decode_cursor(query.cursor, tuple[int, float, str]) if query.cursor else None
+    page = await _ask(call, lambda reply: ListSources(limit=query.limit, reply=reply, after=after))
+    headers = {}
+    if page.next_after is not None:
+        cursor = encode_cursor(page.next_after)
+        headers["Link"] = next_link(call.doors.settings.public_url(), call.target, cursor)
+    return Answer([record_of(view) for view in page.views], headers=headers)
+
+
+async def _view_of(call: Call) -> SourceView:
+    source = source_id(call)
+    view: SourceView = await _ask(call, lambda reply: DescribeSource(source=source, reply=reply))
+    return view
+
+
+async def describe(call: Call) -> Answer:
+    """Return one source."""
+    return Answer(record_of(await _view_of(call)))
+
+
+async def health(call: Call) -> Answer:
+    """Return one source's health."""
+    return Answer(health_of(await _view_of(call)))
+
+
+async def status(call: Call) -> Answer:
+    """Return what the watching of one source does now."""
+    return Answer(status_of(await _view_of(call)))
+
+
+async def _change(call: Call, edit: SourceEdit) -> Answer:
+    source = source_id(call)
+    view = await _ask(call, lambda reply: EditSource(source=source, edit=edit, reply=reply), looks=True)
+    return Answer(record_of(view))
+
+
+async def patch(call: Call) -> Answer:
+    """Change one source."""
+    return await _change(call, _edit(call.body))
+
+
+async def disable(call: Call) -> Answer:
+    """Stop watching, keep the source."""
+    return await _change(call, SourceEdit(enabled=False))
+
+
+async def enable(call: Call) -> Answer:
+    """Watch again."""
+    return await _change(call, SourceEdit(enabled=True))
+
+
+async def delete(call: Call) -> Answer:
+    """Forget one source."""
+    source = source_id(call)
+    await _ask(call, lambda reply: DeleteSource(source=source, reply=reply))
+    return Answer(status=204)
+
+
+async def check(call: Call) -> Answer:
+    """Look now."""
+    source = source_id(call)
+    due = await _ask(call, lambda reply: CheckNow(source=source, reply=reply))
+    return Answer(wire.CheckAnswer(source, rfc3339(due)), 202)
+
+
+async def detect(call: Call) -> Answer:
+    """Classify a URL without adding it."""
+    url: str = call.body.url
+    found: Detection = await _ask(call, lambda reply: DetectUrl(url=url, reply=reply), looks=True)
+    kind: SourceType = found.type
+    return Answer(
+        wire.DetectAnswer(
+            url=url,
+            type=kind,
+            confidence=found.confidence,
+            evidence=found.evidence,
+            final_url=found.final_url,
+            content_type=found.content_type,
+            feed_url=found.feed_url,
+            supported=True,
+            discovered_feed_url=found.feed_url,
+        )
+    )
+
+
+def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any], **more: Any) -> Route:
+    scope = "sources:read" if method == "GET" else "sources:write"
+    return Route(method=method, path=f"/v1/sources{path}", scope=scope, run=run, says=says, answers=answers, **more)
+
+
+_ONE = {200: wire.SourceRecord}
+ROUTES = (
+    _route(
+        "POST",
+        "",
+        create,
+        "Classify a URL and watch it; or up to 20 at once.",
+        {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
+        body=(wire.NewSource, wire.SourceBatch),
+    ),
+    _route(
+        "GET",
+        "",
+        list_sources,
+        "List sources, worst health first.",
+        {200: list[wire.SourceRecord]},
+        query=wire.ListQuery,
+    ),
+    _route(
+        "POST",
+        "/detect",
+        detect,
+        "Classify a URL without watching it.",
+        {200: wire.DetectAnswer},
+        body=(wire.DetectRequest,),
+    ),
+    _route("GET", "/{id}", describe, "Read one source.", _ONE),
+    _route("PATCH", "/{id}", patch, "Change one source; its URL is fixed.", _ONE, body=(wire.SourcePatch,)),
+    _route("DELETE", "/{id}", delete, "Forget one source; its events stay.", {204: None}),
+    _route("POST", "/{id}/disable", disable, "Stop watching, keep the source.", _ONE),
+    _route("POST", "/{id}/enable", enable, "Watch again.", _ONE),
+    _route("GET", "/{id}/health", health, "Read how a source is doing.", {200: wire.SourceHealth}),
+    _route("GET", "/{id}/status", status, "Read what the watching does now.", {200: wire.SourceStatus}),
+    _route("POST", "/{id}/check", check, "Look now, within what politeness allows.", {202: wire.CheckAnswer}),
+)

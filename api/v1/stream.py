@@ -1,0 +1,95 @@
+"""Live streams: from a request to a reader with its place in the log."""
+
+from __future__ import annotations
+
+from actors.errors import NotFound
+from api.problems import Refusal, invalid
+from api.reader import Reader
+from api.route import Answer, Call, Route
+from api.sse import MEDIA, Form
+from api.v1.filters import sieve_of
+from api.v1.schemas import StreamQuery
+from storage.records.event import Kind
+from storage.records.identity import Seq, seq_of
+
+CHANNELS: dict[str, tuple[int, ...]] = {
+    "push": (Kind.PUSH,),
+    "feed": (Kind.FEED,),
+    "html": (Kind.HTML,),
+    "alerts": (Kind.NOTICE,),
+}
+
+
+async def everything(call: Call) -> Answer:
+    """Stream all events that pass the filters."""
+    return await _open(call, ())
+
+
+async def channel(call: Call) -> Answer:
+    """Stream one channel."""
+    kinds = CHANNELS.get(call.path["channel"])
+    if kinds is None:
+        raise NotFound(f"There is no channel of this name; there are {', '.join(CHANNELS)}.")
+    return await _open(call, kinds)
+
+
+async def _open(call: Call, kinds: tuple[int, ...]) -> Answer:
+    query: StreamQuery = call.query
+    languages = await call.streams.languages() if query.keyword else ()
+    sieve = sieve_of(
+        query.source, query.source_type, query.tag, query.keyword, call.streams.texts, languages=languages, kinds=kinds
+    )
+    assert call.key is not None
+    call.streams.check_room(call.key)
+    cursor, replay_from = await _start(call, query.since)
+    form: Form = "ndjson" if "application/x-ndjson" in call.headers.get("Accept", "") else "sse"
+    storage = call.doors.storage
+    reader = Reader(storage.log, storage.tail, sieve, cursor=cursor, form=form, replay_from=replay_from)
+    headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store", "Sanderling-Replay-From": replay_from}
+    return Answer(b"", media=MEDIA[form], headers=headers, stream=reader)
+
+
+async def _start(call: Call, since: str | None) -> tuple[Seq, str]:
+    """Return the position to start after, and the id that names it. Raises Refusal (400, 410)."""
+    last = call.headers.get("Last-Event-ID", "").strip()
+    given, where = (last, "header.Last-Event-ID") if last else (since, "query.since")
+    tail = call.doors.storage.tail
+    if given is None:
+        newest = await call.streams.newest_id()
+        return seq_of(newest), newest
+    try:
+        cursor = seq_of(given)
+    except ValueError:
+        raise invalid(where, "not the id of an event (a UUIDv7)", given) from None
+    bounds = await call.doors.storage.log.bounds()
+    if cursor < bounds.floor:
+        raise Refusal("cursor-expired", "Events after this id have been deleted by retention.")
+    if cursor > max(bounds.newest, tail.head):
+        return tail.head, await call.streams.newest_id()
+    return cursor, given.lower()
+
+
+_ANSWERS = {200: str}
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/stream",
+        scope="stream:read",
+        run=everything,
+        says="Follow all events live, after a replay if a position is given.",
+        answers=_ANSWERS,
+        query=StreamQuery,
+        media="text/event-stream",
+    ),
+    Route(
+        method="GET",
+        path="/v1/streams/{channel}",
+        scope="stream:read",
+        narrower="stream:read:{channel}",
+        run=channel,
+        says="Follow one channel live.",
+        answers=_ANSWERS,
+        query=StreamQuery,
+        media="text/event-stream",
+    ),
+)

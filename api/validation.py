@@ -1,0 +1,149 @@
+"""The strict layer between bytes and typed requests.
+
+JSON as RFC 8259 and I-JSON (RFC 7493) want it: UTF-8, no duplicate names, no NaN, no lone surrogates, integers within
+2^53. The body is read twice, on purpose: by the standard library, whose hooks see duplicate names, and by msgspec
+against the type. Every refusal is a 400 that names the place, the rule and the value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+from msgspec import Struct
+
+from api.problems import Refusal, invalid
+
+S = TypeVar("S", bound=Struct)
+_AT = re.compile(r"^(?P<says>.*?)(?: - at `(?P<path>\$[^`]*)`)?$", re.DOTALL)
+_FIELD = re.compile(r"(unknown|required) field `([^`]*)`")
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+_FIELDS_AT_MOST = 400
+
+
+class _Wrong(ValueError):
+    """A rule of JSON is broken."""
+
+
+def read_body(raw: bytes, content_type: str, kinds: tuple[type[Struct], ...]) -> Any:
+    """Return the body as the one of `kinds` whose fields it names. Raises Refusal (400, 415)."""
+    media = content_type.partition(";")[0].strip().lower()
+    if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
+        raise Refusal("unsupported-media-type", f"The body must be application/json, not {media or 'without a type'}.")
+    tree = _strict_json(raw)
+    names = tree.keys() if isinstance(tree, dict) else ()
+    kind = max(kinds, key=lambda kind: sum(name in kind.__struct_encode_fields__ for name in names))
+    return _convert(tree, kind, "body", strict=True)
+
+
+def read_query(raw: bytes, kind: type[S]) -> S:
+    """Return the query's parameters. Raises Refusal (400) for unknown, repeated, undecodable or wrong ones."""
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_AT_MOST)
+    except ValueError:
+        raise invalid("query", f"must be percent-encoded UTF-8 with at most {_FIELDS_AT_MOST} parameters") from None
+    repeatable = _repeatable(kind)
+    tree: dict[str, Any] = {}
+    for name, value in pairs:
+        if name not in repeatable:
+            raise invalid(f"query.{name[:60]}", "unknown parameter", value)
+        if repeatable[name]:
+            tree.setdefault(name, []).append(value)
+        elif name in tree:
+            raise invalid(f"query.{name}", "may be given once only", value)
+        else:
+            tree[name] = value
+    return _convert(tree, kind, "query", strict=False)
+
+
+@cache
+def _repeatable(kind: type[Struct]) -> dict[str, bool]:
+    def is_list(field: msgspec.inspect.Field) -> bool:
+        return isinstance(field.type, msgspec.inspect.VarTupleType)
+
+    info = msgspec.inspect.type_info(kind)
+    assert isinstance(info, msgspec.inspect.StructType)
+    return {field.encode_name: is_list(field) for field in info.fields}
+
+
+def _convert(tree: Any, kind: type[S], where: str, *, strict: bool) -> S:
+    try:
+        return msgspec.convert(tree, kind, strict=strict)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), tree, where) from None
+
+
+def _explained(text: str, tree: Any, where: str) -> Refusal:
+    """Turn a message of msgspec, which ends in a path like `$.sources[0].url`, into location, message and value."""
+    found = _AT.match(text)
+    assert found is not None
+    path, says = (found["path"] or "$")[1:], found["says"]
+    field = _FIELD.search(says)
+    if field is not None:
+        path += f".{field[2]}"
+        says = "unknown field" if field[1] == "unknown" else "required, but missing"
+    return invalid(where + path, says, _value_at(tree, path))
+
+
+def _value_at(tree: Any, path: str) -> Any:
+    for name, index in _STEP.findall(path):
+        try:
+            tree = tree[name] if name else tree[int(index)]
+        except (LookupError, TypeError):
+            return None
+    return tree
+
+
+def _strict_json(raw: bytes) -> Any:
+    if not raw.strip():
+        raise invalid("body", "a JSON body is required")
+    try:
+        tree = json.loads(
+            raw.decode(),
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_int=_exact,
+            parse_float=_finite,
+        )
+        msgspec.json.encode(tree)  # refuses lone surrogates
+    except UnicodeDecodeError:
+        raise invalid("body", "not UTF-8") from None
+    except UnicodeEncodeError:
+        raise invalid("body", "a lone surrogate is no character") from None
+    except RecursionError:
+        raise invalid("body", "nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise invalid("body", f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except _Wrong as error:
+        raise invalid("body", str(error)) from None
+    return tree
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    tree = dict(pairs)
+    if len(tree) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # add returns None on purpose
+        raise _Wrong(f"the name {twice[:60]!r} is given twice")
+    return tree
+
+
+def _no_constant(word: str) -> Any:
+    raise _Wrong(f"{word} is not JSON")
+
+
+def _exact(digits: str) -> int:
+    if len(digits) > 17 or abs(int(digits)) >= 2**53:
+        raise _Wrong(f"{digits[:30]} is beyond 2^53, where JSON numbers are no longer exact")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(value := float(digits)):
+        raise _Wrong(f"{digits[:30]} is too large for a number")
+    return value

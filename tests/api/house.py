@@ -1,0 +1,323 @@
+"""The real application behind Hypercorn's protocol code on memory streams, with a scripted registry behind it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import httpcore
+import httpx
+import msgspec
+import trio
+from msgspec.structs import replace
+from trio.testing import memory_stream_pair
+
+from actors import messages as m
+from actors.doors import Doors
+from actors.errors import Conflict, DomainError, NotFound
+from actors.settings import Settings
+from actors.world import World
+from api.server import serve
+from storage.memory import Disk, MemoryStorage
+from storage.records.event import Draft, Stored
+from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of
+from storage.records.key import ApiKey
+from storage.records.source import Harvest, HotState, SourceState
+from supervision import Mailbox
+from tests.support.build import NOW, a_draft, a_source, a_source_id
+
+BASE_URL = "http://sanderling.test"
+ALL = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write")
+StreamPair = Callable[[], tuple[trio.abc.Stream, trio.abc.Stream]]
+
+
+class MemoryListener(trio.abc.Listener[trio.abc.Stream]):
+    """A listener whose clients call `connect`."""
+
+    def __init__(self, pair: StreamPair = memory_stream_pair) -> None:
+        self.pair = pair
+        self._send, self._receive = trio.open_memory_channel[Any](100)
+        self.errors: list[OSError] = []
+        self.closed = False
+
+    async def accept(self) -> trio.abc.Stream:
+        if self.errors:
+            raise self.errors.pop(0)
+        return await self._receive.receive()
+
+    async def connect(self) -> trio.abc.Stream:
+        ours, theirs = self.pair()
+        await self._send.send(theirs)
+        return ours
+
+    async def aclose(self) -> None:
+        self.closed = True
+        await trio.lowlevel.checkpoint()
+
+
+class _Backend(httpcore.AsyncNetworkBackend):
+    def __init__(self, listener: MemoryListener) -> None:
+        self._listener = listener
+
+    async def connect_tcp(self, *args: Any, **kwargs: Any) -> httpcore.AsyncNetworkStream:
+        return _Stream(await self._listener.connect())
+
+    async def sleep(self, seconds: float) -> None:
+        await trio.sleep(seconds)
+
+
+class _Stream(httpcore.AsyncNetworkStream):
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return bytes(await self._stream.receive_some(max_bytes))
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        if buffer:
+            await self._stream.send_all(buffer)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def get_extra_info(self, info: str) -> Any:
+        return None
+
+
+class Mint:
+    """Positions in order, ids made of them."""
+
+    def __init__(self) -> None:
+        self._last = Seq(NOW << COUNTER_BITS)
+
+    def raise_floor(self, floor: Seq) -> None:
+        self._last = Seq(max(self._last, floor))
+
+    def mint(self) -> tuple[Seq, str]:
+        self._last = Seq(self._last + 1)
+        return self._last, id_of(self._last, 42)
+
+
+def stamp(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
+    body: dict[str, Any] = {
+        "id": event_id,
+        "source_id": source,
+        "source_type": draft.source_type,
+        "title": draft.title,
+        "content": draft.content,
+        "tags": draft.tags,
+    }
+    if draft.alert_type is not None:
+        body["alert_type"] = draft.alert_type
+    return msgspec.json.encode(body, order="sorted")
+
+
+class FakeRegistry:
+    """Answers as the registry of sources would, from a dict. `refusals` maps a URL to what adding it fails with."""
+
+    def __init__(self) -> None:
+        self.mailbox: Mailbox[m.RegistryMessage] = Mailbox("registry", 64)
+        self.views: dict[str, m.SourceView] = {}
+        self.refusals: dict[str, Exception] = {}
+        self.silent: set[str] = set()
+        self.seen: list[Any] = []
+
+    async def run(self) -> None:
+        while True:
+            message = await self.mailbox.receive()
+            self.seen.append(message)
+            if getattr(message, "url", None) in self.silent:
+                continue
+            try:
+                message.reply.answer(self._handle(message))
+            except DomainError as error:
+                message.reply.fail(error)
+
+    def _handle(self, message: Any) -> Any:
+        match message:
+            case m.AddSource():
+                return self._add(message)
+            case m.DetectUrl():
+                if message.url in self.refusals:
+                    raise self.refusals[message.url]
+                return a_source(1, url=message.url).detection
+            case m.ListSources():
+                views = sorted(self.views.values(), key=lambda view: (view.hot.health.score, view.source.id))
+                start = 0 if message.after is None else int(message.after[1])
+                page = views[start : start + message.limit]
+                end = start + len(page)
+                return m.SourcePage(page, (0, float(end), page[-1].source.id) if end < len(views) else None)
+            case m.DeleteSource():
+                del self.views[self._known(message.source)]
+                return None
+            case m.CheckNow():
+                if not self.views[self._known(message.source)].source.enabled:
+                    raise Conflict("The source is disabled.")
+                return NOW
+            case m.DescribeSource():
+                return self.views[self._known(message.source)]
+            case m.EditSource():
+                return self._edit(message)
+        raise AssertionError(message)
+
+    def _known(self, source: SourceId) -> str:
+        if source not in self.views:
+            raise NotFound("There is no such source.")
+        return source
+
+    def _add(self, message: m.AddSource) -> m.Added:
+        if message.url in self.refusals:
+            raise self.refusals[message.url]
+        for view in self.views.values():
+            if view.source.url == message.url:
+                return m.Added(view, created=False)
+        number = len(self.views) + 1
+        source = a_source(
+            number,
+            url=message.url,
+            tags=message.tags,
+            selector=message.selector,
+            ignore=message.ignore,
+            schedule=message.schedule,
+            type=message.type or "feed",
+        )
+        view = self.views[source.id] = m.SourceView(source, HotState())
+        return m.Added(view, created=True)
+
+    def _edit(self, message: m.EditSource) -> m.SourceView:
+        view = self.views[self._known(message.source)]
+        edit = message.edit
+        changes = {
+            name: getattr(edit, name)
+            for name in ("type", "enabled", "tags", "selector", "ignore", "schedule")
+            if getattr(edit, name) is not None
+        }
+        changes |= dict.fromkeys(edit.clear)
+        view = self.views[message.source] = m.SourceView(replace(view.source, **changes), view.hot)
+        return view
+
+
+class FakeChild:
+    """What `serve` asks of its supervisor."""
+
+    def __init__(self) -> None:
+        self.stopping = trio.Event()
+        self.is_ready = trio.Event()
+
+    def ready(self) -> None:
+        self.is_ready.set()
+
+
+@dataclass
+class House:
+    """A running front end and what is behind it."""
+
+    doors: Doors
+    storage: MemoryStorage
+    registry: FakeRegistry
+    listener: MemoryListener
+    child: FakeChild
+    logs: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    readiness: dict[str, str] = field(default_factory=dict)
+    draining: bool = False
+    mint: Mint = field(default_factory=Mint)
+    _keys: int = 0
+
+    async def key(self, *scopes: str, rate: int = 600_000, burst: int = 10_000) -> str:
+        """Return the text of a new key."""
+        self._keys += 1
+        text = "svc_" + f"{self._keys:043d}"
+        hashed = sha256(text.encode()).hexdigest()
+        record = ApiKey(f"key{self._keys}", "test", text[:12], hashed, scopes or ALL, NOW, rate, burst)
+        await self.storage.keys.add(record)
+        return text
+
+    async def revoke(self, text: str) -> None:
+        """Delete a key."""
+        assert await self.storage.keys.revoke(f"key{int(text[4:])}")
+
+    async def client(self, *scopes: str, **more: Any) -> httpx.AsyncClient:
+        """Return an httpx client with a new key of its own."""
+        key = await self.key(*scopes, **more)
+        return self.stranger(Authorization=f"Bearer {key}")
+
+    def stranger(self, **headers: str) -> httpx.AsyncClient:
+        """Return an httpx client without a key."""
+        transport = httpx.AsyncHTTPTransport()
+        transport._pool = httpcore.AsyncConnectionPool(network_backend=_Backend(self.listener))
+        return httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=headers, timeout=None)
+
+    async def publish(self, *drafts: Draft | str, source: int = 1) -> list[Stored]:
+        """Commit events of a source and show them to readers."""
+        source_id = a_source_id(source)
+        if source_id not in self.storage._disk.sources:
+            state = SourceState(source_id, HotState())
+            await self.storage.sources.add(a_source(source), state, self.storage.lease)
+        made = tuple(draft if isinstance(draft, Draft) else a_draft(draft) for draft in drafts)
+        harvest = Harvest(source_id, made, SourceState(source_id, HotState()))
+        events = await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
+        await self.storage.tail.publish(events)
+        return list(events)
+
+    async def raw(self, request: bytes) -> trio.abc.Stream:
+        """Open a connection, send bytes, and return it."""
+        stream = await self.listener.connect()
+        await stream.send_all(request)
+        return stream
+
+
+def ids(events: Iterable[Stored]) -> list[str]:
+    return [msgspec.json.decode(event.body)["id"] for event in events]
+
+
+def make_house(pair: StreamPair = memory_stream_pair, **settings: Any) -> House:
+    """Build everything, start nothing."""
+    disk = Disk()
+    storage = MemoryStorage(disk, disk.start("test"))
+    registry, listener, child = FakeRegistry(), MemoryListener(pair), FakeChild()
+    logs: list[tuple[str, dict[str, Any]]] = []
+
+    async def listen(host: str, port: int) -> list[MemoryListener]:
+        return [listener]
+
+    world = World(
+        wall=lambda: NOW / 1000 + trio.current_time(),
+        chance=random.Random,
+        entropy=lambda n: b"\x07" * n,
+        resolver=None,  # type: ignore[arg-type]
+        connector=None,  # type: ignore[arg-type]
+        listen=listen,
+        jail=None,  # type: ignore[arg-type]
+        open_storage=None,  # type: ignore[arg-type]
+        reach=lambda name: None,
+        log=lambda event, **fields: logs.append((event, fields)),
+    )
+    house = House(None, storage, registry, listener, child, logs)  # type: ignore[arg-type]
+    house.doors = Doors(
+        world=world,
+        settings=Settings(**{"base_url": BASE_URL, **settings}),
+        storage=storage,
+        registry=registry.mailbox,
+        matcher=Mailbox("matcher", 8),
+        destination=lambda _: None,
+        jwks=lambda: b'{"keys":[]}',
+        readiness=lambda: house.readiness,
+        tree=lambda: (),
+        draining=lambda: house.draining,
+    )
+    return house
+
+
+@asynccontextmanager
+async def running(house: House) -> AsyncIterator[House]:
+    """Run a house for the length of the block."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(house.registry.run)
+        nursery.start_soon(serve, house.doors, house.child)
+        await house.child.is_ready.wait()
+        yield house
+        nursery.cancel_scope.cancel()
