@@ -14,6 +14,8 @@ from sanderling.environment import Loaded, environ, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+INTERRUPTED = 130
+"""What shells call the end by Ctrl-C."""
 EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
 URL_HELP = "The service's address.  [default: SANDERLING_URL, else http://127.0.0.1:8080]"
 KEY_HELP = "A file that holds the API key.  [default: the variable SANDERLING_KEY]"
@@ -23,21 +25,35 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; what failed is told on stderr."""
     try:
         return main.main(list(arguments), prog_name="sanderling", standalone_mode=False) or 0
-    except click.exceptions.Exit as done:
-        return done.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except click.Abort:
-        return 130
-    except KeyboardInterrupt:
-        return 130
-    except CommandFailed as error:
-        click.echo(f"sanderling: {error.message}", err=True)
-        return error.code
-    except BrokenPipeError:  # `sanderling tail | head`: the reader has what it wanted
-        sys.stderr.close()
-        return Exit.WELL
+    except BaseException as error:
+        return _told(_innermost(error))
+
+
+def _told(error: BaseException) -> int:
+    """Tell how a command ended, unless by a bug of ours, and return the exit code."""
+    match error:
+        case click.exceptions.Exit(exit_code=code):
+            return int(code)
+        case CommandFailed(message=message, code=code):
+            click.echo(f"sanderling: {message}", err=True)
+            return code
+        case click.ClickException(exit_code=code):
+            error.show()
+            return int(code)
+        case click.Abort() | KeyboardInterrupt():
+            return INTERRUPTED
+        case BrokenPipeError():  # `sanderling tail | head`: the reader has what it wanted
+            sys.stderr.close()
+            return Exit.WELL
+        case _:
+            raise error
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Return what a group of one holds: a nursery wraps whatever leaves it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def _settings_flags(*names: str) -> Callable[[Command], Command]:

@@ -69,6 +69,12 @@ def worker_command() -> Sequence[str]:
     return [sys.executable, "-I", "-c", start, "worker"]
 
 
+def service_command(variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str]]:
+    """Return the command line and environment of this same program with no settings but the defaults."""
+    clean = {name: value for name, value in variables.items() if not name.startswith(PREFIX)}
+    return [sys.executable, "-P", "-m", "sanderling"], clean | {"PYTHONPATH": str(Path(__file__).parents[1])}
+
+
 def variable(name: str) -> str:
     """Return the environment variable of a setting."""
     return PREFIX + name.upper()
