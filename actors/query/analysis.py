@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Set
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import chain
 
 from actors.query import words
 from actors.query.languages import Language, fold, language
@@ -16,6 +17,9 @@ from actors.query.nodes import Path, Phrase, Prefix, Unit
 
 Positions = Mapping[str, list[tuple[int, int]]]
 """By key: where it stands, as the position of its first word and the one after its last."""
+
+
+_REMEMBERED = 100_000
 
 
 class Analysed:
@@ -31,11 +35,8 @@ class Analysed:
         """Return every key of the text in a language."""
         found = self._keys.get(code)
         if found is None:
-            speech = language(code)
-            made: set[str] = set()
-            for chunk in self._chunks:
-                made.update(_keys_of(chunk, speech))
-            found = self._keys[code] = made
+            known = _known_keys(code)
+            found = self._keys[code] = frozenset(chain.from_iterable(map(known.__getitem__, self._chunks)))
         return found
 
     @cached_property
@@ -115,5 +116,21 @@ def _words_of(chunk: str) -> Iterator[str]:
         yield reading.word
 
 
-def _keys_of(chunk: str, speech: Language) -> tuple[str, ...]:
-    return tuple(key for word in _words_of(chunk) for key in speech.keys(word))
+class _KnownKeys(dict[str, tuple[str, ...]]):
+    """The keys of chunks in one language, made when first asked for."""
+
+    def __init__(self, speech: Language) -> None:
+        self._speech = speech
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        keys = tuple(dict.fromkeys(key for word in _words_of(chunk) for key in self._speech.keys(word)))
+        if len(chunk) <= words.LONGEST:
+            self[chunk] = keys
+        return keys
+
+
+@cache
+def _known_keys(code: str) -> _KnownKeys:
+    return _KnownKeys(language(code))

@@ -23,9 +23,10 @@ MOST_TERMS = 256
 MOST_NESTING = 32
 SHORTEST_PREFIX = 2
 
-_TOKEN = re.compile(r'(?P<open>\()|(?P<close>\))|(?P<quote>["“”„])|(?P<word>[^\s()"“”„]+)')
+_TOKEN = re.compile(
+    r'(?P<open>\()|(?P<close>\))|(?P<quote>["“”„])|(?P<not>[-\u2212\u2013](?=[^\s)]))|(?P<word>[^\s()"“”„]+)'
+)
 _QUOTE = re.compile('["“”]')
-_MINUS = re.compile("[-\u2212\u2013](?=[^\\s)])")
 _HINTS = {"-": "put it right before what it excludes", "|": "write OR", "&": "a space already means AND"}
 
 
@@ -79,8 +80,6 @@ def _token(match: re.Match[str], text: str, speech: Language) -> tuple[_Token, i
     word = match[0]
     if word in ("OR", "AND", "NOT"):
         return _Token(word.lower(), at), match.end()
-    if _MINUS.match(text, at):
-        return _Token("not", at), at + 1
     return _Token("item", at, _item(word, at, speech)), match.end()
 
 
@@ -99,7 +98,10 @@ def _item(text: str, at: int, speech: Language) -> Node:
     steps: list[Step] = []
     needs: list[Node] = []
     for chunk in words.chunks(words.plain(stem)):
-        _add_steps(words.shape(chunk), speech, steps, needs)
+        shape = words.shape(chunk)
+        if len(steps) + len(shape.row) > MOST_TERMS:
+            raise QueryError(f"a query has at most {MOST_TERMS} words", at)
+        _add_steps(shape, speech, steps, needs)
     if not steps:
         hint = _HINTS.get(stem[:1], "there is no letter, digit or emoji in it")
         raise QueryError(f"{text[:40]!r} has nothing to look for: {hint}", at)

@@ -118,7 +118,7 @@ def test_any_text_is_a_query_or_an_error_inside_it(text: str, code: str) -> None
     ],
 )
 def test_hostile_queries_cost_milliseconds(text: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     with suppress(QueryError):
         parse(text, "sv")
-    assert time.perf_counter() - start < 0.1
+    assert time.thread_time() - start < 0.1
