@@ -1,0 +1,56 @@
+"""Keeps the log within its bounds: deletes the oldest events, a slice at a time, between the commits of others."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import trio
+
+from actors.settings import Settings
+from actors.world import World
+from storage.errors import DiskFull, Unavailable
+from storage.interface import Storage
+from storage.records.identity import Millis
+from storage.retention import Keep, next_slice
+from supervision import Child
+
+ROUND: Final = 600.0
+"""Seconds between two looks at whether anything is to be deleted."""
+PAUSE: Final = 0.05
+"""Seconds between two slices, so that harvests go first."""
+_DAY_MS: Final = 86_400_000
+
+
+class Pruner:
+    """The actor that applies retention."""
+
+    def __init__(self, world: World, settings: Settings, storage: Storage) -> None:
+        self._world = world
+        self._storage = storage
+        self._keep = Keep(Millis(round(settings.retention_days * _DAY_MS)), settings.retention_events)
+
+    async def run(self, child: Child) -> None:
+        """Prune, rest, and again, until cancelled."""
+        while True:
+            child.note("pruning")
+            deleted = await self.prune()
+            if deleted:
+                self._world.log("log.pruned", events=deleted)
+            child.note("resting")
+            await trio.sleep(ROUND)
+
+    async def prune(self) -> int:
+        """Delete until the log is within its bounds; return how many events went. A full disk ends the round early."""
+        log, deleted = self._storage.log, 0
+        count = await log.count()
+        while (part := next_slice(self._keep, await log.bounds(), count, self._world.now())) is not None:
+            try:
+                gone = await log.retain(part.before, part.limit, self._storage.lease)
+            except (DiskFull, Unavailable) as error:
+                self._world.log("log.prune_failed", error=str(error))
+                return deleted
+            if not gone:
+                return deleted
+            count, deleted = count - gone, deleted + gone
+            await trio.sleep(PAUSE)
+        return deleted
