@@ -6,6 +6,8 @@ The key comes from a file or a variable, never from a flag: flags are seen by ev
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.sse_reader import EventReader, ServerEvent
 
 DEFAULT_URL = "http://127.0.0.1:8080"
-SILENCE = 60.0
+PATIENCE = httpx.Timeout(60.0, connect=10.0)
 """Seconds without a byte after which a stream counts as cut; the service sends a sign of life every 15."""
 LONGEST_WAIT = 30.0
 AGAIN = (429, 502, 503, 504)
@@ -24,13 +26,21 @@ AGAIN = (429, 502, 503, 504)
 
 
 class Client:
-    """Talks to one service. Use it as an async context."""
+    """Talks to one service. Use it as an async context. `transport` replaces the network in tests."""
 
-    def __init__(self, url: str, key: str) -> None:
+    def __init__(self, url: str, key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self.url = url.rstrip("/")
-        self._http = httpx.AsyncClient(
-            base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=httpx.Timeout(30.0, connect=10.0)
-        )
+        if not self.url.startswith(("http://", "https://")):
+            raise CommandFailed(f"{url}: the service's address must begin with http:// or https://.", Exit.USAGE)
+        try:
+            self._http = httpx.AsyncClient(
+                base_url=self.url,
+                headers={"Authorization": f"Bearer {key}"},
+                timeout=httpx.Timeout(30.0, connect=10.0),
+                transport=transport,
+            )
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise CommandFailed(f"The service's address or the key can't be used: {error}.", Exit.USAGE) from None
 
     @classmethod
     def named(cls, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
@@ -47,8 +57,6 @@ class Client:
         """Make one request and return its answer. Raises CommandFailed for no answer and for a problem document."""
         try:
             answer = await self._http.request(method, path, **request)
-        except httpx.InvalidURL as error:
-            raise CommandFailed(f"{self.url}: is not a URL: {error}.", Exit.USAGE) from None
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
         if answer.status_code >= 400:
@@ -57,12 +65,15 @@ class Client:
 
     async def sources(self) -> AsyncIterator[dict[str, Any]]:
         """Yield all sources, worst health first, page by page."""
-        path: str | None = "/v1/sources"
-        while path:
-            answer = await self.ask("GET", path)
+        query = b""
+        while True:
+            answer = await self.ask("GET", "/v1/sources", params=query)
             for source in answer.json():
                 yield source
-            path = answer.links.get("next", {}).get("url")
+            if "next" not in answer.links:
+                return
+            # Its query alone: the rest of the link is the public address, which may not be the one in use here.
+            query = httpx.URL(answer.links["next"]["url"]).query
 
     async def follow(
         self,
@@ -76,43 +87,48 @@ class Client:
         `tell` hears what a person should know. Raises CommandFailed when the first connection fails, or when the
         service refuses in a way that does not pass.
         """
-        cursor, wait, ever = "", 0.0, False
+        cursor, wait, tries = Cursor(), 0.0, 0
         while True:
             reader = EventReader()
             try:
-                async with self._http.stream(
-                    "GET",
-                    path,
-                    params=list(query),
-                    headers={"Accept": "text/event-stream"} | ({"Last-Event-ID": cursor} if cursor else {}),
-                    timeout=httpx.Timeout(SILENCE, connect=10.0),
-                ) as answer:
-                    if answer.status_code >= 400:
-                        await answer.aread()
-                        raise refused(answer)
-                    # Where the replay began: without it, a cut before the first event would leave a gap.
-                    cursor = cursor or answer.headers.get("Sanderling-Replay-From", "")
-                    if ever:
+                async with self._open(path, query, cursor) as answer:
+                    if tries:
                         tell("connected again")
-                    ever, wait = True, 0.0
+                    tries, wait = tries + 1, 0.0
                     async for chunk in answer.aiter_bytes():
                         for event in reader.feed(chunk):
                             take(event)
-                            cursor = event.id or cursor
+                            cursor.id = event.id or cursor.id
                 why = "the service closed the stream"
-            except httpx.InvalidURL as error:
-                raise CommandFailed(f"{self.url}: is not a URL: {error}.", Exit.USAGE) from None
-            except httpx.HTTPError as error:
-                if not ever:
-                    raise self._unreachable(error) from None
-                why = str(error) or type(error).__name__
             except CommandFailed as error:
-                if not ever or error.code != Exit.TRY_AGAIN:
+                if not tries or error.code not in (Exit.TRY_AGAIN, Exit.UNREACHABLE):
                     raise
                 why = error.message
+            except httpx.HTTPError as error:
+                why = str(error) or type(error).__name__
             wait = min(LONGEST_WAIT, max(wait * 2, reader.retry or 1.0))
             tell(f"cut off ({why}); trying again in {wait:.0f} s")
             await trio.sleep(wait)
+
+    @asynccontextmanager
+    async def _open(self, path: str, query: Sequence[tuple[str, str]], cursor: Cursor) -> AsyncIterator[httpx.Response]:
+        """Open a stream behind the cursor. Raises CommandFailed when it can't be opened, httpx.HTTPError once it is."""
+        headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": cursor.id} if cursor.id else {})
+        request = self._http.build_request("GET", path, params=list(query), headers=headers, timeout=PATIENCE)
+        try:
+            answer = await self._http.send(request, stream=True)
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from None
+        try:
+            if answer.status_code >= 400:
+                await answer.aread()
+                raise refused(answer)
+            # Where the replay began: without it, a cut before the first event would leave a gap.
+            cursor.id = cursor.id or answer.headers.get("Sanderling-Replay-From", "")
+            yield answer
+        finally:
+            with trio.move_on_after(1, shield=True):
+                await answer.aclose()
 
     def _unreachable(self, error: Exception) -> CommandFailed:
         return CommandFailed(
@@ -120,6 +136,13 @@ class Client:
             "`sanderling serve` starts a service; --url or SANDERLING_URL name another one.",
             Exit.UNREACHABLE,
         )
+
+
+@dataclass(slots=True)
+class Cursor:
+    """The id of the last event that was taken; empty before the first."""
+
+    id: str = ""
 
 
 def refused(answer: httpx.Response) -> CommandFailed:

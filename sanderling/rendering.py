@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 from unicodedata import combining, east_asian_width
-from urllib.parse import urlsplit
 
 from sanderling.logs import plain
 
@@ -30,7 +29,7 @@ class Renderer:
         """Yield the line of an event, then a few of its changes."""
         notice = event.get("alert_type")
         kind = "notice" if notice else str(event["source_type"])
-        host = urlsplit(str(event.get("source_url") or event.get("url") or "")).netloc
+        host = str(event.get("source_url") or event.get("url") or "").partition("//")[2].partition("/")[0]
         title = str(event.get("title") or event.get("content") or event.get("url") or "")
         text = f"{notice}: {title}" if notice else title
         clock = self._clock(str(event["emitted_at"]))

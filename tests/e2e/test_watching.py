@@ -1,0 +1,146 @@
+"""The main path, for real: a URL of each tier goes in, signed events come out, a restart loses and repeats nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from sanderling.client import Client
+from sanderling.sse_reader import ServerEvent
+from tests.e2e.origin import PARAGRAPH, Origin
+from tests.e2e.service import a_key, a_service, add
+
+pytestmark = pytest.mark.real
+
+BEGINNING = "00000000-0000-7000-8000-000000000000"
+
+
+class Reader:
+    """Collects the events of a stream."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self._news = trio.Event()
+
+    def take(self, event: ServerEvent) -> None:
+        body = json.loads(event.data)
+        assert (event.type, event.id) == (body["source_type"], body["id"])
+        self.events.append(body)
+        self._news.set()
+        self._news = trio.Event()
+
+    async def wait_for(self, wanted: Callable[[dict[str, Any]], bool], within: float = 20.0) -> dict[str, Any]:
+        with trio.fail_after(within):
+            while True:
+                for event in self.events:
+                    if wanted(event):
+                        return event
+                await self._news.wait()
+
+    @property
+    def titles(self) -> list[str]:
+        return [event["title"] for event in self.events]
+
+
+@asynccontextmanager
+async def reading(client: Client, since: str = BEGINNING) -> AsyncIterator[Reader]:
+    reader = Reader()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(client.follow, "/v1/stream", [("since", since)], reader.take)
+        yield reader
+        nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def checking(client: Client, source: object) -> AsyncIterator[None]:
+    """Ask for a look every so often, as politely as the floor of a second allows."""
+
+    async def ask() -> None:
+        while True:
+            await client.ask("POST", f"/v1/sources/{source}/check")
+            await trio.sleep(1.2)
+
+    async with trio.open_nursery() as nursery:
+        await trio.sleep(1.2)
+        nursery.start_soon(ask)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_source_of_each_tier_becomes_a_stream_of_signed_events(tmp_path: Path) -> None:
+    origin, key = Origin(), a_key(tmp_path)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(origin.serve)
+        async with a_service(tmp_path) as service, Client(service.url, key) as client, reading(client) as reader:
+            feed = await add(client, f"http://{origin.place}/feed", tags=["beach"])
+            page = await add(client, f"http://{origin.place}/page")
+            push = await add(client, f"ws://{origin.place}/socket", filter="sanderling")
+            assert [feed["type"], page["type"], push["type"]] == ["feed", "html", "push"]
+
+            origin.items.append("a knot")
+            origin.paragraphs.append(f"Twelve sanderlings were counted this morning. {PARAGRAPH}")
+            origin.say(json.dumps({"id": "1", "title": "one dunlin", "text": "nobody asked for it"}))
+            origin.say(json.dumps({"id": "2", "title": "two sanderlings", "text": "on the wire"}))
+            async with checking(client, feed["id"]), checking(client, page["id"]):
+                note = await reader.wait_for(lambda event: event["source_type"] == "feed")
+                change = await reader.wait_for(lambda event: event["source_type"] == "html")
+                frame = await reader.wait_for(lambda event: event["source_type"] == "push")
+
+            assert (note["title"], note["source_id"]) == ("a knot", feed["id"])
+            assert "label:beach" in note["tags"]
+            assert any("Twelve sanderlings" in text for text in change["diff"]["added"])
+            assert change["delta"]["stats"]["added"] == 1
+            assert frame["title"] == "two sanderlings"
+            assert all(event["signature"] and event["key_id"] and event["signed_at"] for event in reader.events)
+            assert await service.end() == 0
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_restart_goes_on_where_it_was_and_emits_nothing_twice(tmp_path: Path) -> None:
+    origin, key = Origin(), a_key(tmp_path)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(origin.serve)
+        async with a_service(tmp_path) as service, Client(service.url, key) as client, reading(client) as reader:
+            source = await add(client, f"http://{origin.place}/feed")
+            origin.items.append("before the stop")
+            async with checking(client, source["id"]):
+                last = await reader.wait_for(lambda event: event["title"] == "before the stop")
+            assert await service.end() == 0
+
+        origin.items.append("while it was down")
+        async with a_service(tmp_path) as service, Client(service.url, key) as client:
+            async with reading(client, last["id"]) as after, reading(client) as whole, checking(client, source["id"]):
+                await after.wait_for(lambda event: event["title"] == "while it was down")
+                await whole.wait_for(lambda event: event["title"] == "while it was down")
+            assert after.titles == ["while it was down"]
+            assert whole.titles == ["before the stop", "while it was down"]
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_key_made_and_revoked_beside_the_running_service_counts_at_once(tmp_path: Path) -> None:
+    from sanderling.exits import CommandFailed
+    from tests.e2e.service import run_command
+
+    async with a_service(tmp_path) as service:
+        made = await run_command("keys", "create", "--name", "late", "--scope", "sources:read", "--data", str(tmp_path))
+        key = made.stdout.decode().splitlines()[-1]
+        async with Client(service.url, key) as client:
+            assert (await client.ask("GET", "/v1/sources")).json() == []
+            await run_command("keys", "revoke", "late", "--data", str(tmp_path))
+            with pytest.raises(CommandFailed, match="401"):
+                await client.ask("GET", "/v1/sources")
+
+
+async def test_a_stop_does_not_wait_for_an_open_stream(tmp_path: Path) -> None:
+    key = a_key(tmp_path)
+    async with a_service(tmp_path) as service, Client(service.url, key) as client, reading(client):
+        await trio.sleep(0.3)
+        began = trio.current_time()
+        assert await service.end() == 0
+        assert trio.current_time() - began < 5

@@ -1,0 +1,102 @@
+"""The table of commands: quick help, exit codes, and settings as flags."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import trio
+
+from actors.settings import Settings
+from api.route import PUBLIC
+from api.route import SCOPES as ROUTE_SCOPES
+from sanderling import cli
+from sanderling.environment import flag
+from sanderling.exits import CommandFailed, Exit
+from sanderling.keys import SCOPES
+from tests.rules.source_files import ROOT
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cli, "environ", lambda: {"SANDERLING_DATA": str(tmp_path)})
+
+
+def test_every_setting_is_a_flag_of_serve(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["serve", "--help"]) == Exit.WELL
+    shown = capsys.readouterr().out
+    assert [item.name for item in fields(Settings) if flag(item.name) not in shown] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["version"], Exit.WELL),
+        (["--help"], Exit.WELL),
+        (["frobnicate"], Exit.USAGE),
+        (["settings", "--port", "x"], Exit.BAD_SETTING),
+        (["keys", "create", "--name", "x"], Exit.USAGE),
+        (["keys", "create", "--name", "x", "--scope", "everything"], Exit.USAGE),
+        (["keys", "revoke", "nobody"], Exit.FAILED),
+        (["tail"], Exit.USAGE),
+    ],
+)
+def test_the_exit_code_tells_how_it_ended(arguments: list[str], code: Exit) -> None:
+    assert cli.run(arguments) == code
+
+
+def test_the_last_line_of_create_is_the_key_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["keys", "create", "--name", "reader", "--scope", "stream:read"]) == Exit.WELL
+    written = capsys.readouterr()
+    key = written.out.splitlines()[-1]
+    assert key.startswith("svc_") and len(key) == 47
+    assert key not in written.err
+    assert cli.run(["keys", "list"]) == Exit.WELL
+    listed = capsys.readouterr().out
+    assert key[:12] in listed and key not in listed
+    assert cli.run(["keys", "revoke", key[:12]]) == Exit.WELL
+    assert cli.run(["keys", "list"]) == Exit.WELL
+    assert capsys.readouterr().out == ""
+
+
+def test_settings_show_value_and_origin(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "sanderling.toml").write_text("workers = 3\n")
+    assert cli.run(["settings", "--port", "9"]) == Exit.WELL
+    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
+    assert rows["port"] == ["9", "--port"]
+    assert rows["workers"] == ["3", str(tmp_path / "sanderling.toml")]
+
+
+def test_a_failure_inside_a_nursery_is_told_as_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def fail() -> None:
+        raise CommandFailed("The words.", Exit.TRY_AGAIN)
+
+    async def inside() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(fail)
+
+    monkeypatch.setattr(cli.main, "main", lambda *_args, **_options: trio.run(inside))
+    assert cli.run([]) == Exit.TRY_AGAIN
+    assert capsys.readouterr().err == "sanderling: The words.\n"
+
+
+def test_a_bug_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli.main, "main", lambda *_args, **_options: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cli.run([])
+
+
+def test_the_scopes_offered_are_those_that_routes_ask_for() -> None:
+    assert set(SCOPES) == ROUTE_SCOPES - {PUBLIC}
+
+
+@pytest.mark.real
+def test_help_imports_nothing_heavy() -> None:
+    probe = "import sys; from sanderling import cli; cli.run(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"trio", "httpx", "quart", "lxml", "sqlite3", "structlog"} & set(done.stdout.split())

@@ -1,0 +1,140 @@
+"""The terminal's client: resumes where it was, gives up when trying again won't help, and says so in words."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+import httpx
+import pytest
+import trio
+
+from sanderling.client import DEFAULT_URL, Client
+from sanderling.exits import CommandFailed, Exit
+from sanderling.sse_reader import ServerEvent
+
+Answer = httpx.Response | Exception
+
+
+class Frames(httpx.AsyncByteStream):
+    """A body that ends after its chunks, or breaks."""
+
+    def __init__(self, *chunks: bytes, breaks: bool = False) -> None:
+        self._chunks, self._breaks = chunks, breaks
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            yield chunk
+        if self._breaks:
+            raise httpx.ReadError("connection reset")
+
+
+def scripted(answers: Sequence[Answer], asked: list[httpx.Request]) -> httpx.MockTransport:
+    """Give one answer after the other; then end the test's world."""
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        answer = answers[len(asked) - 1] if len(asked) <= len(answers) else httpx.Response(404, json={"title": "over"})
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return httpx.MockTransport(handle)
+
+
+def stream(*chunks: bytes, breaks: bool = False, origin: str = "") -> httpx.Response:
+    headers = {"Sanderling-Replay-From": origin} if origin else {}
+    return httpx.Response(200, headers=headers, stream=Frames(*chunks, breaks=breaks))
+
+
+async def follow(
+    answers: Sequence[Answer], tell: Callable[[str], None] = lambda _words: None
+) -> tuple[list[str], list[str], CommandFailed]:
+    """Follow a scripted stream to its end; return the data taken, the cursors sent, and how it ended."""
+    asked: list[httpx.Request] = []
+    taken: list[ServerEvent] = []
+    async with Client("http://service.test", "svc_k", scripted(answers, asked)) as client:
+        with pytest.raises(CommandFailed) as caught:
+            await client.follow("/v1/stream", [("tag", "a")], taken.append, tell)
+    cursors = [request.headers.get("Last-Event-ID", "") for request in asked]
+    return [event.data for event in taken], cursors, caught.value
+
+
+async def test_after_a_cut_it_asks_for_what_came_after_the_last_whole_event(autojump_clock: object) -> None:
+    answers = [stream(b"data: 1\nid: a\n\ndata: 2\nid: b\n", breaks=True), stream(b"data: 2\nid: b\n\n")]
+    taken, cursors, _ = await follow(answers)
+    assert taken == ["1", "2"]
+    assert cursors == ["", "a", "b"]
+
+
+async def test_a_cut_before_the_first_event_resumes_where_the_stream_began(autojump_clock: object) -> None:
+    _, cursors, _ = await follow([stream(b"retry: 100\n\n", origin="where-it-began")])
+    assert cursors == ["", "where-it-began"]
+
+
+async def test_the_waits_grow_and_follow_the_services_hint(autojump_clock: object) -> None:
+    began, said = trio.current_time(), list[str]()
+    busy = httpx.Response(503, json={"title": "busy"})
+    await follow([stream(b"retry: 2000\n\n"), busy, busy, stream()], said.append)
+    assert trio.current_time() - began == pytest.approx(2 + 4 + 8 + 1)
+    assert [words for words in said if words == "connected again"] == ["connected again"]
+
+
+async def test_a_service_that_was_never_there_is_not_waited_for() -> None:
+    _, cursors, ended = await follow([httpx.ConnectError("refused")])
+    assert (len(cursors), ended.code) == (1, Exit.UNREACHABLE)
+
+
+async def test_a_service_that_went_away_is_waited_for(autojump_clock: object) -> None:
+    taken, _, _ = await follow([stream(), httpx.ConnectError("refused"), stream(b"data: back\n\n")])
+    assert taken == ["back"]
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
+async def test_a_refusal_that_does_not_pass_ends_it(status: int, autojump_clock: object) -> None:
+    _, cursors, ended = await follow([stream(), httpx.Response(status, json={"title": "no", "detail": "Because."})])
+    assert len(cursors) == 2
+    assert (ended.code, "Because." in ended.message) == (Exit.FAILED, True)
+
+
+async def test_a_problem_document_is_told_with_its_places() -> None:
+    problem = {"title": "bad", "detail": "Not valid.", "errors": [{"location": "body.url", "message": "missing"}]}
+    async with Client("http://service.test", "k", scripted([httpx.Response(400, json=problem)], [])) as client:
+        with pytest.raises(CommandFailed, match=r"Not valid\.\n  body\.url: missing"):
+            await client.ask("POST", "/v1/sources")
+
+
+async def test_an_error_that_is_no_problem_document_is_told_too() -> None:
+    async with Client("http://service.test", "k", scripted([httpx.Response(502, text="<html>")], [])) as client:
+        with pytest.raises(CommandFailed, match="502: Bad Gateway") as caught:
+            await client.ask("GET", "/v1/sources")
+    assert caught.value.code == Exit.TRY_AGAIN
+
+
+async def test_a_long_list_is_read_page_by_page_from_the_same_service() -> None:
+    asked: list[httpx.Request] = []
+    link = {"Link": '<https://public.test/v1/sources?cursor=c2>; rel="next"'}
+    answers = [httpx.Response(200, json=[{"id": 1}], headers=link), httpx.Response(200, json=[{"id": 2}])]
+    async with Client("http://service.test", "k", scripted(answers, asked)) as client:
+        assert [source["id"] async for source in client.sources()] == [1, 2]
+    assert str(asked[1].url) == "http://service.test/v1/sources?cursor=c2"
+
+
+def test_the_key_comes_from_a_file_or_a_variable(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("Key made.\nsvc_from_file\n")
+    with pytest.raises(CommandFailed, match="keys create"):
+        Client.named(None, None, {})
+    with pytest.raises(CommandFailed, match="cannot be read"):
+        Client.named(None, str(tmp_path / "absent"), {"SANDERLING_KEY": "x"})
+    assert Client.named(None, str(file), {}).url == DEFAULT_URL
+    assert (
+        Client.named(None, None, {"SANDERLING_KEY": "x", "SANDERLING_URL": "https://s.test/"}).url == "https://s.test"
+    )
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "ftp://x", "http://x:port"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(CommandFailed) as caught:
+        Client(url, "k")
+    assert caught.value.code == Exit.USAGE

@@ -1,0 +1,64 @@
+"""An event in the terminal: one line that fits, then what changed; nothing of a page is obeyed by the terminal."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.rendering import Renderer, cells, fit
+
+
+def an_event(**fields: Any) -> dict[str, Any]:
+    return {
+        "source_type": "feed",
+        "source_url": "https://news.test/rss",
+        "url": "https://news.test/1",
+        "title": "New release 1.4.2",
+        "content": "",
+        "emitted_at": "2026-11-21T12:00:41.000Z",
+    } | fields
+
+
+def lines(event: dict[str, Any], width: int = 80, *, colour: bool = False) -> list[str]:
+    return list(Renderer(width=width, colour=colour, zone=UTC).lines(event))
+
+
+def test_a_line_says_when_which_tier_where_and_what() -> None:
+    assert lines(an_event()) == ["12:00:41 feed   news.test                New release 1.4.2"]
+
+
+def test_without_a_title_the_content_speaks_then_the_url() -> None:
+    assert lines(an_event(title="", content="some  words"))[0].endswith("some words")
+    assert lines(an_event(title=""))[0].endswith("https://news.test/1")
+
+
+def test_a_notice_is_named_as_one() -> None:
+    assert " notice " in lines(an_event(alert_type="source_quiet"))[0]
+    assert "source_quiet: New release" in lines(an_event(alert_type="source_quiet"))[0]
+
+
+def test_a_page_shows_what_changed_with_signs_altered_blocks_first() -> None:
+    diff = {"added": ["c"], "removed": ["d", "e"], "changed": [{"before": "a", "after": "b"}], "truncated": False}
+    shown = lines(an_event(source_type="html", diff=diff))[1:]
+    assert [line.strip() for line in shown] == ["- a", "+ b", "+ c", "- d"]
+
+
+def test_colour_is_an_addition_only() -> None:
+    plain, coloured = lines(an_event()), lines(an_event(), colour=True)
+    assert "\x1b[32mfeed  \x1b[0m" in coloured[0]
+    assert coloured[0].replace("\x1b[32m", "").replace("\x1b[2m", "").replace("\x1b[0m", "") == plain[0]
+
+
+@given(st.text(), st.text(), st.integers(50, 200))
+def test_any_text_stays_within_its_line_and_moves_nothing(title: str, before: str, width: int) -> None:
+    diff = {"added": [], "removed": [before], "changed": [], "truncated": False}
+    for line in lines(an_event(title=title, source_url=f"https://{before}/", diff=diff), width):
+        assert cells(line) <= width
+        assert "\x1b" not in line and len(line.splitlines()) == 1
+
+
+def test_wide_characters_count_twice() -> None:
+    assert fit("日本語のニュース", 7) == "日本語…"
