@@ -282,11 +282,11 @@ async def _one_life(child: Child) -> Crash | None:
             try:
                 await child.spec.run(child)
             except Exception as error:
-                crash = describe(error)
+                crash = describe(error, skip=1)
     except Exception as error:
         # A nursery inside the child can end in a group of Cancelled and ValueError. That group is not an Exception and
         # passes the clause above; the scope takes its Cancelled out and lets the rest go on, up to here.
-        crash = describe(error)
+        crash = describe(error, skip=1)
     if crash is None and scope.cancelled_caught and not child.asked:
         crash = describe(NotReady(f"not ready within {child.spec.ready_within:g} s"))
     return crash

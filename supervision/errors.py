@@ -67,9 +67,12 @@ class Crash:
         return f"{self.kind}: {self.message}" if self.message else self.kind
 
 
-def describe(error: BaseException) -> Crash:
-    """Return the record of an exception. Never raises, whatever the exception's own `__str__` does."""
-    return Crash(type(error).__name__, _message(error), _frames(error.__traceback__))
+def describe(error: BaseException, *, skip: int = 0) -> Crash:
+    """Return the record of an exception, without the `skip` outermost frames. Never raises."""
+    traceback = error.__traceback__
+    while skip and traceback is not None:
+        traceback, skip = traceback.tb_next, skip - 1
+    return Crash(type(error).__name__, _message(error), _frames(traceback))
 
 
 def _message(error: BaseException) -> str:
