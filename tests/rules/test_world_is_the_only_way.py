@@ -16,7 +16,7 @@ BANNED = re.compile(
     r"|uuid\.uuid[14]$"
     r"|os\.(urandom|getrandom|environ|environb|getenv|getenvb)\b"
     r"|secrets\.\w+"
-    r"|socket\.\w+"
+    r"|socket\.(?![A-Z_]+$)\w+"
 )
 
 ALLOWED = {

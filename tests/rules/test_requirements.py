@@ -1,0 +1,33 @@
+"""What is imported is asked for by name, so that no dependency's dependency can take it away."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.metadata import packages_distributions
+
+from tests.rules.source_files import ROOMS, ROOT, modules
+from tests.rules.test_rooms import imported
+
+
+def asked_for() -> set[str]:
+    lines = (ROOT / "requirements/run.in").read_text("utf-8").splitlines()
+    return {canonical(line) for line in lines if line and not line.startswith("#")}
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_import_of_a_third_party_is_a_requirement() -> None:
+    known = sys.stdlib_module_names | set(ROOMS)
+    third = {name for path in modules(*ROOMS) for name in imported(path)} - known
+    providers = packages_distributions()
+    missing = {name for name in third if not {canonical(d) for d in providers.get(name, [])} & asked_for()}
+    assert missing == set()
+
+
+def test_every_requirement_is_pinned_by_hash() -> None:
+    for path in sorted((ROOT / "requirements").glob("*.txt")):
+        pins = [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith(" ")]
+        assert pins and all("==" in line and line.endswith("\\") for line in pins), path.name
