@@ -62,7 +62,7 @@ KINDS: dict[str, Kind] = {
     "url-refused": Kind(
         422,
         "The URL is refused",
-        "Only public addresses are reached. `detail` names the rule, and the setting that opens a private network, if any.",
+        "Only public addresses are reached. `detail` names the rule, and the setting that opens it, if there is one.",
     ),
     "unprocessable": Kind(422, "Well-formed, but without meaning here", "`errors` names the place."),
     "rate-limited": Kind(
