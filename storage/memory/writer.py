@@ -49,13 +49,13 @@ class Writer:
             try:
                 self._reach(f"{name}/before sync")
                 await self._sync()
+                self._check(lease)
             except trio.Cancelled:
                 self._finish(apply)
                 raise
             except BaseException:
                 self._drop(apply)
                 raise
-            self._check(lease)
             self._finish(apply)
             self._reach(f"{name}/after sync")
             self._moved_at = trio.current_time()

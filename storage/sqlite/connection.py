@@ -91,7 +91,8 @@ def in_our_words(error: Exception) -> Exception:
     """Return what a failure of SQLite means to the caller; whatever is our own mistake comes back as it is."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
-        return error
+        closed = isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error)
+        return Unavailable("the storage is closed") if closed else error
     if code & 0xFF == sqlite3.SQLITE_FULL or code == _SHMSIZE:
         return DiskFull("the disk is full: free some room")
     if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):

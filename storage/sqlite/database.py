@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from storage.sqlite.log import SqliteLog
 from storage.sqlite.migrations import STEPS, migrate, version_of
 from storage.sqlite.readers import Readers
 from storage.sqlite.sources import SqliteSources
+from storage.sqlite.wal import Wal
 from storage.sqlite.work import SqliteWork
 from storage.sqlite.writer import Writer
 from storage.tail import Tail
@@ -35,67 +37,68 @@ LOCK_TRIES, LOCK_PAUSE = 20, 0.05
 """A command that makes or upgrades the database holds the folder's lock for a moment; a server waits that long."""
 
 
-async def open_sqlite(
-    folder: Path, *, clock: Callable[[], float], owner: str, warn: Callable[[str], None]
-) -> Storage:
+async def open_sqlite(folder: Path, *, clock: Callable[[], float], owner: str, warn: Callable[[str], None]) -> Storage:
     """Open the engine over a folder, made when missing.
 
-    `clock` is the wall clock in seconds, `owner` names the process in the lease, `warn` hears
-    sentences that an operator must read. Raises Locked, NewerSchema, Corrupt, DiskFull, Unavailable.
+    `clock` is the wall clock in seconds, `owner` names the process in the lease, `warn` hears sentences that an
+    operator must read. Raises Locked, NewerSchema, Corrupt, DiskFull, Unavailable.
     """
     database = prepare(folder)
     lock = FolderLock(folder)
     await _acquire(lock)
-    try:
+    with ExitStack() as undo:
+        undo.callback(lock.release)
         opened = await trio.to_thread.run_sync(_open, database, HeadMark(folder))
+        undo.callback(opened.close)
         for sentence in opened.warnings:
             warn(sentence)
-        writer = Writer(opened.mark, clock, warn)
-        storage = SqliteStorage(database, lock, opened, owner, writer)
-        writer.start(opened.connection, opened.newest)
-        return storage
-    except BaseException:
-        lock.release()
-        raise
+        door = connect(database, READER, read_only=True)
+        undo.callback(door.close)
+        parts = _Parts(lock, door, Readers(database), Writer(opened.mark, Wal(database), clock, warn))
+        storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known)
+        parts.writer.start(opened.connection, opened.newest)
+        undo.pop_all()
+    return storage
+
+
+class _Parts(NamedTuple):
+    """What an engine closes at its end."""
+
+    lock: FolderLock
+    door: sqlite3.Connection
+    readers: Readers
+    writer: Writer
 
 
 class SqliteStorage:
-    """One opened engine; see `storage.interface.Storage`."""
+    """One opened engine; see `storage.interface.Storage`. `known`: the newest position that anyone may have seen."""
 
-    def __init__(
-        self,
-        database: Path,
-        lock: FolderLock,
-        opened: _Opened,
-        owner: str,
-        writer: Writer,
-    ) -> None:
-        self._lock = lock
-        self._door = connect(database, READER, read_only=True)
-        self._readers = Readers(database)
-        self._writer = writer
-        self.lease = lease = Lease(0, owner, opened.epoch)
-        self.tail = Tail(opened.known)
-        self.log = SqliteLog(self._writer, self._readers, opened.known)
-        self.sources = SqliteSources(self._writer, self._readers)
-        self.keys = SqliteKeys(self._writer, self._readers, self._door, lease)
-        self.alerts = SqliteAlerts(self._writer, self._readers, lease)
-        self.work = SqliteWork(self._writer, self._readers)
+    def __init__(self, parts: _Parts, lease: Lease, known: Seq) -> None:
+        self._parts = parts
+        _, door, readers, writer = parts
+        self.lease = lease
+        self.tail = Tail(known)
+        self.log = SqliteLog(writer, readers, known)
+        self.sources = SqliteSources(writer, readers)
+        self.keys = SqliteKeys(writer, readers, door, lease)
+        self.alerts = SqliteAlerts(writer, readers, lease)
+        self.work = SqliteWork(writer, readers)
 
     def __repr__(self) -> str:
-        return f"SqliteStorage({self.lease}, {self._writer}, {self._readers})"
+        return f"SqliteStorage({self.lease}, {self._parts.writer}, {self._parts.readers})"
 
     def writer_moved_at(self) -> float:
         """Return when the writer last finished something or was idle, on trio's clock."""
-        return self._writer.moved_at()
+        return self._parts.writer.moved_at()
 
     async def aclose(self) -> None:
         """Finish the writes under way, fsync, close; see Storage. The lock stays while the writer is not through."""
-        stopped = await self._writer.aclose()
-        await self._readers.aclose()
-        self._door.close()
-        if stopped:
-            self._lock.release()
+        # The writer's connection goes last: only the last one to close, if it may write, puts the WAL away.
+        lock, door, readers, writer = self._parts
+        await readers.aclose()
+        door.close()
+        if await writer.aclose():
+            lock.release()
 
 
 class _Opened(NamedTuple):
@@ -107,6 +110,11 @@ class _Opened(NamedTuple):
     newest: Seq
     known: Seq
     warnings: Sequence[str]
+
+    def close(self) -> None:
+        """Give up what was opened."""
+        self.mark.close()
+        self.connection.close()
 
 
 def _open(database: Path, mark: HeadMark) -> _Opened:

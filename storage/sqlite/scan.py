@@ -20,7 +20,9 @@ from storage.records.event import Stored
 from storage.records.identity import START, Seq, SourceId
 
 MOST = 500
-"""Most rows of one fetch, and of one page."""
+"""Most events of a page."""
+SIFTED = 100
+"""Rows of one fetch when most may be left out: bodies are up to 100 KB, and a look must not hold 500 of them."""
 FEW = 16
 """Sources up to which their index is merged rather than the log walked."""
 LAST = Seq((1 << 63) - 1)
@@ -101,7 +103,7 @@ class _Scan:
         found: list[Stored] = []
         while self._budget > 0:
             # When nothing is to be left out, a page is exactly one fetch.
-            most = min(self._budget, MOST if sifts else self._limit - len(found))
+            most = min(self._budget, SIFTED if sifts else self._limit - len(found))
             positions, rows = self._fetch(at, most)
             for row in rows:
                 if where.kinds and row[2] not in where.kinds:

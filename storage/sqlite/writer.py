@@ -22,6 +22,7 @@ from storage.interface import Lease
 from storage.records.identity import START, Seq
 from storage.sqlite.connection import in_our_words
 from storage.sqlite.folder import HeadMark
+from storage.sqlite.wal import Wal
 
 MOST_EVENTS, MOST_ROWS = 512, 500
 SLICE = 200
@@ -73,8 +74,8 @@ class Writer:
     skipped when its turn comes.
     """
 
-    def __init__(self, mark: HeadMark, clock: Callable[[], float], warn: Callable[[str], None]) -> None:
-        self._mark, self._clock, self._warn = mark, clock, warn
+    def __init__(self, mark: HeadMark, wal: Wal, clock: Callable[[], float], warn: Callable[[str], None]) -> None:
+        self._mark, self._wal, self._clock, self._warn = mark, wal, clock, warn
         self._queue: queue.SimpleQueue[_Ticket[Any] | None] = queue.SimpleQueue()
         self._next: _Ticket[Any] | None = None
         self._token = trio.lowlevel.current_trio_token()
@@ -146,6 +147,8 @@ class Writer:
             while batch := self._take():
                 self._commit(connection, [ticket for ticket in batch if not ticket.abandoned])
                 self._tell(self._wake, batch, 0)
+                with suppress(sqlite3.Error):  # the commit stands; what ails the disk, the next one will say
+                    self._wal.after_commit(connection)
                 if abs(self._clock() - self._marked_at) >= 1:
                     self._write_mark()
         finally:

@@ -119,7 +119,7 @@ async def test_waiters_are_woken_a_bucket_at_a_time(autojump_clock: trio.testing
         assert tail.statistics().waiting == 10 * BUCKET
         nursery.start_soon(watch)
         await tail.publish([stored(2)])
-    # The watcher runs once a turn of the loop, at a random place in it: two buckets are the most between two of its looks.
+    # The watcher runs once a turn of the loop, at a random place in it: so two buckets may lie between two looks.
     assert max(later - earlier for earlier, later in zip(seen, [*seen[1:], awake], strict=True)) <= 2 * BUCKET
 
 

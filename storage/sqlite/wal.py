@@ -1,0 +1,42 @@
+"""Keeping the write-ahead log small while readers overlap.
+
+SQLite's own checkpoint, after each 1,000 pages, copies only what no reader needs and starts the WAL over only when no
+reader is in it. Under a few readers that replay without pause, each of them briefly, there is always one; so the WAL
+would grow for as long as they go on. Above a size we therefore wait for the readers of the moment, a page's time, and
+cut it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+CUT_AT = 16 << 20
+"""Bytes of WAL above which it is cut. An ordinary WAL stays at about 4 MB."""
+PATIENCE = 0.1
+"""Seconds that the writer waits for readers; one that takes longer (a backup) is left in peace for a while."""
+
+
+class Wal:
+    """The WAL of a database, as its writer sees it."""
+
+    def __init__(self, database: Path) -> None:
+        self._path = database.with_name(database.name + "-wal")
+        self._cut_at = CUT_AT
+
+    def after_commit(self, connection: sqlite3.Connection) -> None:
+        """Cut the WAL when it is too large. Raises sqlite3.Error, with the commit unharmed."""
+        try:
+            size = self._path.stat().st_size
+        except FileNotFoundError:
+            return
+        if size <= self._cut_at:
+            return
+        (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
+        connection.execute(f"PRAGMA busy_timeout={int(PATIENCE * 1000)}").fetchone()
+        try:
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            connection.execute(f"PRAGMA busy_timeout={patience}").fetchone()
+        # When somebody holds a snapshot for long, waiting at each commit would be worse than a larger WAL.
+        self._cut_at = 2 * size if busy else CUT_AT
