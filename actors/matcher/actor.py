@@ -1,0 +1,170 @@
+"""The matcher: for every event of the log, in order, who must get it; rows and cursor in one transaction.
+
+The recorder's batches are taken from memory while they join on to the cursor; where one is missing, its events are
+read from the log, a page at a time. The durable cursor moves together with the rows that it caused, so a crash at any
+point repeats whole events, and the outbox takes a pair of destination and event once: nothing is lost, nothing is
+there twice.
+
+A change of alerts takes effect between two events: what came before the cursor is settled by the old alerts and durable
+before the new ones are read and the change is acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import assert_never
+
+import msgspec
+import trio
+
+from actors.matcher.audience import Audience, Told
+from actors.messages import AlertsChanged, Committed, MatcherMessage
+from actors.world import World
+from storage.errors import CursorMoved
+from storage.interface import Storage
+from storage.records.cursor import EVERYTHING
+from storage.records.delivery import Match
+from storage.records.event import Stored
+from storage.records.identity import START, Seq
+from supervision import Child, Mailbox
+
+CURSOR = "matcher"
+PAGE = 200
+MOST_ROWS = 500
+"""Outbox rows in one transaction, or those of one event where they are more."""
+
+_TOLD = msgspec.json.Decoder(Told)
+
+
+async def _nothing() -> None:
+    pass
+
+
+class Matcher:
+    """One actor; only its cursor is durable.
+
+    nudge: tells a destination's actor that it has new rows; never waits. refresh: brings the destinations' actors in
+    line with what is stored, before a change is acknowledged. The mailbox belongs to the composition root.
+    """
+
+    def __init__(
+        self,
+        *,
+        storage: Storage,
+        mailbox: Mailbox[MatcherMessage],
+        nudge: Callable[[str], None],
+        world: World,
+        refresh: Callable[[], Awaitable[None]] = _nothing,
+    ) -> None:
+        self._storage = storage
+        self._mailbox = mailbox
+        self._nudge = nudge
+        self._world = world
+        self._refresh = refresh
+
+    async def run(self, child: Child) -> None:
+        """Follow the log until cancelled, which may happen at any point: the next life goes on at the cursor."""
+        while True:
+            try:
+                await self._follow(child)
+            except CursorMoved as error:
+                # An earlier life's write arrived after this one had read the cursor. The stored one is right.
+                self._world.log("matcher.cursor_moved", error=str(error))
+
+    async def _follow(self, child: Child) -> None:
+        self._begin(await self._storage.work.cursor(CURSOR))
+        self._audience = Audience(self._refused)
+        await self._read_alerts()
+        await self._read_log()
+        await self._save()
+        # An earlier life may have ended between its commit and its nudges.
+        for destination in self._audience.destinations():
+            self._nudge(destination)
+        child.ready()
+        while True:
+            await self._handle(await self._mailbox.receive())
+            while (message := self._waiting()) is not None:
+                await self._handle(message)
+            await self._save()
+
+    def _begin(self, saved: Seq | None) -> None:
+        """Forget everything but the durable cursor: `_at` is how far this life has matched, `_rows` what it found."""
+        self._saved = saved
+        self._at = START if saved is None else saved
+        self._rows: list[Match] = []
+
+    async def _handle(self, message: MatcherMessage) -> None:
+        match message:
+            case Committed(after, events):
+                await self._take(after, events)
+            case AlertsChanged(reply):
+                with reply:
+                    await self._save()
+                    await self._read_alerts()
+                    await self._refresh()
+                    reply.answer(None)
+            case _:
+                assert_never(message)
+
+    def _waiting(self) -> MatcherMessage | None:
+        try:
+            return self._mailbox.receive_nowait()
+        except trio.WouldBlock:
+            return None
+
+    async def _take(self, after: int, events: Sequence[Stored]) -> None:
+        """Match a batch, or read the log when something lies between the cursor and it."""
+        if after > self._at:
+            await self._read_log()
+        # Reading the log may have gone past some or all of the batch.
+        await self._match([event for event in events if event.seq > self._at])
+
+    async def _read_log(self) -> None:
+        while True:
+            page = await self._storage.log.read(self._at, PAGE, EVERYTHING)
+            if not page.events:
+                return
+            await self._match(page.events)
+
+    async def _match(self, events: Sequence[Stored]) -> None:
+        for event in events:
+            told = self._told(event)
+            if told is not None:
+                now = self._world.now()
+                self._rows += [
+                    Match(destination, event.seq, now) for destination in self._audience.of(told, event.source)
+                ]
+            self._at = event.seq
+            if len(self._rows) >= MOST_ROWS:
+                await self._save()
+            else:
+                await trio.lowlevel.checkpoint()
+
+    def _told(self, event: Stored) -> Told | None:
+        try:
+            return _TOLD.decode(event.body)
+        except msgspec.MsgspecError as error:
+            # One damaged body must not stop every later event from being delivered.
+            self._world.log("matcher.unreadable", seq=event.seq, error=str(error)[:200])
+            return None
+
+    async def _save(self) -> None:
+        """Commit the rows found and the cursor; then tell the destinations."""
+        if self._at == (START if self._saved is None else self._saved):
+            return
+        self._world.reach("matcher/before advance")
+        await self._storage.work.advance(CURSOR, self._saved, self._at, self._rows, self._storage.lease)
+        self._world.reach("matcher/after advance")
+        grown = dict.fromkeys(row.destination for row in self._rows)
+        self._begin(self._at)
+        for destination in grown:
+            self._nudge(destination)
+
+    async def _read_alerts(self) -> None:
+        alerts = await self._storage.alerts.all()
+        destinations = await self._storage.alerts.destinations()
+        self._audience.replace(alerts, destinations)
+        self._world.log("matcher.alerts", alerts=len(self._audience), after=self._at)
+
+    def _refused(self, alert: str, error: str) -> None:
+        self._world.log("matcher.query_refused", alert_id=alert, error=error)

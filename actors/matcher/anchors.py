@@ -1,0 +1,82 @@
+"""What a query can't do without: words and prefixes of which every matching text has at least one.
+
+A word needs itself, AND is content with its rarest part, OR needs all of its parts, a phrase its rarest word, and an
+exclusion needs nothing. An index over anchors meets only the queries that could match, because a rare word is rarely
+met (the percolator technique).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, assert_never
+
+from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Step, Unit, Word
+
+Cost = Callable[[str], float]
+"""How often a key is met; only the order of costs matters."""
+
+_PREFIX_FACTOR = 8.0
+"""A prefix is met more often than a word of its length, and costs more to look up."""
+
+
+class Anchors(NamedTuple):
+    """`exact`: a text with an anchor is known to match, without looking further."""
+
+    cost: float
+    keys: tuple[str, ...]
+    prefixes: tuple[str, ...]
+    exact: bool
+
+
+def anchors(node: Node, cost: Cost) -> Anchors | None:
+    """Return a query's cheapest anchors; None when texts without any of its words can match."""
+    match node:
+        case Word() | Prefix():
+            return _of_unit(node, cost)
+        case Phrase(steps):
+            return min((_of_step(step, cost) for step in steps), key=_cost)._replace(exact=False)
+        case Not():
+            return None
+        case Any(parts):
+            return _of_any([anchors(part, cost) for part in parts])
+        case All(parts):
+            needed = [found for part in parts if (found := anchors(part, cost)) is not None]
+            if not needed:
+                return None
+            cheapest = min(needed, key=_cost)
+            return cheapest if len(parts) == 1 else cheapest._replace(exact=False)
+        case _:
+            assert_never(node)
+
+
+def _of_unit(unit: Unit, cost: Cost) -> Anchors:
+    if isinstance(unit, Prefix):
+        return Anchors(_PREFIX_FACTOR * cost(unit.text), (), (unit.text,), True)
+    return Anchors(sum(cost(key) for key in unit.keys), unit.keys, (), True)
+
+
+def _of_step(step: Step, cost: Cost) -> Anchors:
+    """A stretch of a phrase has several readings, and the text may be written in any of them."""
+
+    def rarest(path: Path) -> Anchors:
+        return min((_of_unit(unit, cost) for unit in path), key=_cost)
+
+    return _union([rarest(path) for path in step])
+
+
+def _of_any(parts: list[Anchors | None]) -> Anchors | None:
+    needed = [part for part in parts if part is not None]
+    return _union(needed) if len(needed) == len(parts) else None
+
+
+def _union(parts: list[Anchors]) -> Anchors:
+    return Anchors(
+        sum(part.cost for part in parts),
+        tuple(dict.fromkeys(key for part in parts for key in part.keys)),
+        tuple(dict.fromkeys(prefix for part in parts for prefix in part.prefixes)),
+        all(part.exact for part in parts),
+    )
+
+
+def _cost(found: Anchors) -> float:
+    return found.cost

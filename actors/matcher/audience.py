@@ -1,0 +1,85 @@
+"""Who wants an event: the alerts in force and their destinations, as they were read at one moment.
+
+Ordinary events are matched by text; the service's own notices never are: an alert gets those that it asks for by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from actors.matcher.index import StandingQueries
+from actors.query import Analysed, QueryError, UnknownLanguage, parse
+from storage.records.alert import Alert
+from storage.records.destination import Destination
+
+
+class Told(Struct, frozen=True):
+    """What matching needs of an event's wire JSON."""
+
+    title: str
+    content: str
+    alert_type: str | None = None
+
+
+class Audience:
+    """Answers whom an event is for. `refused` hears of a stored query that can no longer be read."""
+
+    def __init__(self, refused: Callable[[str, str], None]) -> None:
+        self._refused = refused
+        self._alerts: dict[str, Alert] = {}
+        self._queries = StandingQueries()
+        self._destinations: dict[str, tuple[str, ...]] = {}
+
+    def replace(self, alerts: Sequence[Alert], destinations: Sequence[Destination]) -> None:
+        """Take over a new state; only what changed is indexed anew. Alerts without a destination are left out."""
+        self._destinations = _by_alert(destinations)
+        wanted = {alert.id: alert for alert in alerts if alert.enabled and alert.id in self._destinations}
+        for id in [id for id in self._alerts if id not in wanted]:
+            self._queries.remove(id)
+        for id, alert in wanted.items():
+            old = self._alerts.get(id)
+            if old is None or _standing(old) != _standing(alert):
+                self._index(alert)
+        self._alerts = wanted
+
+    def of(self, told: Told, source: str) -> list[str]:
+        """Return the ids of the destinations that must get an event of a source, in a fixed order."""
+        if told.alert_type is None:
+            alerts = self._queries.match(Analysed(told.title, told.content), source)
+        else:
+            alerts = [alert.id for alert in self._alerts.values() if _asks(alert, told.alert_type, source)]
+        return [destination for alert in alerts for destination in self._destinations[alert]]
+
+    def destinations(self) -> list[str]:
+        """Return every destination that something may be delivered to."""
+        return [destination for ids in self._destinations.values() for destination in ids]
+
+    def __len__(self) -> int:
+        return len(self._alerts)
+
+    def _index(self, alert: Alert) -> None:
+        self._queries.remove(alert.id)
+        try:
+            self._queries.add(alert.id, parse(alert.filter_query, alert.language), alert.source_ids)
+        except (QueryError, UnknownLanguage) as error:
+            # Registration refuses such a query; here it can only be the work of another version.
+            self._refused(alert.id, str(error))
+
+
+def _by_alert(destinations: Sequence[Destination]) -> dict[str, tuple[str, ...]]:
+    """A disabled destination gets no new rows: enabling it offers a replay from where it stopped."""
+    found: dict[str, list[str]] = {}
+    for destination in destinations:
+        if destination.enabled and destination.state != "disabled":
+            found.setdefault(destination.alert_id, []).append(destination.id)
+    return {alert: tuple(ids) for alert, ids in found.items()}
+
+
+def _standing(alert: Alert) -> tuple[str, str, tuple[str, ...]]:
+    return alert.filter_query, alert.language, alert.source_ids
+
+
+def _asks(alert: Alert, alert_type: str, source: str) -> bool:
+    return alert_type in alert.notices and (not alert.source_ids or source in alert.source_ids)

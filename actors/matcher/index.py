@@ -1,0 +1,201 @@
+"""Which of many standing queries a text satisfies, at a cost that grows with those that could, not with all.
+
+A query lies under its anchors (`anchors.py`), in a table for its language and for the source it is bound to, so that an
+alert costs nothing on other sources' events. A text's keys are held against the tables' keys: queries that are an OR of
+plain words are decided by that, the others are evaluated. Queries without anchors (only exclusions, or empty) are
+evaluated for every text. How common a word is, the index learns from the texts it sees, and files what lies under a
+common word anew, a few queries at a time; a guess that is off costs time, never a match.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from actors.matcher.anchors import Anchors, anchors
+from actors.query import Analysed, Query
+from actors.query.match import holds
+from storage.records.identity import SourceId
+
+NARROW = 32
+"""A query of so many sources lies in a table for each; one of more lies in the common table and is held to its set."""
+_SAMPLE = 8
+"""One text in so many is learned from."""
+_MOST_COUNTED = 50_000
+_CROWD = 16
+"""Queries under one word, from which on it is worth asking whether they have a rarer one."""
+_REFILED = 100
+"""Queries looked at anew for one text, at some 10 us each."""
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    """A query; only its anchors ever change, and only between `drop` and `put`."""
+
+    order: int
+    id: str
+    query: Query
+    scopes: tuple[SourceId | None, ...]
+    wide: frozenset[str] | None
+    anchors: Anchors | None
+
+
+class _Table(NamedTuple):
+    """The queries of one scope and language: `sure` ones match when an anchor is there, `maybe` ones are evaluated."""
+
+    sure: dict[str, dict[_Entry, None]]
+    maybe: dict[str, dict[_Entry, None]]
+    sure_prefix: dict[str, dict[_Entry, None]]
+    maybe_prefix: dict[str, dict[_Entry, None]]
+    always: dict[_Entry, None]
+    lengths: Counter[int]
+
+    def put(self, entry: _Entry) -> None:
+        """File a query under its anchors."""
+        if entry.anchors is None:
+            self.always[entry] = None
+            return
+        for table, anchor in self._places(entry.anchors):
+            table.setdefault(anchor, {})[entry] = None
+        self.lengths.update(map(len, entry.anchors.prefixes))
+
+    def drop(self, entry: _Entry) -> None:
+        """Take a query out of every place that `put` gave it."""
+        if entry.anchors is None:
+            del self.always[entry]
+            return
+        for table, anchor in self._places(entry.anchors):
+            del table[anchor][entry]
+            if not table[anchor]:
+                del table[anchor]
+        self.lengths.subtract(map(len, entry.anchors.prefixes))
+
+    def _places(self, found: Anchors) -> Iterator[tuple[dict[str, dict[_Entry, None]], str]]:
+        for key in found.keys:
+            yield (self.sure if found.exact else self.maybe), key
+        for prefix in found.prefixes:
+            yield (self.sure_prefix if found.exact else self.maybe_prefix), prefix
+
+    def match(self, text: Analysed, code: str) -> dict[_Entry, None]:
+        """Return the queries that a text satisfies, in no particular order."""
+        keys = text.keys(code)
+        found: dict[_Entry, None] = {}
+        possible = dict(self.always)
+        for key in _common(keys, self.sure):
+            found.update(self.sure[key])
+        for key in _common(keys, self.maybe):
+            possible.update(self.maybe[key])
+        for prefix in self._prefixes(text):
+            found.update(self.sure_prefix.get(prefix, ()))
+            possible.update(self.maybe_prefix.get(prefix, ()))
+        for entry in possible:
+            if entry not in found and holds(entry.query.root, text, code):
+                found[entry] = None
+        return found
+
+    def _prefixes(self, text: Analysed) -> list[str]:
+        """Return the prefixes in use that some word of the text begins with."""
+        if not self.sure_prefix and not self.maybe_prefix:
+            return []
+        lengths = [length for length, uses in self.lengths.items() if uses]
+        beginnings = dict.fromkeys(word[:length] for word in text.folded for length in lengths)
+        return [start for start in beginnings if start in self.sure_prefix or start in self.maybe_prefix]
+
+
+@dataclass(slots=True)
+class _Commonness:
+    """How often keys are met, learned from a sample of the texts and bounded; what was met long ago fades."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def see(self, keys: Iterable[str]) -> None:
+        """Count a text's keys."""
+        self.counts.update(keys)
+        if len(self.counts) > _MOST_COUNTED:
+            self.counts = Counter({key: count // 2 for key, count in self.counts.items() if count > 1})
+
+    def cost(self, key: str) -> float:
+        """Return how dear a key is as an anchor: what is unknown is taken to be rarer the longer it is."""
+        return self.counts.get(key, 0) + 1 / (1 + len(key))
+
+
+class StandingQueries:
+    """The index. Queries come and go one by one, without rebuilding anything."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, _Entry] = {}
+        self._tables: dict[SourceId | None, dict[str, _Table]] = {}
+        self._common = _Commonness()
+        self._made = self._seen = 0
+
+    def add(self, id: str, query: Query, sources: Sequence[str] = ()) -> None:
+        """Add a query, or replace the one of this id. `sources` bind it; none means all."""
+        self.remove(id)
+        bound = [SourceId(source) for source in dict.fromkeys(sources)]
+        narrow = 0 < len(bound) <= NARROW
+        self._made += 1
+        entry = _Entry(
+            order=self._made,
+            id=id,
+            query=query,
+            scopes=tuple(bound) if narrow else (None,),
+            wide=frozenset(bound) if bound and not narrow else None,
+            anchors=anchors(query.root, self._common.cost),
+        )
+        self._entries[id] = entry
+        for scope in entry.scopes:
+            tables = self._tables.setdefault(scope, {})
+            tables.setdefault(query.language, _Table({}, {}, {}, {}, {}, Counter())).put(entry)
+
+    def remove(self, id: str) -> None:
+        """Remove a query; one that is not there is no error."""
+        entry = self._entries.pop(id, None)
+        if entry is None:
+            return
+        for scope in entry.scopes:
+            self._tables[scope][entry.query.language].drop(entry)
+            if not any(any(table[:5]) for table in self._tables[scope].values()):
+                del self._tables[scope]
+
+    def match(self, text: Analysed, source: str) -> list[str]:
+        """Return the ids of the queries that a source's text satisfies, oldest first."""
+        found: dict[_Entry, None] = {}
+        for scope in (None, SourceId(source)):
+            for code, table in self._tables.get(scope, {}).items():
+                found.update(table.match(text, code))
+        self._seen += 1
+        if self._seen % _SAMPLE == 1:
+            self._learn(text, source)
+        held = [entry for entry in found if entry.wide is None or source in entry.wide]
+        return [entry.id for entry in sorted(held, key=lambda entry: entry.order)]
+
+    def _learn(self, text: Analysed, source: str) -> None:
+        """Count a text's words, and file anew some of the queries that it met under a word they have in common."""
+        for code in dict.fromkeys(code for scope in (None, SourceId(source)) for code in self._tables.get(scope, {})):
+            self._common.see(text.keys(code))
+        for code, table in self._tables.get(None, {}).items():
+            crowds = [key for key in sorted(_common(text.keys(code), table.maybe)) if len(table.maybe[key]) >= _CROWD]
+            for entry in [entry for key in crowds for entry in islice(table.maybe[key], _REFILED)][:_REFILED]:
+                self._refile(table, entry)
+
+    def _refile(self, table: _Table, entry: _Entry) -> None:
+        """Put a query under rarer anchors if it has some, else to the end of its row, so that others get a turn."""
+        table.drop(entry)
+        entry.anchors = anchors(entry.query.root, self._common.cost)
+        table.put(entry)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _common(keys: frozenset[str], table: dict[str, dict[_Entry, None]]) -> list[str]:
+    """Return the keys in both, walking along the shorter side."""
+    if len(keys) < len(table):
+        return [key for key in keys if key in table]
+    return [key for key in table if key in keys]

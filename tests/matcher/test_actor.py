@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from actors.messages import AlertsChanged, Committed
+from storage.errors import CursorMoved
+from storage.records.event import Stored
+from storage.records.identity import START
+from tests.matcher.rig import Rig, a_child, a_destination, an_alert
+from tests.support.build import a_source_id
+
+
+@asynccontextmanager
+async def running(rig: Rig, **more: Any) -> AsyncIterator[None]:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(rig.matcher(**more).run, a_child())
+        await wait_all_tasks_blocked()
+        yield
+        await wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+
+
+async def changed(rig: Rig) -> None:
+    await rig.mailbox.ask(AlertsChanged)
+
+
+def committed(rig: Rig, after: int, events: Any) -> None:
+    rig.mailbox.send_nowait(Committed(after, events))
+
+
+async def test_a_committed_event_reaches_the_outbox_of_every_alert_it_satisfies() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a", "price"), an_alert("b", "plan OR price"), an_alert("c", "plan"))
+    async with running(rig):
+        committed(rig, START, await rig.commit("A new price"))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"a-hook": ["A new price"], "b-hook": ["A new price"]}
+        assert rig.nudged[-2:] == ["a-hook", "b-hook"]
+
+
+async def test_batches_that_join_on_are_matched_without_reading_the_log() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    async with running(rig):
+        reads = 0
+        plain = rig.storage.log.read
+
+        async def counted(*args: Any) -> Any:
+            nonlocal reads
+            reads += 1
+            return await plain(*args)
+
+        rig.storage.log.read = counted  # type: ignore[method-assign, assignment]
+        after = START
+        for number in range(5):
+            events = await rig.commit(f"price {number}")
+            committed(rig, after, events)
+            after = events[-1].seq
+            await wait_all_tasks_blocked()
+        assert (reads, len(rig.outbox()["alert-hook"])) == (0, 5)
+
+
+async def test_what_was_committed_before_the_matcher_started_is_matched() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    await rig.commit(*[f"price {number}" for number in range(450)])
+    async with running(rig):
+        assert len(rig.outbox()["alert-hook"]) == 450
+        assert await rig.is_settled()
+
+
+async def test_a_batch_that_never_came_is_read_from_the_log() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    async with running(rig):
+        missed = await rig.commit("price 1", "other", "price 2")
+        committed(rig, missed[-1].seq, await rig.commit("price 3"))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"alert-hook": ["price 1", "price 2", "price 3"]}
+
+
+async def test_a_batch_that_comes_after_its_events_were_read_is_not_matched_twice() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    first = await rig.commit("price 1")
+    async with running(rig):
+        committed(rig, START, first)
+        committed(rig, START, [*first, *await rig.commit("price 2")])
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
+
+
+async def test_an_alert_is_matched_only_on_its_own_sources() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert(source_ids=(a_source_id(2),)))
+    async with running(rig):
+        committed(rig, START, [*await rig.commit("price 1", source=1), *await rig.commit("price 2", source=2)])
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"alert-hook": ["price 2"]}
+
+
+async def test_a_change_of_alerts_takes_effect_between_two_events() -> None:
+    """What was committed before the answer is for the old alerts, what is committed after it for the new ones."""
+    rig = Rig()
+    await rig.prepare(an_alert("old"))
+    async with running(rig):
+        before = await rig.commit("price 1")
+        committed(rig, START, before)
+        await rig.prepare_only(an_alert("new"))
+        await rig.storage.alerts.put(an_alert("old", "plan"))
+        await changed(rig)
+        committed(rig, before[-1].seq, await rig.commit("price 2"))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"old-hook": ["price 1"], "new-hook": ["price 2"]}
+
+
+async def test_a_change_is_acknowledged_after_the_destinations_were_brought_in_line() -> None:
+    rig = Rig()
+    order: list[str] = []
+
+    async def refresh() -> None:
+        await trio.lowlevel.checkpoint()
+        order.append("refreshed")
+
+    async with running(rig, refresh=refresh):
+        await changed(rig)
+        order.append("answered")
+    assert order == ["refreshed", "answered"]
+
+
+async def test_disabled_and_deleted_alerts_and_destinations_get_nothing() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("off", enabled=False), an_alert("gone"), an_alert("dead"), an_alert("shut"))
+    await rig.storage.alerts.put_destination(a_destination("dead-hook", "dead", state="disabled"))
+    await rig.storage.alerts.put_destination(a_destination("shut-hook", "shut", enabled=False))
+    async with running(rig):
+        await rig.storage.alerts.delete("gone")
+        await changed(rig)
+        committed(rig, START, await rig.commit("price"))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {}
+        assert await rig.is_settled()
+
+
+async def test_notices_go_to_the_alerts_that_ask_for_them_and_are_never_matched_by_text() -> None:
+    rig = Rig()
+    mine = (a_source_id(1),)
+    await rig.prepare(
+        an_alert("text", "price", notices=()),
+        an_alert("asks", "nothing", notices=("source_quiet",)),
+        an_alert("elsewhere", "nothing", notices=("source_quiet",), source_ids=(a_source_id(2),)),
+        an_alert("here", "nothing", notices=("source_quiet", "x"), source_ids=mine),
+    )
+    async with running(rig):
+        committed(rig, START, await rig.notice("source_quiet"))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"asks-hook": ["price"], "here-hook": ["price"]}
+
+
+async def test_a_stored_query_that_can_no_longer_be_read_stops_nothing_else() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("broken", "(("), an_alert("strange", language="xx"), an_alert("good"))
+    async with running(rig):
+        committed(rig, START, await rig.commit("price"))
+        await wait_all_tasks_blocked()
+    assert rig.outbox() == {"good-hook": ["price"]}
+    assert rig.logged.count("matcher.query_refused") == 2
+
+
+async def test_a_damaged_event_is_passed_over() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    async with running(rig):
+        (event,) = await rig.commit("price 1")
+        damaged = Stored(event.seq, event.source, event.kind, event.tags, b'{"title": 7}')
+        committed(rig, START, [damaged])
+        committed(rig, event.seq, await rig.commit("price 2"))
+        await wait_all_tasks_blocked()
+        assert "matcher.unreadable" in rig.logged
+        assert rig.outbox() == {"alert-hook": ["price 2"]}
+
+
+async def test_many_rows_are_written_in_several_transactions() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a"), an_alert("b"))
+    await rig.commit(*[f"price {number}" for number in range(400)])
+    async with running(rig):
+        assert sorted(map(len, rig.outbox().values())) == [400, 400]
+        assert rig.points.count("matcher/after advance") == 2
+
+
+async def test_a_cursor_that_was_moved_by_an_earlier_life_is_read_again() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    async with running(rig):
+        events = await rig.commit("price 1", "price 2")
+        rig.disk.cursors["matcher"] = events[0].seq
+        committed(rig, START, events)
+        await wait_all_tasks_blocked()
+        assert "matcher.cursor_moved" in rig.logged
+        assert rig.outbox() == {"alert-hook": ["price 2"]}
+        assert await rig.is_settled()
+
+
+async def test_destinations_are_nudged_at_the_start_in_case_an_earlier_life_could_not() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a"), an_alert("b"))
+    async with running(rig):
+        assert rig.nudged == ["a-hook", "b-hook"]
+
+
+async def a_life(rig: Rig, stop_at: int) -> bool:
+    """Live until the given checkpoint; return whether everything was done before it."""
+    done = False
+
+    async def run() -> None:
+        with trio.CancelScope() as scope:
+            instrument.scope = scope
+            await rig.matcher().run(a_child())
+
+    class Instrument(trio.abc.Instrument):
+        scope: trio.CancelScope | None = None
+        steps = 0
+
+        def after_task_step(self, task: trio.lowlevel.Task) -> None:
+            if "run" in task.name and self.scope is not None:
+                self.steps += 1
+                if self.steps == stop_at:
+                    self.scope.cancel()
+
+    instrument = Instrument()
+    trio.lowlevel.add_instrument(instrument)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run, name="run")
+            await wait_all_tasks_blocked()
+            done = instrument.steps < stop_at
+            nursery.cancel_scope.cancel()
+    finally:
+        trio.lowlevel.remove_instrument(instrument)
+    return done
+
+
+async def test_ended_at_any_step_and_begun_again_no_row_is_lost_and_none_is_there_twice() -> None:
+    """The cancellation sweep: each life is cut off one step later than the one before, until one gets to the end."""
+    titles = [f"price {number}" for number in range(8)]
+    for stop_at in range(1, 500):
+        rig = Rig()
+        await rig.prepare(an_alert("a"), an_alert("b"))
+        events = [await rig.commit(title) for title in titles]
+        after = START
+        for (event,) in events[2:]:
+            committed(rig, event.seq - 1 if after == START else after, [event])
+            after = event.seq
+        done = await a_life(rig, stop_at)
+        rig.restart()
+        async with running(rig):
+            pass
+        assert rig.outbox() == {"a-hook": titles, "b-hook": titles}, stop_at
+        assert await rig.is_settled()
+        if done:
+            assert stop_at > 10
+            return
+    raise AssertionError("no life was long enough")
+
+
+async def test_a_crash_at_either_side_of_the_commit_repeats_whole_events_only() -> None:
+    for point in ("matcher/before advance", "matcher/after advance"):
+        rig = Rig()
+        await rig.prepare(an_alert())
+        await rig.commit("price 1", "price 2")
+
+        def crash(name: str, point: str = point) -> None:
+            if name == point:
+                raise CursorMoved("planted")
+
+        rig.at_point = crash
+        with trio.move_on_after(0):
+            await rig.matcher().run(a_child())
+        rig.at_point = lambda name: None
+        rig.restart()
+        async with running(rig):
+            assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}

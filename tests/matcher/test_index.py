@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.matcher.index import NARROW, StandingQueries
+from actors.query import Analysed, matches, parse
+from actors.query.nodes import Unit
+
+WORD = st.sampled_from(
+    ["price", "plan", "planer", "förslag", "forslag", "e-post", "epost", "東京", "東京都", "c++", "ny"]
+)
+LEAF = st.one_of(
+    WORD,
+    WORD.map(lambda word: f"-{word}"),
+    st.lists(WORD, min_size=1, max_size=3).map(lambda words: '"' + " ".join(words) + '"'),
+    st.sampled_from(["pl*", "fors*", "ep*", "-pr*", '"ny e-po*"']),
+)
+QUERY = st.recursive(
+    LEAF,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: "(" + " ".join(parts) + ")"),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: "(" + " OR ".join(parts) + ")"),
+        inner.map(lambda part: f"-({part})"),
+    ),
+    max_leaves=6,
+) | st.just("")
+TEXT = st.lists(WORD, max_size=6).map(" ".join)
+SOURCES = st.sampled_from([(), ("a",), ("b",), ("a", "b"), ("b", *map(str, range(NARROW)))])
+ALERTS = st.lists(st.tuples(QUERY, st.sampled_from(["sv", "en", "simple"]), SOURCES), max_size=8)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ALERTS, st.lists(TEXT, min_size=1, max_size=4), st.data())
+def test_the_index_finds_what_a_scan_of_all_queries_finds(
+    alerts: list[tuple[str, str, tuple[str, ...]]], texts: list[str], data: st.DataObject
+) -> None:
+    """Also while queries go, and others take their ids: nothing stays behind."""
+    index = StandingQueries()
+    live: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+    for number, alert in enumerate(alerts):
+        id = f"alert {number % 5}"
+        live.pop(id, None)
+        live[id] = alert
+        index.add(id, parse(alert[0], alert[1]), alert[2])
+        if data.draw(st.booleans()):
+            gone = data.draw(st.sampled_from([*live]))
+            del live[gone]
+            index.remove(gone)
+        for text in texts:
+            analysed = Analysed(text, "")
+            for source in ("a", "b", "c"):
+                naive = [
+                    id
+                    for id, (query, language, sources) in live.items()
+                    if (not sources or source in sources) and matches(parse(query, language), Analysed(text, ""))
+                ]
+                assert index.match(analysed, source) == naive
+    assert len(index) == len(live)
+
+
+def test_an_emptied_index_holds_nothing() -> None:
+    index = StandingQueries()
+    for number, query in enumerate(['a "b c" -d', "x OR yz*", "", "-q"]):
+        index.add(str(number), parse(query, "sv"), ("source",) if number % 2 else ())
+    for number in range(5):
+        index.remove(str(number))
+    assert (len(index), index._tables) == (0, {})
+
+
+class Counting(Analysed):
+    """Counts the words that were looked up one by one."""
+
+    looked_up = 0
+
+    def has(self, unit: Unit, code: str) -> bool:
+        self.looked_up += 1
+        return super().has(unit, code)
+
+
+def test_an_event_meets_only_the_queries_that_could_match_it() -> None:
+    """A thousand alerts share a word; once the index has seen that it is common, they lie under their other words."""
+    index = StandingQueries()
+    for number in range(1_000):
+        index.add(str(number), parse(f"commonword r{number}", "simple"))
+    first = Counting("commonword", "")
+    index.match(first, "s")
+    assert first.looked_up == 2_000
+    for _ in range(100):
+        index.match(Analysed("commonword", ""), "s")
+    later = Counting("a commonword r77 text", "")
+    assert index.match(later, "s") == ["77"]
+    assert later.looked_up == 2
+
+
+def test_an_alert_bound_to_sources_costs_nothing_on_others() -> None:
+    index = StandingQueries()
+    index.add("bound", parse("", "sv"), ("a",))
+    assert index.match(Analysed("x", ""), "a") == ["bound"]
+    assert index.match(Analysed("x", ""), "b") == []
