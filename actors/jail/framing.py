@@ -1,0 +1,107 @@
+"""What travels between the service and a worker: frames of a length, a kind and a payload. Pure.
+
+frame    = length (u32, of what follows) kind (u8) payload
+LIMITS   = limits as JSON                     service -> worker, once
+HELLO    = build id                           worker -> service, once
+TASK     = deadline in ms (u32), length of the task's name (u8), name, request
+answer   = resident memory in KiB (u32), then for DONE the result, for REFUSED and FAILED a sentence
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+FRAME_LIMIT = 96 << 20
+"""A body's largest setting is 64 MiB; a frame that claims more is not one of ours."""
+
+PROTOCOL = 1
+_HEAD = struct.Struct(">IB")
+_TASK = struct.Struct(">IB")
+_ANSWER = struct.Struct(">I")
+
+
+class Kind(IntEnum):
+    """What a frame is."""
+
+    LIMITS = 1
+    HELLO = 2
+    TASK = 3
+    DONE = 4
+    REFUSED = 5
+    FAILED = 6
+
+
+class BadFrame(Exception):
+    """These bytes are no frames of this protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task by name, its deadline in milliseconds, and its request."""
+
+    name: str
+    deadline_ms: int
+    request: bytes
+
+
+def build_id() -> bytes:
+    """Return what both sides must agree on: a worker of another build (an upgrade under our feet) is not talked to."""
+    return f"sanderling-jail/{PROTOCOL} python/{sys.version_info[0]}.{sys.version_info[1]}".encode()
+
+
+def frame(kind: Kind, *parts: bytes) -> bytes:
+    """Return a frame, its payload in one or more parts. Raises BadFrame when it is too long."""
+    length = 1 + sum(map(len, parts))
+    if length > FRAME_LIMIT:
+        raise BadFrame(f"a frame of {length} bytes")
+    return b"".join((_HEAD.pack(length, kind), *parts))
+
+
+def task_frame(task: Task) -> bytes:
+    """Return the frame of a task."""
+    name = task.name.encode()
+    return frame(Kind.TASK, _TASK.pack(task.deadline_ms, len(name)), name, task.request)
+
+
+def read_task(payload: bytes) -> Task:
+    """Return the task in a TASK frame's payload."""
+    deadline, length = _TASK.unpack_from(payload)
+    name = payload[_TASK.size : _TASK.size + length].decode()
+    return Task(name, deadline, payload[_TASK.size + length :])
+
+
+def answer_frame(kind: Kind, memory_kib: int, result: bytes) -> bytes:
+    """Return the frame of an answer."""
+    return frame(kind, _ANSWER.pack(min(memory_kib, 0xFFFFFFFF)), result)
+
+
+def read_answer(payload: bytes) -> tuple[int, bytes]:
+    """Return resident memory in KiB and the result, of an answer's payload. Raises BadFrame."""
+    if len(payload) < _ANSWER.size:
+        raise BadFrame("an answer without its head")
+    return _ANSWER.unpack_from(payload)[0], payload[_ANSWER.size :]
+
+
+class Frames:
+    """Puts frames together from bytes as they arrive."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[tuple[Kind, bytes]]:
+        """Take bytes and yield the frames that are complete. Raises BadFrame."""
+        self._buffer += data
+        while len(self._buffer) >= _HEAD.size:
+            length, kind = _HEAD.unpack_from(self._buffer)
+            if not 1 <= length <= FRAME_LIMIT or kind not in Kind._value2member_map_:
+                raise BadFrame(f"kind {kind} of {length} bytes")
+            end = _HEAD.size - 1 + length
+            if len(self._buffer) < end:
+                return
+            payload = bytes(self._buffer[_HEAD.size : end])
+            del self._buffer[:end]
+            yield Kind(kind), payload

@@ -1,0 +1,50 @@
+"""The Jail port without processes: tasks run in the loop. For simulations and tests, where all must be
+deterministic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import trio
+
+from actors.world import TaskRefused, WorkerDied
+from supervision import Child
+
+
+class InlineJail:
+    """Runs tasks where they are called. tasks: by name; None takes the product's. Deadlines are not kept."""
+
+    def __init__(self, tasks: Mapping[str, Callable[[bytes], bytes]] | None = None) -> None:
+        self._tasks = tasks
+        self.calls = 0
+
+    def __repr__(self) -> str:
+        return f"<InlineJail {self.calls} calls>"
+
+    async def run(self, child: Child) -> None:
+        """Wait until stopped: there is nothing to keep alive."""
+        child.ready()
+        await child.stopping.wait()
+
+    async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
+        """Run a task. Raises WorkerDied (whatever else it raises), TaskRefused. Cancellation is seen before it
+        starts.
+        """
+        await trio.lowlevel.checkpoint()
+        self.calls += 1
+        tasks = self._known()
+        try:
+            return tasks[task](request)
+        except Exception as error:  # what would have ended a worker; the loop must see what it would see then
+            reason = getattr(error, "reason", None)
+            if type(error).__name__ == "ContentError" and isinstance(reason, str):
+                raise TaskRefused(reason) from None
+            raise WorkerDied(f"{task}: {type(error).__name__}: {error}") from error
+
+    def _known(self) -> Mapping[str, Callable[[bytes], bytes]]:
+        if self._tasks is None:
+            from actors.content.tasks import TASKS  # noqa: PLC0415  # the parsers are slow to import
+
+            self._tasks = TASKS
+        return self._tasks

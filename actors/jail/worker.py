@@ -1,0 +1,120 @@
+"""The worker's side: one task after the other, on hostile bytes, with as few rights as a process can cheaply have.
+
+Its limits come in the first frame and hold before the first task: address space, open files, no file may grow, no
+core, no child processes (root is exempt from that one), no new privileges. Each task has an alarm too, a second line
+behind the service's own deadline: a worker whose service was killed must not spin on. It knows no secrets: its
+environment is empty, and it is given nothing but the bytes of the task.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import BinaryIO
+
+from actors.jail.framing import Frames, Kind, Task, answer_frame, build_id, frame, read_task
+
+Tasks = Mapping[str, Callable[[bytes], bytes]]
+
+_READ = 1 << 20
+_REASON_LIMIT = 500
+_ALARM_SLACK = 5.0
+_PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
+
+
+def content_tasks() -> Tasks:
+    """Return the tasks of the product. Slow: it imports the parsers."""
+    from actors.content.tasks import TASKS  # noqa: PLC0415
+
+    return TASKS
+
+
+def main(load: Callable[[], Tasks] = content_tasks) -> int:
+    """Serve tasks from standard input until it ends. Returns the exit code."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C reaches the whole group; the service decides about its workers
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # a library that prints must not write into the answers
+    frames = _frames(open(0, "rb", buffering=0, closefd=False))  # noqa: SIM115  # for as long as the process lives
+    first, limits = next(frames, (Kind.FAILED, b""))
+    if first is not Kind.LIMITS:
+        return 2
+    tasks = load()  # before the limits: importing takes files and memory
+    shut_in(json.loads(limits))
+    _send(answers, frame(Kind.HELLO, build_id()))
+    for kind, payload in frames:
+        if kind is not Kind.TASK:
+            return 2
+        outcome, result = perform(read_task(payload), tasks)
+        _send(answers, answer_frame(outcome, resident_kib(), result))
+        if outcome is Kind.FAILED:
+            return 1
+    return 0
+
+
+def perform(task: Task, tasks: Tasks) -> tuple[Kind, bytes]:
+    """Run one task. A refusal is the task's own word; anything else that it raises is a failure, and the worker's
+    last.
+    """
+    signal.setitimer(signal.ITIMER_REAL, task.deadline_ms / 1000 + _ALARM_SLACK)
+    try:
+        return Kind.DONE, tasks[task.name](task.request)
+    except MemoryError:
+        return Kind.FAILED, b"out of memory"
+    except Exception as error:
+        # The class of refusals is recognised by its shape, so that this module need not import the parsers' room.
+        reason = getattr(error, "reason", None)
+        if type(error).__name__ == "ContentError" and isinstance(reason, str):
+            return Kind.REFUSED, reason[:_REASON_LIMIT].encode(errors="replace")
+        return Kind.FAILED, f"{type(error).__name__}: {error}"[:_REASON_LIMIT].encode(errors="replace")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def shut_in(limits: Mapping[str, int]) -> None:
+    """Give up rights for good. limits: `memory`, bytes of address space; `files`, how many may be open at once."""
+    for kind, value in (
+        (resource.RLIMIT_AS, limits["memory"]),
+        (resource.RLIMIT_NOFILE, limits["files"]),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, most = resource.getrlimit(kind)
+        allowed = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(kind, (allowed, allowed))
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def resident_kib() -> int:
+    """Return the memory that this process holds now; its highest mark where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[1]) * (resource.getpagesize() >> 10)
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _frames(requests: BinaryIO) -> Iterator[tuple[Kind, bytes]]:
+    frames = Frames()
+    while data := requests.read(_READ):
+        yield from frames.feed(data)
+
+
+def _send(answers: BinaryIO, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[answers.write(view) :]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+import trio
+
+from actors.jail.pool import HOPELESS, ProcessJail
+from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
+from supervision import Child
+
+pytestmark = pytest.mark.real
+WORKER = [sys.executable, "-m", "tests.jail.hostile_worker"]
+
+
+class FakeChild:
+    def __init__(self) -> None:
+        self.stopping, self.is_ready = trio.Event(), trio.Event()
+
+    def ready(self) -> None:
+        self.is_ready.set()
+
+
+@asynccontextmanager
+async def a_jail(command: Sequence[str] = WORKER, *, wait: bool = True, **given: Any) -> AsyncIterator[ProcessJail]:
+    jail = ProcessJail(command, **{"workers": 1, "memory": 512 << 20, "deadline": 2.0, **given})
+    child = FakeChild()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(jail.run, cast(Child, child))
+        if wait:
+            await child.is_ready.wait()
+        yield jail
+        child.stopping.set()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    with trio.fail_after(5):
+        while not holds():  # noqa: ASYNC110  # a process's end has no event here
+            await trio.sleep(0.005)
+
+
+async def test_answers_come_back_whole() -> None:
+    async with a_jail() as jail:
+        big = bytes(range(256)) * (3 << 12)
+        assert await jail.call("echo", b"") == b""
+        assert await jail.call("echo", big) == big
+
+
+async def test_x8_a_stall_is_killed_at_its_deadline_and_the_loop_does_not_notice() -> None:
+    async with a_jail(workers=2) as jail:
+        late: list[float] = []
+
+        async def tick() -> None:
+            while True:
+                before = time.perf_counter()
+                await trio.sleep(0.005)
+                late.append(time.perf_counter() - before - 0.005)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(tick)
+            before = time.perf_counter()
+            with pytest.raises(WorkerTooSlow, match=r"stall: not done after 0\.5 s"):
+                await jail.call("stall", b"", deadline=0.5)
+            took = time.perf_counter() - before
+            nursery.cancel_scope.cancel()
+        assert 0.5 <= took < 1.0
+        assert sorted(late)[-2] < 0.1  # one late tick may be the machine's
+
+
+async def test_the_call_after_a_kill_does_not_wait_for_a_start() -> None:
+    async with a_jail() as jail:
+        await until(lambda: jail.statistics().free == 2)
+        with pytest.raises(WorkerTooSlow):
+            await jail.call("stall", b"", deadline=0.1)
+        before = time.perf_counter()
+        assert await jail.call("echo", b"x") == b"x"
+        assert time.perf_counter() - before < 0.08
+
+
+async def test_a_crash_tells_how_and_harms_nobody_else() -> None:
+    async with a_jail() as jail:
+        with pytest.raises(WorkerDied, match="SIGSEGV"):
+            await jail.call("crash", b"")
+        assert await jail.call("echo", b"still here") == b"still here"
+
+
+async def test_the_memory_limit_ends_a_task() -> None:
+    async with a_jail() as jail:
+        with pytest.raises(WorkerDied, match="out of memory"):
+            await jail.call("hog", str(2 << 30).encode())
+
+
+async def test_a_refusal_keeps_its_reason_and_its_worker() -> None:
+    async with a_jail() as jail:
+        with pytest.raises(TaskRefused) as caught:
+            await jail.call("refuse", b"")
+        assert caught.value.reason == "this is a PDF"
+        assert jail.statistics().killed == 0
+
+
+async def test_an_unexpected_exception_is_told_and_ends_the_worker() -> None:
+    async with a_jail() as jail:
+        with pytest.raises(WorkerDied, match="bug: KeyError: 'planted'"):
+            await jail.call("bug", b"")
+        assert jail.statistics().killed == 1
+
+
+async def test_prints_and_floods_of_complaints_do_not_reach_the_answers() -> None:
+    async with a_jail() as jail:
+        assert await jail.call("chatter", b"") == b"quiet"
+
+
+async def test_a_cancelled_call_kills_its_worker_and_the_next_is_answered_in_step() -> None:
+    async with a_jail() as jail:
+        with trio.move_on_after(0.1):
+            await jail.call("nap", b"5")
+        assert await jail.call("echo", b"mine") == b"mine"
+        assert jail.statistics().killed == 1
+
+
+async def test_a_worker_is_replaced_after_its_number_of_calls() -> None:
+    async with a_jail(calls_each=3) as jail:
+        pids = [await jail.call("pid", b"") for _ in range(12)]
+        assert all(pids.count(pid) <= 3 for pid in pids)
+        assert len(set(pids)) >= 4
+
+
+async def test_a_worker_that_grew_is_replaced() -> None:
+    async with a_jail(resident_kib=100 << 10) as jail:
+        await jail.call("leak", str(120 << 20).encode())
+        await until(lambda: jail.statistics().started == 3)
+
+
+async def test_a_worker_that_ends_while_idle_is_not_handed_out() -> None:
+    async with a_jail() as jail:
+        for _ in range(3):
+            pid = int(await jail.call("pid", b""))
+            started = jail.statistics().started
+            os.kill(pid, 9)
+            await until(lambda: jail.statistics().started > started)  # noqa: B023  # called at once
+            assert await jail.call("echo", b"x") == b"x"
+
+
+async def test_calls_at_once_are_bounded_by_the_workers() -> None:
+    async with a_jail(workers=2) as jail:
+        before = time.perf_counter()
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                nursery.start_soon(jail.call, "nap", b"0.2")
+            await trio.sleep(0.1)
+            assert jail.statistics().waiting == 2
+        assert time.perf_counter() - before >= 0.4
+
+
+@pytest.mark.parametrize("command", [["/nonexistent/worker"], [sys.executable, "-c", "import sys; sys.exit('no')"]])
+async def test_workers_that_never_start_are_an_error_and_not_a_hang(command: list[str]) -> None:
+    async with a_jail(command, wait=False, draw=lambda: 0.0) as jail:
+        with trio.fail_after(20), pytest.raises(WorkerDied, match="no worker can be started"):
+            await jail.call("echo", b"")
+        with trio.fail_after(1), pytest.raises(WorkerDied):
+            await jail.call("echo", b"")
+        assert jail.statistics().trouble
+        assert HOPELESS == 3
+
+
+async def test_a_worker_of_another_build_is_not_talked_to() -> None:
+    program = (
+        "import sys,struct; sys.stdin.buffer.read(1); b=b'other'; sys.stdout.buffer.write(struct.pack('>IB',6,2)+b)"
+    )
+    async with a_jail([sys.executable, "-c", program], wait=False, draw=lambda: 0.0) as jail:
+        with trio.fail_after(20), pytest.raises(WorkerDied, match="another build"):
+            await jail.call("echo", b"")
+
+
+async def test_a_worker_has_no_environment_and_no_rights_to_speak_of() -> None:
+    async with a_jail() as jail:
+        assert await jail.call("rights", b"") == b"as=512"
+
+
+async def test_a_call_before_run_waits_for_it_and_a_second_run_works_like_the_first() -> None:
+    jail = ProcessJail(WORKER, workers=1, memory=512 << 20, deadline=2.0)
+    for _ in range(2):
+        child = FakeChild()
+        async with trio.open_nursery() as nursery:
+            answered = trio.Event()
+
+            async def early(answered: trio.Event = answered) -> None:
+                assert await jail.call("echo", b"early") == b"early"
+                answered.set()
+
+            nursery.start_soon(early)
+            await trio.sleep(0.01)
+            nursery.start_soon(jail.run, cast(Child, child))
+            await answered.wait()
+            child.stopping.set()
+        assert jail.statistics().alive == 0
+
+
+async def test_no_process_is_left_behind_when_run_is_cancelled() -> None:
+    jail = ProcessJail(WORKER, workers=1, memory=512 << 20, deadline=2.0)
+    child = FakeChild()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(jail.run, cast(Child, child))
+        pid = int(await jail.call("pid", b""))
+        nursery.cancel_scope.cancel()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
