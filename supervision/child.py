@@ -68,6 +68,7 @@ class Child:
         "alive",
         "asked",
         "attention",
+        "began",
         "branch",
         "crash",
         "end",
@@ -89,7 +90,7 @@ class Child:
         self.path = path
         self.owner = owner
         self.state = State.STARTING
-        self.since = trio.current_time()
+        self.since = self.began = trio.current_time()
         self.restarts = self.streak = 0
         self.recent: tuple[float, ...] = ()
         self.probation = False
@@ -134,12 +135,12 @@ class Child:
 
     # --- for its supervisor --------------------------------------------------------------------------------------
 
-    def become(self, state: State) -> None:
-        """Change the state and tell the supervisor."""
+    def become(self, state: State, at: float | None = None) -> None:
+        """Change the state and tell the supervisor. at: the moment, where it is known already."""
         old = self.state
         if state is not old:
             self.state = state
-            self.since = trio.current_time()
+            self.since = trio.current_time() if at is None else at
             self.owner.changed(self, old)
 
     def begin(self) -> None:
@@ -208,19 +209,21 @@ class Child:
     # --- for its task --------------------------------------------------------------------------------------------
 
     def _open_life(self) -> trio.CancelScope:
+        self.began = trio.current_time()
+        self.attention = False
         within = self.spec.ready_within
-        self._ready = within is None
-        self._stopping, self.branch, self.attention = None, None, False
         if within is None:
+            self._ready = True
             self._scope = trio.CancelScope(shield=True, deadline=math.inf)
-            self.become(State.RUNNING)
+            self.become(State.RUNNING, self.began)
             self._settle()
         else:
-            self._scope = trio.CancelScope(shield=True, deadline=trio.current_time() + within)
-            self.become(State.STARTING)
+            self._ready = False
+            self._scope = trio.CancelScope(shield=True, deadline=self.began + within)
+            self.become(State.STARTING, self.began)
         return self._scope
 
-    def _close_life(self, began: float, crash: Crash | None) -> float | None:
+    def _close_life(self, crash: Crash | None) -> float | None:
         """Return the seconds to rest before the next life, None when this was the last in this task."""
         self._stopping, self.branch = None, None
         if self.spec.mailbox is not None:
@@ -230,12 +233,12 @@ class Child:
         if self.asked:
             return None
         now = trio.current_time()
-        return self.owner.after(self, Exit(crash is not None, now, now - began))
+        return self.owner.after(self, Exit(crash is not None, now, now - self.began))
 
     def _open_rest(self, seconds: float) -> trio.CancelScope:
         if self.spec.mailbox is not None and self.state is State.QUARANTINED:
             self.spec.mailbox.desert(f"{self.path} is in quarantine", for_good=True)
-        self._scope = trio.CancelScope(shield=True, deadline=trio.current_time() + seconds)
+        self._scope = trio.CancelScope(shield=True, deadline=self.since + seconds)
         return self._scope
 
     def _close(self) -> None:
@@ -264,12 +267,14 @@ async def live(child: Child) -> None:
     child.task = trio.lowlevel.current_task()
     try:
         while not child.asked:
-            began = trio.current_time()
-            rest = child._close_life(began, await _one_life(child))
+            rest = child._close_life(await _one_life(child))
             if rest is None:
                 return
-            with child._open_rest(rest):
-                await trio.sleep_forever()
+            if rest > 0:
+                with child._open_rest(rest):
+                    await trio.sleep_forever()
+            else:
+                await trio.lowlevel.cancel_shielded_checkpoint()
     finally:
         child._close()
 

@@ -270,7 +270,7 @@ class DynamicSupervisor:
                 assert_never(decision)
         child.restarts += 1
         self._restarts += 1
-        child.become(state)
+        child.become(state, exit.at)
         return wait
 
     def ended(self, child: Child) -> None:

@@ -187,7 +187,7 @@ class Supervisor:
             case Again(wait, streak, recent):
                 child.streak, self._recent = streak, recent
                 child.restarts += 1
-                child.become(State.BACKOFF)
+                child.become(State.BACKOFF, exit.at)
                 if self._strategy is Strategy.ONE_FOR_ONE:
                     return wait
                 self._restart_from(self._children.index(child), exit.at + wait)
