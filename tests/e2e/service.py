@@ -63,18 +63,19 @@ class Service:
 
 
 @asynccontextmanager
-async def a_service(folder: Path, *flags: str, **settings: str) -> AsyncIterator[Service]:
-    """Run a service on a data folder; what is still alive at the end is killed."""
+async def a_service(folder: Path, *, wait: bool = True) -> AsyncIterator[Service]:
+    """Run a service on a data folder, waited for unless told not to; what is alive at the end is killed."""
     process = await trio.lowlevel.open_process(
-        [sys.executable, "-P", "-m", "sanderling", "serve", "--port", "0", "--data", str(folder), *flags],
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"} | SETTINGS | settings,
+        [sys.executable, "-P", "-m", "sanderling", "serve", "--port", "0", "--data", str(folder)],
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"} | SETTINGS,
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
     )
     try:
         async with trio.open_nursery() as nursery:
             service = Service(process, nursery)
-            await service.wait_ready()
+            if wait:
+                await service.wait_ready()
             yield service
             process.kill()
             nursery.cancel_scope.cancel()

@@ -1,0 +1,62 @@
+"""`python -m bench [NAME...]`: runs the benchmarks of this folder and prints one table of them.
+
+A benchmark is a module beside this one with a function `rows()`. It measures its limit (a peer, or the bare machinery) and
+the product in the same run on the same machine, and yields rows: figure, goal, limit, ours, ratio. The ratio is what
+counts; the absolute numbers only give the scale.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import date
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+COLUMNS = ("figure", "goal", "limit", "ours", "ratio")
+
+
+def names() -> list[str]:
+    """Return the benchmarks of this folder."""
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+
+
+def cells(row: Any) -> list[str]:
+    """Return a row as five texts, whether it is a mapping, a record or a sequence."""
+    if isinstance(row, Mapping):
+        values: Iterable[Any] = [row.get(column, "") for column in COLUMNS]
+    elif all(hasattr(row, column) for column in COLUMNS):
+        values = [getattr(row, column) for column in COLUMNS]
+    else:
+        values = row
+    return [f"{value:.3g}" if isinstance(value, float) else str(value) for value in values]
+
+
+def markdown(rows: list[list[str]]) -> str:
+    """Return rows as a Markdown table whose columns stand in line."""
+    table = [list(COLUMNS), *rows]
+    wide = [max(len(row[column]) for row in table) for column in range(len(COLUMNS))]
+    lines = ["| " + " | ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(row)) + " |" for row in table]
+    return "\n".join([lines[0], "|" + "|".join("-" * (n + 2) for n in wide) + "|", *lines[1:]])
+
+
+def main(wanted: list[str]) -> int:
+    """Run the benchmarks, print the table; return 2 for an unknown name."""
+    unknown = sorted(set(wanted) - set(names()))
+    if unknown:
+        print(f"bench: no such benchmark: {', '.join(unknown)}; there are {', '.join(names())}", file=sys.stderr)
+        return 2
+    rows: list[list[str]] = []
+    for name in wanted or names():
+        measure = getattr(import_module(f"bench.{name}"), "rows", None)
+        if measure is not None:
+            print(f"bench: {name}...", file=sys.stderr)
+            rows += [cells(row) for row in measure()]
+    print(f"{date.today()}, Python {platform.python_version()}, {platform.machine()}\n\n{markdown(rows)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

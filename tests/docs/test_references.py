@@ -1,0 +1,34 @@
+"""What the documents point at exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.rules.source_files import ROOMS, ROOT, name_of
+
+PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "CHANGELOG")]
+PAGES += sorted((ROOT / "docs").rglob("*.md"))
+PLACES = (*ROOMS, "tests", "docs", "requirements", "bench", "bin")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_file_that_is_named_is_there(page: Path) -> None:
+    named = re.findall(rf"`((?:{'|'.join(PLACES)})/[\w./-]*)`", page.read_text("utf-8"))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_make_target_that_is_named_is_there() -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    text = "".join(page.read_text("utf-8") for page in PAGES)
+    named = set(re.findall(r"`make (\w+)", text)) | set(re.findall(r"^make (\w+)", text, re.M))
+    assert named <= targets
+    assert {"setup", "run", "demo", "test", "check", "simulate", "bench", "lock"} <= targets
