@@ -1,8 +1,8 @@
 """`python -m bench [NAME...]`: runs the benchmarks of this folder and prints one table of them.
 
-A benchmark is a module beside this one with a function `rows()`. It measures its limit (a peer, or the bare machinery) and
-the product in the same run on the same machine, and yields rows: figure, goal, limit, ours, ratio. The ratio is what
-counts; the absolute numbers only give the scale.
+A benchmark is a module beside this one with a function `rows()`. It measures its limit (a peer, or the bare machinery)
+and the product in the same run on the same machine, and yields rows: figure, goal, limit, ours, ratio. The ratio is
+what counts; the absolute numbers only give the scale.
 """
 
 from __future__ import annotations

@@ -59,6 +59,16 @@ def wants_colour(variables: Mapping[str, str], stream: int = 1) -> bool:
     return on_terminal(stream) and not variables.get("NO_COLOR") and variables.get("TERM") != "dumb"
 
 
+def typed(command: str, data: str = "") -> str:
+    """Return a command as a person in this folder would type it to mean this program (and this data folder)."""
+    top = Path(__file__).parents[1]
+    launcher = top / "bin" / "sanderling"
+    checkout = launcher.is_file()
+    if data and not (checkout and Path(data).absolute() == top / "data"):  # bin/sanderling's own default
+        command += f" --data {data}"
+    return f"{os.path.relpath(launcher) if checkout else 'sanderling'} {command}"
+
+
 def worker_command() -> Sequence[str]:
     """Return the command line that starts a worker process of this same program.
 

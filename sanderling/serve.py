@@ -24,7 +24,7 @@ from actors.system import Front, System, signing_keys
 from api.server import front
 from sanderling import __version__
 from sanderling.data_folder import told_plainly
-from sanderling.environment import environ, on_terminal, wants_colour
+from sanderling.environment import environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
 from sanderling.real_world import Listening, open_listeners, real_world, wall
@@ -33,9 +33,7 @@ from supervision import Child, ChildSpec, Escalate
 
 CLOSE_WITHIN = 8.0
 """Seconds that the storage gets to finish its writes after an escalation: with the tree's own stop under 15."""
-HAS_KEYS = "Watch events as they come, in another terminal:\n  sanderling tail"
-NO_KEY = """No API key exists yet. Make one in another terminal:
-  sanderling keys create --name me --scope sources:read --scope sources:write --scope stream:read"""
+FIRST_KEY = "keys create --name me --scope sources:read --scope sources:write --scope stream:read"
 
 
 def serve(settings: Settings) -> int:
@@ -114,9 +112,13 @@ class Herald:
     async def _run(self, storage: Storage, child: Child) -> None:
         self._log("serve.ready", url=self._url, data=self._data, version=__version__)
         if self._terminal:
-            hint = HAS_KEYS if await storage.keys.all() else NO_KEY
-            print(f"\nSanderling is at {self._url}; Ctrl-C stops it.\n{hint}\n", file=sys.stderr)
+            print(f"\nSanderling is at {self._url}; Ctrl-C stops it. {await self._hint(storage)}\n", file=sys.stderr)
         await child.stopping.wait()
+
+    async def _hint(self, storage: Storage) -> str:
+        if await storage.keys.all():
+            return "In another terminal, with your key in SANDERLING_KEY:\n  " + typed("tail")
+        return "There is no API key yet; make one in another terminal:\n  " + typed(FIRST_KEY, self._data)
 
 
 def _raise_file_limit() -> None:
