@@ -1,0 +1,251 @@
+"""Users of the simulated service: one that adds sources and asks questions, and clients that read streams and resume.
+
+They speak through the real httpcore to the service's listener on the memory network, each from its own host.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpcore
+import trio
+
+from actors.world import ResolveFailed
+from sanderling.simulation.network import Side
+from sanderling.simulation.program import ClientPlan, OriginPlan, Program
+from sanderling.simulation.trace import Trace
+from storage.records.identity import seq_of
+
+PAUSE = 3.0
+"""Seconds before a client that was cut connects again."""
+
+CutOff = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError, trio.TooSlowError)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """How clients find the service."""
+
+    host: str
+    port: int
+    key: str
+    keepalive: float
+
+    def url(self, path: str) -> str:
+        """Return the address of a path."""
+        return f"http://{self.host}:{self.port}{path}"
+
+
+class _Bytes(httpcore.AsyncNetworkStream):
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        with trio.fail_after(math.inf if timeout is None else timeout):
+            try:
+                return bytes(await self._stream.receive_some(max_bytes))
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                raise httpcore.ReadError(str(error)) from error
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        with trio.fail_after(math.inf if timeout is None else timeout):
+            try:
+                await self._stream.send_all(buffer)
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                raise httpcore.WriteError(str(error)) from error
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def get_extra_info(self, info: str) -> Any:
+        return None
+
+
+class _Backend(httpcore.AsyncNetworkBackend):
+    def __init__(self, side: Side) -> None:
+        self._side = side
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        with trio.fail_after(math.inf if timeout is None else timeout):
+            try:
+                (address, *_) = await self._side.resolve(host)
+                return _Bytes(await self._side.connect(address, port))
+            except (ResolveFailed, OSError) as error:
+                raise httpcore.ConnectError(str(error)) from error
+
+
+class Caller:
+    """An HTTP client on the memory network; one request at a time, connections not kept."""
+
+    def __init__(self, side: Side, service: Service) -> None:
+        self.service = service
+        # Idle connections expire by the real clock inside httpcore, so none are kept.
+        self._pool = httpcore.AsyncConnectionPool(network_backend=_Backend(side), max_keepalive_connections=0)
+
+    async def ask(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
+        """Send one request and return the answer. Raises one of CutOff."""
+        headers = {"authorization": f"Bearer {self.service.key}", "host": f"{self.service.host}:{self.service.port}"}
+        content = b""
+        if body is not None:
+            headers["content-type"], content = "application/json", json.dumps(body).encode()
+        with trio.fail_after(90):
+            response = await self._pool.request(method, self.service.url(path), headers=headers, content=content)
+        return response.status, response.content
+
+    @asynccontextmanager
+    async def stream(self, path: str, headers: dict[str, str]) -> AsyncIterator[httpcore.Response]:
+        """Open a response that is read piece by piece; silence of 2.5 keepalives ends it."""
+        sent = {"authorization": f"Bearer {self.service.key}", "host": f"{self.service.host}:{self.service.port}"}
+        silence = {"timeout": {"connect": 30.0, "read": 2.5 * self.service.keepalive}}
+        async with self._pool.stream(
+            "GET", self.service.url(path), headers=sent | headers, extensions=silence
+        ) as response:
+            yield response
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An event as a client received it."""
+
+    at: float
+    id: str
+    body: bytes
+
+
+@dataclass(slots=True)
+class StreamClient:
+    """Connects and hangs up as its plan says, resumes with the last whole event; after the plan it stays."""
+
+    plan: ClientPlan
+    caller: Caller
+    trace: Trace
+    taken: list[Taken] = field(default_factory=list)
+
+    async def run(self, ends: float) -> None:
+        """Live through the sessions, then stay connected from `ends` on."""
+        for session in self.plan.sessions:
+            await trio.sleep_until(session.begins)
+            with trio.move_on_at(session.ends):
+                await self._stay()
+            self.trace.note(self.plan.name, "hangs up")
+        await trio.sleep_until(ends)
+        await self._stay()
+
+    async def _stay(self) -> None:
+        while True:
+            try:
+                await self._read()
+            except CutOff as error:
+                self.trace.note(self.plan.name, "is cut off", by=type(error).__name__)
+            await trio.sleep(PAUSE)
+
+    async def _read(self) -> None:
+        path, headers = "/v1/stream", {}
+        if self.taken:
+            if self.plan.resumes_by == "header":
+                headers["last-event-id"] = self.taken[-1].id
+            else:
+                path += f"?since={self.taken[-1].id}"
+        if self.plan.framing == "ndjson":
+            headers["accept"] = "application/x-ndjson"
+        async with self.caller.stream(path, headers) as response:
+            self.trace.note(self.plan.name, f"is connected, {response.status}", after=len(self.taken))
+            frames = Frames(self.plan.framing)
+            async for chunk in response.aiter_stream():
+                for event_id, body in frames.feed(chunk):
+                    self.taken.append(Taken(trio.current_time(), event_id, body))
+                    self.trace.note(self.plan.name, "takes an event", id=event_id)
+
+
+class Frames:
+    """Takes a stream's bytes apart into (id, body); half a frame at the end of a connection is forgotten."""
+
+    def __init__(self, framing: str) -> None:
+        self._separator = b"\n" if framing == "ndjson" else b"\n\n"
+        self._rest = b""
+
+    def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
+        """Return the whole frames that are now there."""
+        *whole, self._rest = (self._rest + chunk).split(self._separator)
+        return [found for piece in whole if (found := self._open(piece)) is not None]
+
+    def _open(self, piece: bytes) -> tuple[str, bytes] | None:
+        if self._separator == b"\n":
+            body = piece.strip()
+            return (json.loads(body)["id"], body) if body.startswith(b"{") and b'"id"' in body else None
+        fields = dict(line.split(b": ", 1) for line in piece.split(b"\n") if b": " in line and line[:1] != b":")
+        if b"data" not in fields or b"id" not in fields:
+            return None
+        return fields[b"id"].decode(), fields[b"data"]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedSource:
+    """What the service answered when a source was added. `asked_at`: when the first try began."""
+
+    id: str
+    asked_at: float
+    at: float
+
+
+@dataclass(slots=True)
+class User:
+    """Adds the program's sources, as often as it takes, and asks at the end how they are."""
+
+    caller: Caller
+    trace: Trace
+    added: dict[str, AddedSource] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    async def add_all(self, program: Program) -> None:
+        """Add every source at its time."""
+        async with trio.open_nursery() as nursery:
+            for plan in program.origins:
+                nursery.start_soon(self._add, plan)
+
+    async def _add(self, plan: OriginPlan) -> None:
+        await trio.sleep_until(plan.added_at)
+        for _ in range(200):
+            try:
+                status, body = await self.caller.ask("POST", "/v1/sources", {"url": plan.url})
+            except CutOff as error:
+                status, body = 0, type(error).__name__.encode()
+            self.trace.note("user", f"adds a source, {status}", url=plan.url)
+            if status in (200, 201):
+                source = json.loads(body)["id"]
+                self.added[plan.host] = AddedSource(source, plan.added_at, trio.current_time())
+                return
+            self.refused[plan.host] = f"{status} {body[:300]!r}"
+            await trio.sleep(60)
+
+    async def learn(self, path: str) -> Any:
+        """Return a document, asking until it is given or 10 tries are over (then None)."""
+        for _ in range(10):
+            try:
+                status, body = await self.caller.ask("GET", path)
+                if status == 200:
+                    return json.loads(body)
+            except CutOff:
+                pass
+            await trio.sleep(30)
+        return None
+
+
+def position(event_id: str) -> int:
+    """Return an event's position; -1 for what is no UUIDv7."""
+    try:
+        return seq_of(event_id)
+    except ValueError:
+        return -1

@@ -1,0 +1,64 @@
+"""`sanderling simulate SEED`: a timeline that a person can read, what happened in figures, and the promises that
+broke.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TextIO
+
+from sanderling.real_world import wall
+from sanderling.simulation.program import DAY, draw
+from sanderling.simulation.run import Result, simulate_program
+
+HEAD, TAIL = 30, 15
+"""Lines of the timeline that are shown unless all are asked for."""
+
+
+def simulate(
+    seed: int | str, *, days: float = 1.0, sources: int = 10, verbose: bool = False, out: TextIO | None = None
+) -> int:
+    """Run a seed and print what came of it; return 0 when every promise was kept, else 1."""
+    out = sys.stdout if out is None else out
+
+    def show(line: str = "") -> None:
+        print(line, file=out)
+
+    began = wall()
+    program = draw(str(seed), days=days, sources=sources)
+    show(f"seed {seed}: {program.describe()}")
+    result = simulate_program(program, sink=show if verbose else None)
+    if not verbose:
+        _show_ends(result.lines, show)
+    for line in summary(result, wall() - began):
+        show(line)
+    return 1 if result.violations else 0
+
+
+def summary(result: Result, real: float) -> list[str]:
+    """Return the figures, the trace's hash and the verdict, a line each."""
+    facts = result.facts
+    crashes = sum(not life.politely for life in facts.lives)
+    lines = [
+        "",
+        f"{len(facts.log)} events in the log, {len(facts.receipts)} deliveries, "
+        f"{sum(map(len, facts.taken.values()))} events taken by clients, {len(facts.lives)} lives, {crashes} crashes",
+        f"{result.virtual / DAY:.2f} virtual days in {real:.1f} s: {result.virtual / max(real, 1e-3):,.0f} to 1",
+        f"trace {result.digest}",
+    ]
+    if not result.violations:
+        return [*lines, "Every promise was kept."]
+    return [*lines, *(f"BROKEN {violation}" for violation in result.violations)]
+
+
+def _show_ends(lines: Sequence[str], show: Callable[[str], None]) -> None:
+    if len(lines) <= HEAD + TAIL:
+        for line in lines:
+            show(line)
+        return
+    for line in lines[:HEAD]:
+        show(line)
+    show(f"... {len(lines) - HEAD - TAIL} more lines; -v shows them all ...")
+    for line in lines[-TAIL:]:
+        show(line)

@@ -1,0 +1,105 @@
+"""Sees every call of a real clock and of real chance while a simulation runs, whoever makes it and however it was
+imported.
+
+A profile hook is told of each call of a C function, and the clocks and chance of Python all end in one. Replacing
+attributes would miss `from time import time`. The hook makes a run some three times slower, so tests use it and
+users need not. What third parties call is either harmless, and in `EXCEPTIONS` with its reason, or an offence.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+EXCEPTIONS: dict[tuple[str, str], str] = {
+    ("trio._core._mock_clock", "perf_counter"): "multiplied by a rate of 0: virtual time moves by jumps alone",
+    ("trio.testing._mock_clock", "perf_counter"): "the same, in other releases of Trio",
+    ("hypercorn.protocol.http_stream", "time"): "how long a request took, for an access log that is off",
+    ("wsproto.utilities", "urandom"): "the handshake's nonce: as long each time, and nothing looks at its value",
+    ("wsproto.frame_protocol", "urandom"): "frame masks: as long each time, and gone once they are unmasked",
+    ("trio_websocket._impl", "getrandbits"): "a ping's payload, compared with its own echo only",
+    ("httpcore._async.http11", "monotonic"): "the expiry of idle connections, of which a simulation keeps none",
+}
+"""(module, function): why its value can't reach what happens."""
+
+_SEED = random.Random.seed.__code__
+_MODULES = ("time", "posix", "nt", "random", "_random", "secrets", "uuid", "_uuid")
+_NAMES = frozenset(
+    [
+        "time",
+        "time_ns",
+        "monotonic",
+        "monotonic_ns",
+        "perf_counter",
+        "perf_counter_ns",
+        "urandom",
+        "getrandom",
+        "random",
+        "getrandbits",
+        "now",
+        "utcnow",
+        "today",
+        "sleep",
+        "generate_time_safe",
+        "UuidCreate",
+    ]
+)
+
+
+class Forbidden(AssertionError):
+    """The simulation read a real clock, or drew real chance."""
+
+
+@contextmanager
+def forbidden() -> Iterator[dict[tuple[str, str], int]]:
+    """Raise Forbidden in the very call, and again at the end of the block, in case the call's caller has swallowed
+    it.
+
+    Yields the calls that were let pass, by (module, function), with their number.
+    """
+    passed: dict[tuple[str, str], int] = {}
+    offences: list[str] = []
+
+    def watch(frame: FrameType, event: str, called: Any) -> None:
+        if event == "call" and frame.f_code is _SEED and frame.f_locals["a"] is None:
+            offences.append("a generator is made without a seed")
+            raise Forbidden(offences[-1])
+        if event != "c_call" or called.__name__ not in _NAMES or not _is_real(called):
+            return
+        caller = frame.f_globals.get("__name__", "?")
+        found = (caller, called.__name__)
+        if found in EXCEPTIONS:
+            passed[found] = passed.get(found, 0) + 1
+            return
+        offences.append(f"{caller}:{frame.f_lineno} calls {called.__qualname__}")
+        raise Forbidden(offences[-1])
+
+    with _profiled(watch):
+        yield passed
+    if offences:
+        raise Forbidden("; ".join(dict.fromkeys(offences)))
+
+
+@contextmanager
+def _profiled(watch: Callable[[FrameType, str, Any], None]) -> Iterator[None]:
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+def _is_real(called: Any) -> bool:
+    """Tell the real clocks and the shared generator from seeded generators, which have the same methods."""
+    owner = getattr(called, "__self__", None)
+    if type(owner).__name__ == "Random":
+        return owner is sys.modules["random"].__dict__["_inst"]  # the module's own generator
+    if type(owner).__name__ == "SystemRandom":
+        return True
+    module = getattr(owner, "__name__", "")
+    return module in _MODULES or module in ("datetime", "date")

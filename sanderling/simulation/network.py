@@ -1,0 +1,222 @@
+"""A network in memory: named hosts with public-looking addresses, the ports of a World on it, and the faults it can
+have.
+
+`SimNetwork` is the world's one network; a `Side` is one process's view of it (its resolver, connector and
+listeners), which dies with that process: every connection is reset, every listener gone, nothing more goes out.
+So late clean-up code of a crashed life can reach nobody.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import trio
+
+from actors.world import ResolveFailed
+from sanderling.simulation.wire import SimStream, connection
+
+BACKLOG = 128
+_NEAR, _FAR = 0.004, 0.060  # seconds of latency in one direction, drawn once for each connection
+_PATIENCE = 127.0  # how long a system tries to connect to an address that does not answer
+
+
+@dataclass(slots=True, eq=False)
+class Host:
+    """A named machine. `faults` maps a kind of fault to the virtual time until which it lasts."""
+
+    name: str
+    address: str
+    listeners: dict[int, SimListener] = field(default_factory=dict)
+    faults: dict[str, float] = field(default_factory=dict)
+
+    def suffers(self, fault: str) -> bool:
+        """Return whether it has this fault now."""
+        return self.faults.get(fault, 0.0) > trio.current_time()
+
+    def suffer(self, fault: str, lasts: float) -> None:
+        """Begin a fault, or prolong it."""
+        self.faults[fault] = max(self.faults.get(fault, 0.0), trio.current_time() + lasts)
+
+
+class _Path:
+    """The weather between two machines: a fixed latency, and the present faults of the host that was called."""
+
+    def __init__(self, host: Host, chance: random.Random) -> None:
+        self._host = host
+        self._chance = chance
+        self._latency = chance.uniform(_NEAR, _FAR)
+
+    def delay(self) -> float:
+        slow = self._chance.uniform(1.0, 12.0) if self._host.suffers("slow") else 0.0
+        return self._latency + slow
+
+    def held_until(self) -> float:
+        return self._host.faults.get("partition", 0.0)
+
+
+class SimListener(trio.abc.Listener[SimStream]):
+    """Where a server accepts; at most BACKLOG connections wait, further ones are refused."""
+
+    def __init__(self, address: tuple[str, int], keep: Callable[[SimStream], None], gone: Callable[[], None]) -> None:
+        self.address = address
+        self._send, self._receive = trio.open_memory_channel[SimStream](BACKLOG)
+        self._keep = keep
+        self._gone = gone
+
+    async def accept(self) -> SimStream:
+        """Return the next connection. Raises ClosedResourceError once the listener is closed."""
+        try:
+            return await self._receive.receive()
+        except trio.EndOfChannel:
+            raise trio.ClosedResourceError("the listener was closed") from None
+
+    def offer(self, stream: SimStream) -> bool:
+        """Give a new connection to the server; return False when it does not take it."""
+        try:
+            self._send.send_nowait(stream)
+        except (trio.WouldBlock, trio.BrokenResourceError, trio.ClosedResourceError):
+            return False
+        self._keep(stream)
+        return True
+
+    async def aclose(self) -> None:
+        """Stop listening; connections that wait are dropped."""
+        self.close()
+        await trio.lowlevel.checkpoint()
+
+    def close(self) -> None:
+        """Stop listening, synchronously."""
+        self._gone()
+        self._send.close()
+
+
+class SimNetwork:
+    """All hosts. The faults `dns` and `offline` are the caller's own; all others are of the host that is called."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+        self.hosts: dict[str, Host] = {}
+        self._by_address: dict[str, Host] = {}
+
+    def add(self, name: str) -> Host:
+        """Add a host under the next public-looking address."""
+        number = len(self.hosts) + 1
+        host = Host(name, f"93.184.{number >> 8}.{number & 0xFF}")
+        self.hosts[name] = self._by_address[host.address] = host
+        return host
+
+    def side(self, name: str) -> Side:
+        """Return a new process's view of the network, on the named host."""
+        return Side(self, self.hosts.get(name) or self.add(name))
+
+    async def resolve(self, origin: Host, name: str) -> Sequence[str]:
+        """Return a host's addresses, after the time that it takes. Raises ResolveFailed."""
+        if origin.suffers("dns"):
+            await trio.sleep(self._chance.uniform(3.0, 5.0))
+            raise ResolveFailed("the resolver does not answer", local=True)
+        await trio.sleep(self._chance.uniform(0.001, 0.030))
+        host = self.hosts.get(name)
+        if host is None or host.suffers("nxdomain"):
+            raise ResolveFailed(f"no such name: {name}", local=False)
+        return (host.address,)
+
+    async def dial(self, origin: Host, address: str, port: int) -> SimStream:
+        """Return the near end of a new connection; the far one is with the listener. Raises OSError."""
+        if origin.suffers("offline"):
+            await trio.lowlevel.checkpoint()
+            raise _os_error(errno.ENETUNREACH)
+        host = self._by_address.get(address)
+        await trio.sleep(2 * self._chance.uniform(_NEAR, _FAR))
+        if host is None or host.suffers("unreachable"):
+            raise _os_error(errno.EHOSTUNREACH)
+        if host.suffers("partition"):
+            await self._wait_out(host)
+        listener = host.listeners.get(port)
+        if listener is None or host.suffers("refused"):
+            raise _os_error(errno.ECONNREFUSED)
+        here = (origin.address, self._chance.randint(32_768, 60_999))
+        near, far = connection(_Path(host, self._chance), here, (address, port))
+        if host.suffers("reset"):
+            far.resets_after(self._chance.choice((0, 20, 300, 1500, 6000)))
+        if not listener.offer(far):
+            raise _os_error(errno.ECONNREFUSED)
+        return near
+
+    async def _wait_out(self, host: Host) -> None:
+        patience = trio.current_time() + _PATIENCE
+        await trio.sleep_until(min(host.faults["partition"], patience))
+        if host.suffers("partition"):
+            raise _os_error(errno.ETIMEDOUT)
+
+
+class Side:
+    """A process's resolver, connector and listeners; `die` takes all of them away at once."""
+
+    def __init__(self, network: SimNetwork, host: Host) -> None:
+        self._network = network
+        self.host = host
+        self.dead = False
+        self._streams: dict[SimStream, None] = {}
+        self._listeners: list[SimListener] = []
+
+    async def resolve(self, host: str) -> Sequence[str]:
+        """Return the addresses of a name. Raises ResolveFailed."""
+        found = await self._network.resolve(self.host, host)
+        await self._alive()
+        return found
+
+    async def connect(self, address: str, port: int) -> trio.abc.Stream:
+        """Open a connection to an address. Raises OSError."""
+        await self._alive()
+        near = await self._network.dial(self.host, address, port)
+        if self.dead:
+            near.reset()
+        await self._alive()
+        self._keep(near)
+        return near
+
+    async def secure(self, stream: trio.abc.Stream, host: str, alpn: Sequence[str] = ()) -> trio.abc.Stream:
+        """Return the stream as it is: TLS is not part of what is simulated."""
+        await trio.lowlevel.checkpoint()
+        return stream
+
+    async def listen(self, host: str, port: int) -> Sequence[SimListener]:
+        """Listen on a port of this host, whatever address is named. Raises OSError when the port is taken."""
+        await self._alive()
+        taken = self.host.listeners.get(port)
+        if taken is not None:
+            raise _os_error(errno.EADDRINUSE)
+        listener = SimListener((self.host.address, port), self._keep, lambda: self._forget(port))
+        self.host.listeners[port] = listener
+        self._listeners.append(listener)
+        return (listener,)
+
+    def die(self) -> None:
+        """End as a killed process does: connections are reset, listeners are gone, nothing more goes out."""
+        self.dead = True
+        for listener in self._listeners:
+            listener.close()
+        for stream in self._streams:
+            stream.reset()
+        self._streams.clear()
+
+    def _keep(self, stream: SimStream) -> None:
+        if len(self._streams) > 2 * BACKLOG:
+            self._streams = {kept: None for kept in self._streams if not kept.over}
+        self._streams[stream] = None
+
+    def _forget(self, port: int) -> None:
+        self.host.listeners.pop(port, None)
+
+    async def _alive(self) -> None:
+        """A dead process's calls never return; its scope is cancelled."""
+        if self.dead:
+            await trio.sleep_forever()
+
+
+def _os_error(code: int) -> OSError:
+    return OSError(code, os.strerror(code))

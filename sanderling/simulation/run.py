@@ -1,0 +1,227 @@
+"""One seed from beginning to end: the world is built, the service lives and dies in it, and what happened is
+gathered.
+
+`simulate_program` is the whole of it. The world first plays its program, then comes to rest: it goes on until
+nothing is owed any more, or until patience runs out and whoever still owes has broken a promise.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import trio
+
+from actors.settings import Settings
+from api.server import front
+from sanderling.keys import make_key
+from sanderling.simulation import oracle, scheduling
+from sanderling.simulation.chances import chance
+from sanderling.simulation.clients import Caller, Service, StreamClient, User
+from sanderling.simulation.facts import Facts, Logged
+from sanderling.simulation.network import SimNetwork
+from sanderling.simulation.oracle import Violation
+from sanderling.simulation.origins import EPOCH, FeedOrigin, HookOrigin, Origin, PageOrigin, PushOrigin
+from sanderling.simulation.program import ALERT_WORD, DAY, HOOK, SERVICE, Program
+from sanderling.simulation.serving import serve_http
+from sanderling.simulation.trace import Trace
+from sanderling.simulation.world import STOP_BUDGET, Life, Machine
+from storage.memory import MemoryStorage
+from storage.records.alert import Alert
+from storage.records.destination import Destination, Secret
+from storage.records.identity import START, Millis, Seq
+
+PORT = 8080
+KEEPALIVE = 120.0
+PATIENCE = 2 * DAY
+"""Virtual seconds after the program's end within which all that is owed must have arrived."""
+LOOK_AROUND = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a seed came to."""
+
+    program: Program
+    facts: Facts
+    violations: Sequence[Violation]
+    digest: str
+    counts: dict[str, int]
+    lines: Sequence[str]
+    virtual: float
+    """Seconds of the simulated world."""
+
+
+def simulate_program(program: Program, *, sink: Callable[[str], None] | None = None) -> Result:
+    """Run one program and judge it. `sink` is given every line of the timeline as it is written."""
+    trace = Trace(sink)
+    simulation = _Simulation(program, trace)
+    ends = program.ends + PATIENCE + DAY
+    try:
+        scheduling.run(program.seed, simulation.run, ends=ends)
+        facts = simulation.gather()
+    except scheduling.Stuck as error:
+        facts = simulation.gather()
+        facts.deaf.append(str(error))
+    violations = oracle.judge(facts)
+    return Result(program, facts, violations, trace.digest, trace.counts, trace.lines, facts.ends)
+
+
+class _Simulation:
+    def __init__(self, program: Program, trace: Trace) -> None:
+        self._program = program
+        self._trace = trace
+        self._network = SimNetwork(chance(program.seed, "network"))
+        settings = Settings(port=PORT, base_url=f"http://{SERVICE}:{PORT}", keepalive=KEEPALIVE)
+        self._machine = Machine(program, self._network, trace, settings, front)
+        self._network.add(SERVICE)
+        self._key, self._key_record = make_key(
+            "simulation",
+            ("sources:read", "sources:write", "stream:read"),
+            entropy=chance(program.seed, "key").randbytes,
+            now=Millis(int(EPOCH * 1000)),
+        )
+        self._origins: dict[str, Origin] = {}
+        self._pushes: dict[str, PushOrigin] = {}
+        self._hook = HookOrigin(self._network.add(HOOK), trace)
+        self._user = User(self._caller("user"), trace)
+        self._clients = [StreamClient(plan, self._caller(plan.name), trace) for plan in program.clients]
+        self._facts = Facts(program)
+        self._life: Life | None = None
+        self._over = False
+
+    async def run(self) -> None:
+        """Play the program, come to rest, stop the service, and stop the world."""
+        await self._provision()
+        async with trio.open_nursery() as nursery:
+            await self._start_origins(nursery)
+            for task in (self._live, self._go_wrong, self._step_clocks, self._end_lives):
+                nursery.start_soon(task)
+            nursery.start_soon(self._user.add_all, self._program)
+            for client in self._clients:
+                nursery.start_soon(client.run, self._program.ends)
+            await trio.sleep_until(self._program.ends)
+            await self._come_to_rest()
+            await self._stop()
+            nursery.cancel_scope.cancel()
+
+    def gather(self) -> Facts:
+        """Return what happened so far."""
+        facts = self._facts
+        facts.seen = {host: origin.seen for host, origin in self._origins.items()}
+        facts.frames = {host: push.sent for host, push in self._pushes.items()}
+        facts.receipts = self._hook.receipts
+        facts.taken = {client.plan.name: client.taken for client in self._clients}
+        facts.added, facts.refused = self._user.added, self._user.refused
+        facts.lives = self._machine.spans
+        facts.deaf = self._machine.faults
+        self._read_log()
+        return facts
+
+    def _read_log(self) -> None:
+        """Read the disk itself: what is durable is what counts."""
+        known = self._facts.log[-1].seq if self._facts.log else START
+        disk = self._machine.disk
+        new = disk.events[disk.index_after(Seq(known)) :]
+        self._facts.log.extend(Logged(event.seq, event.body) for event in new)
+
+    def _caller(self, name: str) -> Caller:
+        service = Service(SERVICE, PORT, self._key, KEEPALIVE)
+        return Caller(self._network.side(f"{name}.people.org"), service)
+
+    async def _provision(self) -> None:
+        """Do what the command line does before the first start: a key, an alert, a destination."""
+        disk, now = self._machine.disk, Millis(int(EPOCH * 1000))
+        storage = MemoryStorage(disk, disk.start("provisioning"))
+        await storage.keys.add(self._key_record)
+        await storage.alerts.put(Alert("alert", "Storms", ALERT_WORD, "en", (), now, now))
+        secret = Secret("whsec_" + b64encode(chance(self._program.seed, "secret").randbytes(24)).decode())
+        await storage.alerts.put_destination(
+            Destination("hook", "alert", "webhook", f"https://{HOOK}/", "instant", HOOK, (secret,), now, now)
+        )
+        await storage.aclose()
+
+    async def _start_origins(self, nursery: trio.Nursery) -> None:
+        for plan in self._program.origins:
+            host, side = self._network.add(plan.host), self._network.side(plan.host)
+            listeners = [*await side.listen("", 80), *await side.listen("", 443)]
+            if plan.tier == "push":
+                push = self._pushes[plan.host] = PushOrigin(host, self._trace, plan)
+                nursery.start_soon(push.serve, listeners)
+            else:
+                make = FeedOrigin if plan.tier == "feed" else PageOrigin
+                origin = self._origins[plan.host] = make(host, self._trace, plan=plan)
+                nursery.start_soon(serve_http, origin.respond, listeners)
+        nursery.start_soon(serve_http, self._hook.respond, await self._network.side(HOOK).listen("", 443))
+
+    # --- what happens to the service -----------------------------------------------------------------------------
+
+    async def _live(self) -> None:
+        """One life after another; a dead one's clean-up may overlap with the next, as nothing of it gets out."""
+        dice = chance(self._program.seed, "downtime")
+        async with trio.open_nursery() as nursery:
+            while not self._over:
+                life = self._life = Life(self._machine)
+                nursery.start_soon(self._bury, life)
+                await life.over.wait()
+                await trio.sleep(dice.choice((dice.uniform(0.05, 3), dice.uniform(3, 900))))
+
+    async def _bury(self, life: Life) -> None:
+        """Run a life, and see that its tasks end soon after it does."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(life.run)
+            await life.over.wait()
+            with trio.move_on_after(STOP_BUDGET) as patience:
+                await life.gone.wait()
+            if patience.cancelled_caught:
+                self._machine.faults.append(f"life {life.number} was not gone {STOP_BUDGET:.0f} s after its end")
+                nursery.cancel_scope.cancel()
+
+    async def _go_wrong(self) -> None:
+        for fault in self._program.faults:
+            await trio.sleep_until(fault.at)
+            self._trace.note(fault.where, f"suffers {fault.kind}", lasts=f"{fault.lasts:.0f}s")
+            self._network.hosts[fault.where].suffer(fault.kind, fault.lasts)
+
+    async def _step_clocks(self) -> None:
+        for step in self._program.steps:
+            await trio.sleep_until(step.at)
+            self._machine.step_clock(step.by)
+
+    async def _end_lives(self) -> None:
+        for ending in self._program.endings:
+            await trio.sleep_until(ending.at)
+            if self._life is not None:
+                if ending.politely:
+                    self._life.stop()
+                else:
+                    self._life.kill("kill -9")
+
+    # --- the end -------------------------------------------------------------------------------------------------
+
+    async def _come_to_rest(self) -> None:
+        self._trace.note("world", "the program is over")
+        with trio.move_on_after(PATIENCE):
+            while self._owed():
+                await trio.sleep(LOOK_AROUND)  # noqa: ASYNC110  # what is owed is judged from outside, where no event tells
+        self._facts.overdue = self._owed()
+        self._facts.ends = trio.current_time()
+        self._facts.jwks = await self._user.learn("/.well-known/jwks.json")
+        for host, added in self._user.added.items():
+            self._facts.health[host] = await self._user.learn(f"/v1/sources/{added.id}/health")
+        self._trace.note("world", "has come to rest", owed=len(self._facts.overdue))
+
+    def _owed(self) -> list[str]:
+        return list(oracle.owed(self.gather()))
+
+    async def _stop(self) -> None:
+        self._over = True
+        life = self._life
+        if life is not None and life.alive:
+            life.stop()
+            with trio.move_on_after(STOP_BUDGET):
+                await life.over.wait()
+            if life.alive:
+                self._machine.faults.append(f"life {life.number} did not stop within {STOP_BUDGET:.0f} s")
+                life.kill("it did not stop")

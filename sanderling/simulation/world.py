@@ -1,0 +1,163 @@
+"""The simulated machine and the lives of the service on it: a `World` made from a seed, a disk that outlives a
+crash.
+
+A crash is what `kill -9` is: connections are reset, listeners gone, the unsynced tail of the disk lost, the disk
+fenced against whatever the dead life's clean-up still tries, and its tasks cancelled without politeness.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import trio
+
+from actors.jail.inline import InlineJail
+from actors.settings import Settings
+from actors.system import Front, System, signing_keys
+from actors.world import World
+from sanderling.simulation.chances import chance
+from sanderling.simulation.facts import LifeSpan
+from sanderling.simulation.network import SimListener, SimNetwork
+from sanderling.simulation.origins import EPOCH
+from sanderling.simulation.program import CALM, SERVICE, Program
+from sanderling.simulation.trace import Trace
+from storage.interface import Storage
+from storage.memory import Disk, MemoryStorage
+from supervision import Escalate
+
+STOP_BUDGET = 60.0
+"""Virtual seconds within which an asked stop, or the clean-up of a dead life, must be over."""
+_ADDRESSES = re.compile(r"0x[0-9a-f]{6,}")
+
+
+@dataclass(slots=True, eq=False)
+class Machine:
+    """What outlives a life: the disk, the clock's setting, and how often the service was started.
+
+    faults: sentences about what a life must not do (give up, or not end). spans: the lives that are over.
+    """
+
+    program: Program
+    network: SimNetwork
+    trace: Trace
+    settings: Settings
+    front: Front
+    disk: Disk = field(default_factory=Disk)
+    clock_offset: float = 0.0
+    lives: int = 0
+    spans: list[LifeSpan] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def step_clock(self, by: float) -> None:
+        """Set the wall clock."""
+        self.clock_offset += by
+        self.trace.note("machine", "sets its clock", by=f"{by:+.3f}s")
+
+
+class Life:
+    """One process of the service, from its start to its end."""
+
+    def __init__(self, machine: Machine) -> None:
+        machine.lives += 1
+        self.machine = machine
+        self.number = machine.lives
+        self.alive = True
+        self.over = trio.Event()
+        """Set when the life ends; `gone` when nothing of it runs any more."""
+        self.gone = trio.Event()
+        self.storage: Storage | None = None
+        self._system: System | None = None
+        self._scope = trio.CancelScope()
+        self._began = trio.current_time()
+        self._side = machine.network.side(SERVICE)
+        self._point_dice = chance(machine.program.seed, f"points/{self.number}")
+        self._sync_dice = chance(machine.program.seed, f"sync/{self.number}")
+        self._entropy_dice = chance(machine.program.seed, f"entropy/{self.number}")
+        self.world = self._make_world()
+
+    async def run(self) -> None:
+        """Boot the product's own composition root and run it to its end."""
+        trace = self.machine.trace
+        trace.note("machine", "starts the service", life=self.number)
+        try:
+            with self._scope:
+                self.storage = await self.world.open_storage()
+                keys = await signing_keys(self.world, self.storage)
+                self._system = System(self.world, self.machine.settings, self.storage, keys, self.machine.front)
+                await self._system.run()
+                await self.storage.aclose()
+        except* Escalate as group:
+            why = str(group.exceptions[0])
+            trace.note("service", "gives up", why=why)
+            self.machine.faults.append(f"life {self.number} gave up: {why}")
+            self._end(politely=False, why="gave up")
+        if self.alive:
+            self._end(politely=True, why="stopped")
+        self.gone.set()
+
+    def kill(self, why: str) -> None:
+        """End this life at once, as `kill -9` does."""
+        if not self.alive:
+            return
+        self.machine.trace.note("machine", "kills the service", life=self.number, why=why)
+        self.machine.disk.crash(self._sync_dice)
+        self._end(politely=False, why=why)
+        if self._system is not None:
+            self._system.stop(now=True)
+        self._scope.cancel()
+
+    def stop(self) -> None:
+        """Ask this life to stop, as SIGTERM does."""
+        if self.alive and self._system is not None:
+            self.machine.trace.note("machine", "asks the service to stop", life=self.number)
+            self._system.stop()
+
+    def _end(self, *, politely: bool, why: str) -> None:
+        self.alive = False
+        self._side.die()
+        self.machine.spans.append(LifeSpan(self._began, trio.current_time(), politely, why))
+        self.over.set()
+
+    def _make_world(self) -> World:
+        return World(
+            wall=lambda: EPOCH + self.machine.clock_offset + trio.current_time(),
+            chance=lambda name: chance(self.machine.program.seed, f"life/{self.number}/{name}"),
+            entropy=self._entropy_dice.randbytes,
+            resolver=self._side,
+            connector=self._side,
+            listen=self._listen,
+            jail=InlineJail(),
+            open_storage=self._open_storage,
+            reach=self._reach,
+            log=self._log,
+            keep_idle=0.0,
+        )
+
+    async def _listen(self, host: str, port: int) -> Sequence[SimListener]:
+        return await self._side.listen(host, port)
+
+    async def _open_storage(self) -> Storage:
+        return MemoryStorage(
+            self.machine.disk, self.machine.disk.start(f"life {self.number}"), sync=self._sync, reach=self._reach
+        )
+
+    async def _sync(self) -> None:
+        await trio.sleep(self._sync_dice.uniform(0.0005, 0.020))
+
+    def _reach(self, point: str) -> None:
+        program = self.machine.program
+        if not self.alive or not CALM < trio.current_time() < program.ends:
+            return
+        if self._point_dice.random() < program.point_crash:
+            self.kill(f"at {point}")
+
+    def _log(self, event: str, **fields: object) -> None:
+        if self.alive and fields.pop("level", "") != "debug":
+            self.machine.trace.note("service", event, **{key: _tame(value) for key, value in fields.items()})
+
+
+def _tame(value: object) -> str:
+    """Show a value without addresses in memory, which differ from run to run."""
+    return _ADDRESSES.sub("0x", str(value))[:200]
