@@ -21,11 +21,6 @@ from supervision import (
 )
 
 
-@pytest.fixture
-def chance() -> random.Random:
-    return random.Random(7)
-
-
 class Boom(Exception):
     pass
 
