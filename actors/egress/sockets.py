@@ -75,7 +75,9 @@ def public_trust() -> ssl.SSLContext:
 
 
 class TcpConnector:
-    """Opens TCP connections to addresses, and TLS inside them. trust: makes a TLS context; called once for each ALPN."""
+    """Opens TCP connections to addresses, and TLS inside them. trust: makes a TLS context; called once for each
+    ALPN.
+    """
 
     def __init__(self, trust: Callable[[], ssl.SSLContext] = public_trust) -> None:
         self._trust = trust

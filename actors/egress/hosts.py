@@ -1,0 +1,210 @@
+"""Politeness to hosts: whose turn it is, how fast, how many at once, and when a host is left alone.
+
+All sources of a host stand in one queue, first come first served, so 10,000 of them share its rate fairly. A host
+that asked for quiet (429, 503) or that fails for several of its sources is not queued for at all: `turn` refuses at
+once, and says for how long, so that nobody holds a place anywhere while waiting for a host that rests. One leader
+then probes for all.
+
+Take the turn *before* any other bound (looks at once): whoever waits here waits by the host's clock.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import trio
+
+from actors.egress.failures import Blame, LookFailed
+from actors.settings import Settings
+from actors.world import World
+from supervision import breaker
+from supervision.breaker import Breaker, BreakerRule, Probe, Wait
+
+FAILURES_TO_OPEN = 5
+SOURCES_TO_OPEN = 2
+MOST_CRAWL_DELAY = 60.0
+"""A longer Crawl-delay counts as this: at 60 s a host's few pages are still looked at within the hour."""
+
+MEMORY = 3600.0
+"""Seconds that a host's failures and Crawl-delay are remembered after its last turn."""
+
+_FORGET_AT_ONCE = 4
+
+
+class HostOpen(LookFailed):
+    """The host is resting; nothing was asked of it and nothing counts against the source. `retry_after` is in
+    seconds.
+    """
+
+    def __init__(self, host: str, wait: float) -> None:
+        super().__init__(Blame.THROTTLED, f"{host} is resting for another {wait:.0f} s", retry_after=wait)
+
+
+@dataclass(frozen=True, slots=True)
+class HostStatistics:
+    """known: hosts in memory. busy: requests under way. waiting: for their turn. resting: hosts that are left alone."""
+
+    known: int
+    busy: int
+    waiting: int
+    resting: int
+
+
+@dataclass(slots=True)
+class _Host:
+    places: trio.Semaphore
+    pace: trio.Lock = field(default_factory=trio.Lock)
+    next_at: float = 0.0
+    crawl_delay: float = 0.0
+    breaker: Breaker = field(default=Breaker())
+    failing: tuple[str, ...] = ()
+    """Sources of the failures in a row, each once, at most as many as open it."""
+    users: int = 0
+    busy: int = 0
+    used_at: float = 0.0
+
+
+class Hosts:
+    """The queue, pace, hold and breaker of each host in use. All state is gone an hour after a host's last turn."""
+
+    def __init__(self, world: World, settings: Settings) -> None:
+        self._parallel = settings.host_parallel
+        self._interval = 1.0 / settings.host_rate
+        self._rule = BreakerRule(threshold=FAILURES_TO_OPEN, probe=settings.look_timeout + 5.0)
+        self._chance = world.chance("hosts")
+        self._known: OrderedDict[str, _Host] = OrderedDict()  # least lately used first
+
+    def __repr__(self) -> str:
+        return f"<Hosts {self.statistics()}>"
+
+    def statistics(self) -> HostStatistics:
+        """Return a picture of now. Walks over all hosts in memory."""
+        now = trio.current_time()
+        states = self._known.values()
+        return HostStatistics(
+            known=len(states),
+            busy=sum(state.busy for state in states),
+            waiting=sum(state.users - state.busy for state in states),
+            resting=sum(1 for state in states if _rest(state.breaker, now) > 0),
+        )
+
+    @asynccontextmanager
+    async def turn(self, host: str) -> AsyncIterator[None]:
+        """Wait for a turn at a host; inside, one request may be made. Raises HostOpen when the host is resting.
+
+        Cancelled while waiting, the place in the queue is given up and nothing is used up.
+        """
+        state = self._enter(host)
+        probing = False
+        try:
+            probing = self._admit(host, state)
+            async with state.places:
+                await self._wait_pace(host, state, probing)
+                state.busy += 1
+                try:
+                    yield
+                finally:
+                    state.busy -= 1
+        finally:
+            state.users -= 1
+            state.used_at = trio.current_time()
+            if probing and state.breaker.phase is breaker.Phase.HALF_OPEN:
+                # It ended without a word about the host (a local trouble, a cancellation): let another one probe soon.
+                self._fail(state)
+
+    def crawl_delay(self, host: str, seconds: float | None) -> None:
+        """Set the time between two requests that a host's robots.txt asks for; it only ever slows down."""
+        state = self._of(host)
+        state.crawl_delay = min(max(seconds or 0.0, 0.0), MOST_CRAWL_DELAY)
+
+    def hold(self, host: str, seconds: float) -> None:
+        """Leave a host alone for so many seconds, as it asked for. Who waits already is refused when his turn comes."""
+        state = self._of(host)
+        state.breaker = breaker.hold(state.breaker, trio.current_time() + seconds)
+
+    def failed(self, host: str, source: str) -> None:
+        """Take note that a source's look failed by the host's own passing fault (remote-transient)."""
+        state = self._of(host)
+        if source not in state.failing and len(state.failing) < SOURCES_TO_OPEN:
+            state.failing += (source,)
+        count = state.breaker.failures + 1
+        if (
+            state.breaker.phase is breaker.Phase.CLOSED
+            and count >= FAILURES_TO_OPEN
+            and len(state.failing) < SOURCES_TO_OPEN
+        ):
+            return  # one source's fault may be that source's own; its own breaker sees to it
+        self._fail(state)
+
+    def succeeded(self, host: str) -> None:
+        """Take note that a host answered, in whatever way."""
+        state = self._known.get(host)
+        if state is not None and (state.breaker.failures or state.breaker.phase is not breaker.Phase.CLOSED):
+            state.breaker = Breaker(held=state.breaker.held)
+        if state is not None:
+            state.failing = ()
+
+    def resting(self, host: str) -> float:
+        """Return how many seconds a host will still be left alone; 0 when it is not."""
+        state = self._known.get(host)
+        return 0.0 if state is None else _rest(state.breaker, trio.current_time())
+
+    def _fail(self, state: _Host) -> None:
+        state.breaker = breaker.failed(state.breaker, self._rule, trio.current_time(), self._chance.random())
+
+    def _admit(self, host: str, state: _Host) -> bool:
+        """Ask the breaker; return whether this turn is the probe. Raises HostOpen."""
+        now = trio.current_time()
+        state.breaker, permit = breaker.ask(state.breaker, self._rule, now, self._chance.random())
+        if isinstance(permit, Wait):
+            raise HostOpen(host, permit.until - now)
+        return isinstance(permit, Probe)
+
+    async def _wait_pace(self, host: str, state: _Host, probing: bool) -> None:
+        """Wait until the last request is long enough ago. The lock's queue is in order, so nobody is overtaken."""
+        async with state.pace:
+            await trio.sleep_until(state.next_at)
+            now = trio.current_time()
+            rest = _rest(state.breaker, now)
+            if rest > 0 and not probing:
+                raise HostOpen(host, rest)
+            state.next_at = now + max(self._interval, state.crawl_delay)
+
+    def _of(self, host: str) -> _Host:
+        state = self._known.get(host)
+        if state is None:
+            self._forget()
+            state = self._known[host] = _Host(trio.Semaphore(self._parallel, max_value=self._parallel))
+            state.used_at = trio.current_time()
+        return state
+
+    def _enter(self, host: str) -> _Host:
+        state = self._of(host)
+        self._known.move_to_end(host)
+        state.users += 1
+        return state
+
+    def _forget(self) -> None:
+        """Forget a few hosts that are out of use; more are forgotten than come, so memory follows what is in use."""
+        now = trio.current_time()
+        for host in [host for host, _ in zip(self._known, range(_FORGET_AT_ONCE), strict=False)]:
+            state = self._known[host]
+            if state.users or not _forgettable(state, now):
+                self._known.move_to_end(host)
+            else:
+                del self._known[host]
+
+
+def _rest(state: Breaker, now: float) -> float:
+    until = max(state.held, state.until if state.phase is not breaker.Phase.CLOSED else state.held)
+    return max(0.0, until - now)
+
+
+def _forgettable(state: _Host, now: float) -> bool:
+    if max(state.next_at, state.breaker.held) > now:
+        return False
+    plain = not state.crawl_delay and not state.failing and state.breaker.phase is breaker.Phase.CLOSED
+    return plain or now - state.used_at > MEMORY

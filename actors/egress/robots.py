@@ -1,0 +1,134 @@
+"""robots.txt (RFC 9309): what a site allows us, and how slowly it wants us.
+
+4xx means that all is allowed; a site that can't be reached forbids all until it can, except where an older copy is known.
+A copy serves for at most 24 hours, and 500 KiB of it count. One fetch at a time for an origin; who asks meanwhile
+shares it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import trio
+from protego import Protego
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.headers import PRODUCT
+from actors.egress.http import Fetched, HttpClient
+from actors.egress.robots_text import reduce_to
+from actors.egress.url import Url, join
+from actors.world import World
+
+SIZE_LIMIT = 500 << 10
+LONGEST = 24 * 3600.0
+SHORTEST = 600.0
+RETRY = 300.0
+"""Seconds before an origin that could not be reached is asked again."""
+
+MOST_ORIGINS = 2000
+MOST_BYTES = 8 << 20
+"""Bounds of the cache; the least lately used go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsVerdict:
+    """Whether a URL may be fetched. crawl_delay: seconds, None when not said. why: a sentence. blame: None when
+    allowed.
+    """
+
+    allowed: bool
+    crawl_delay: float | None
+    why: str
+    blame: Blame | None = None
+
+    def refusal(self) -> LookFailed:
+        """Return the failed look that a forbidden URL is."""
+        assert self.blame is not None
+        return LookFailed(self.blame, self.why)
+
+
+@dataclass(slots=True)
+class _Site:
+    """What is known of an origin. rules: None allows all. unreachable: why, when nothing is known instead."""
+
+    lock: trio.Lock
+    rules: Protego | None = None
+    size: int = 0
+    known: bool = False
+    until: float = float("-inf")
+    unreachable: str = ""
+
+
+class Robots:
+    """The verdicts, with a bounded cache."""
+
+    def __init__(self, http: HttpClient, world: World) -> None:
+        self._http = http
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._bytes = 0
+
+    def __repr__(self) -> str:
+        return f"<Robots {len(self._sites)} origins, {self._bytes >> 10} KiB>"
+
+    async def verdict(self, url: Url) -> RobotsVerdict:
+        """Return whether a URL may be fetched. Raises LookFailed of class local: then nobody knows."""
+        site = self._sites.get(url.origin)
+        if site is None:
+            site = self._sites[url.origin] = _Site(trio.Lock())
+        self._sites.move_to_end(url.origin)
+        if trio.current_time() >= site.until:
+            async with site.lock:
+                if trio.current_time() >= site.until:
+                    await self._refresh(url, site)
+                    self._shrink()
+        return _judge(site, url)
+
+    async def _refresh(self, url: Url, site: _Site) -> None:
+        try:
+            found = await self._http.get(
+                join(url, "/robots.txt"), accept="text/plain, */*;q=0.5", limit=SIZE_LIMIT, cut=True
+            )
+        except LookFailed as error:
+            self._take_failure(site, error)
+            return
+        self._learn(site, found.body, _lifetime(found))
+
+    def _take_failure(self, site: _Site, error: LookFailed) -> None:
+        if error.blame is Blame.LOCAL:
+            raise error
+        if error.status is not None and 300 <= error.status < 500:
+            # "Unavailable" (2.3.1.3), as are redirects without an end (2.3.1.2).
+            self._learn(site, b"", LONGEST)
+            return
+        site.until = trio.current_time() + max(RETRY, min(error.retry_after or 0.0, LONGEST))
+        site.unreachable = error.reason
+
+    def _learn(self, site: _Site, body: bytes, lifetime: float) -> None:
+        text = reduce_to(PRODUCT, body.decode("utf-8-sig", errors="replace"))
+        self._bytes += len(text) - site.size
+        site.size, site.known, site.unreachable = len(text), True, ""
+        site.rules = Protego.parse(text) if text else None
+        site.until = trio.current_time() + lifetime
+
+    def _shrink(self) -> None:
+        while len(self._sites) > MOST_ORIGINS or (self._bytes > MOST_BYTES and len(self._sites) > 1):
+            _, dropped = self._sites.popitem(last=False)
+            self._bytes -= dropped.size
+
+
+def _lifetime(found: Fetched) -> float:
+    return LONGEST if found.max_age is None else min(max(found.max_age, SHORTEST), LONGEST)
+
+
+def _judge(site: _Site, url: Url) -> RobotsVerdict:
+    if not site.known:
+        return RobotsVerdict(
+            False, None, f"robots.txt of {url.origin} can't be had: {site.unreachable}", Blame.REMOTE_TRANSIENT
+        )
+    if site.rules is None:
+        return RobotsVerdict(True, None, f"{url.origin} has no robots.txt")
+    delay = site.rules.crawl_delay(PRODUCT)
+    if site.rules.can_fetch(url.text, PRODUCT):
+        return RobotsVerdict(True, delay, f"robots.txt of {url.origin} allows it")
+    return RobotsVerdict(False, delay, f"robots.txt of {url.origin} forbids {url.target}", Blame.REMOTE_PERMANENT)

@@ -1,0 +1,54 @@
+"""The part of a robots.txt that is about us (RFC 9309, 2.2), cut out in linear time. Pure.
+
+protego keeps the rules of every group once for each of its agents: 370 KB with 2,000 agents and 20,000 rules hold it
+for minutes. So the groups are chosen here, and protego sees one group with one agent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+MOST_RULES = 5000
+"""More of them are not heard: reading so many takes 50 ms already, and no honest file has them."""
+
+_AGENT_FIELDS = frozenset({"user-agent", "useragent", "user agent"})
+_RULE_FIELDS = frozenset({"allow", "disallow", "crawl-delay", "crawl delay"})
+_TOKEN = re.compile(r"[a-z_-]+|\*")
+
+
+def reduce_to(token: str, text: str) -> str:
+    """Return one group with the rules for a product token: its own groups', merged, or else those for `*`; "" for none.
+
+    >>> reduce_to("bird", "User-agent: fish\\nDisallow: /a\\nUser-agent: *\\nDisallow: /b # nest\\n")
+    'user-agent: bird\\ndisallow: /b'
+    """
+    own: list[str] = []
+    anyone: list[str] = []
+    named = False
+    agents: list[str] = []
+    in_rules = False
+    for field, value in _lines(text):
+        if field in _AGENT_FIELDS:
+            agents = [] if in_rules else agents
+            in_rules = False
+            found = _TOKEN.match(value.lower())
+            agent = found[0] if found is not None else ""
+            if agent in (token, "*") and agent not in agents:
+                agents.append(agent)
+                named = named or agent == token
+        elif field in _RULE_FIELDS:
+            in_rules = True
+            for agent in agents:
+                rules = own if agent == token else anyone
+                if len(rules) < MOST_RULES:
+                    rules.append(f"{field}: {value}")
+    rules = own if named else anyone
+    return "\n".join((f"user-agent: {token}", *rules)) if rules else ""
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():  # at the same places as protego does
+        field, colon, value = line.partition("#")[0].partition(":")
+        if colon:
+            yield field.strip().lower(), value.strip()

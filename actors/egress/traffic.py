@@ -1,0 +1,63 @@
+"""All ways out in one bundle, as sources and deliveries are given it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+import trio
+
+from actors.egress.guard import Guard
+from actors.egress.hosts import Hosts
+from actors.egress.http import HttpClient
+from actors.egress.robots import Robots
+from actors.egress.url import Url
+from actors.egress.websocket import Frames, open_websocket
+from actors.settings import Settings
+from actors.world import World
+
+_CLOSE_GRACE = 5.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Egress:
+    """http, guard: for watching. deliver, deliver_guard: for deliveries, whose private networks are opened
+    separately.
+    """
+
+    world: World
+    settings: Settings
+    guard: Guard
+    deliver_guard: Guard
+    http: HttpClient
+    deliver: HttpClient
+    hosts: Hosts
+    robots: Robots
+
+    def websocket(self, url: Url, *, subprotocols: Sequence[str] = ()) -> AbstractAsyncContextManager[Frames]:
+        """Open a WebSocket session for watching; see `open_websocket`."""
+        return open_websocket(url, self.guard, self.settings, self.world, subprotocols=subprotocols)
+
+    async def aclose(self) -> None:
+        """Close all connections, within 5 seconds even when cancelled."""
+        with trio.move_on_after(_CLOSE_GRACE, shield=True):
+            await self.http.aclose()
+            await self.deliver.aclose()
+
+
+def build_egress(world: World, settings: Settings) -> Egress:
+    """Return the ways out of a World."""
+    guard = Guard(world.resolver, world.connector, settings.watch_networks())
+    deliver_guard = Guard(world.resolver, world.connector, settings.deliver_networks(), connect_timeout=5.0)
+    http = HttpClient(world, settings, guard)
+    return Egress(
+        world=world,
+        settings=settings,
+        guard=guard,
+        deliver_guard=deliver_guard,
+        http=http,
+        deliver=HttpClient(world, settings, deliver_guard),
+        hosts=Hosts(world, settings),
+        robots=Robots(http, world),
+    )
