@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import NamedTuple
 
 from actors.content.fingerprint import digest16
 
@@ -56,39 +57,71 @@ _STAMPED = (
 _SOME = r"(?:\d+|eine[rmn]?|une?|en|ett)"
 
 
-def _masks(*rules: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), f" ⟨{mask}⟩ ") for pattern, mask in rules)
+class _Mask(NamedTuple):
+    """A pattern is tried only on text that holds one of its signs: most blocks hold none of any."""
+
+    name: str
+    signs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _mask(name: str, signs: str, pattern: str) -> _Mask:
+    return _Mask(f" ⟨{name}⟩ ", tuple(signs.split("|")), re.compile(pattern))
 
 
 # Masks that hold anywhere: no edit of content is only this.
-_ANYWHERE = _masks(
-    (rf"\b{_STAMPED}\b[^.\d]{{0,24}}{_DATE}[ ,t-]*(?:at |um |kl\.? |à )?{_CLOCK}", "stamp"),
-    (r"(?:©|\(c\)|\bcopyright\b)[^.\d]{0,40}(?:19|20)\d\d(?:\s?-\s?(?:19|20)?\d\d\b)?", "copyright"),
-    (r"\b(?:19|20)\d\d(?:\s?-\s?(?:19|20)\d\d)?\s?(?:©|\(c\))", "copyright"),
-    (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "id"),
-    (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{10,}\b", "id"),
-    (r"(?<![\d.,$€£])\b\d{10,}\b(?!\s?[%€$£])", "id"),
-    (rf"\b(?:vor|il y a|för|hace)\s(?:weniger als |ca\. |etwa |environ )?{_SOME}\s?{_UNIT}\b(?:\ssedan)?", "ago"),
-    (rf"\b(?:about |almost |over )?(?:\d+|an?|one)\s?{_UNIT}(?:,? (?:and )?\d+\s?{_UNIT})?\s(?:ago|sedan)\b", "ago"),
-    (r"\b(?:took|in)\s\d+(?:[.,]\d+)?\s?(?:s|sec|seconds|ms|milliseconds)\b", "took"),
+_ANYWHERE = (
+    _mask("stamp", ":", rf"\b{_STAMPED}\b[^.\d]{{0,24}}{_DATE}[ ,t-]*(?:at |um |kl\.? |à )?{_CLOCK}"),
+    _mask(
+        "copyright",
+        "©|(c)|copyright",
+        r"(?:©|\(c\)|\bcopyright\b)[^.\d]{0,40}(?:19|20)\d\d(?:\s?-\s?(?:19|20)?\d\d\b)?"
+        r"|\b(?:19|20)\d\d(?:\s?-\s?(?:19|20)\d\d)?\s?(?:©|\(c\))",
+    ),
+    _mask("id", "-", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
+    _mask(
+        "id",
+        "",
+        r"(?<![\d.,$€£])\b(?:\d{10,}|(?=[0-9a-f]{0,40}\d)(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{10,})\b(?!\s?[%€$£])",
+    ),
+    _mask(
+        "ago",
+        "vor |il y a|för |hace ",
+        rf"\b(?:vor|il y a|för|hace)\s(?:weniger als |ca\. |etwa |environ )?{_SOME}\s?{_UNIT}\b(?:\ssedan)?",
+    ),
+    _mask(
+        "ago",
+        " ago| sedan",
+        rf"\b(?:about |almost |over )?(?:\d+|an?|one)\s?{_UNIT}(?:,? (?:and )?\d+\s?{_UNIT})?\s(?:ago|sedan)\b",
+    ),
+    _mask("took", "took |in ", r"\b(?:took|in)\s\d+(?:[.,]\d+)?\s?(?:s|sec|seconds|ms|milliseconds)\b"),
 )
 
 # Masks for short blocks outside of table cells: labels, bylines, teasers. In a sentence these figures can be the news.
-_LABELS = _masks(
-    (rf"{_DATE}[ ,t•·|-]*(?:at |um |kl\.? |à )?{_CLOCK}", "when"),
-    (rf"(?<![\d.,:$€£]){_CLOCK}", "clock"),
-    (r"\b\d{1,2}\.\d\d\suhr\b", "clock"),
-    (rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?", "count"),
-    (rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?", "count"),
-    (rf"\b\d+\s?{_UNIT}\s(?:read|lesezeit|de lecture|läsning)\b", "ago"),
-    (r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b", "degrees"),
+_LABELS = (
+    _mask("when", ":", rf"{_DATE}[ ,t•·|-]*(?:at |um |kl\.? |à )?{_CLOCK}"),
+    _mask("clock", ":", rf"(?<![\d.,:$€£]){_CLOCK}"),
+    _mask("clock", "uhr", r"\b\d{1,2}\.\d\d\suhr\b"),
+    _mask("count", "", rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
+    _mask("count", "", rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
+    _mask("ago", "read|lesezeit|lecture|läsning", rf"\b\d+\s?{_UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
+    _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
 )
 _NOW = re.compile(
     r"\b(?:just now|gerade eben|à l'instant|just nu|heute|gestern|today|yesterday|idag|igår|aujourd'hui|hier)\b,?"
 )
+_NOW_SIGNS = frozenset(
+    ("now", "eben", "instant", "l'instant", "nu", "heute", "gestern", "today", "yesterday", "idag", "igår", "hier",
+     "aujourd'hui")
+)  # fmt: skip
+_FULL_MONTH = re.compile(
+    r"\b(jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?(?=\s\d)"
+)
+_WORD = re.compile(r"[\w']+")
 _DIGIT = re.compile(r"\d")
 _GLUED = re.compile(r"(?<=[a-zäöüß])(?=\d)|(?<=\d{4})(?=\d{1,2}:\d\d)")
-_EDGES = re.compile(r"(?<!\d)[.,;:!?\"'()\[\]|•·*›»-]+|[.,;:!?\"'()\[\]|•·*›»-]+(?!\d)")
+_POINTS = str.maketrans(dict.fromkeys(";:!?\"'()[]|•·*›»", " "))
+_EDGES = re.compile(r"(?<!\d)[.,-]+|[.,-]+(?!\d)")
 
 LABEL_WORDS = 10
 """A block of at most so many words is a label or a teaser, not a sentence."""
@@ -107,18 +140,17 @@ def canonical(text: str, *, cell: bool = False) -> str:
     text = text.casefold()
     short = not cell and text.count(" ") < LABEL_WORDS
     if _DIGIT.search(text):
+        text = _FULL_MONTH.sub(r"\1", text)
         text = _masked(_GLUED.sub(" ", text) if short else text, short)
-    if short:
+    if short and not _NOW_SIGNS.isdisjoint(_WORD.findall(text)):
         text = _NOW.sub(" ⟨now⟩ ", text)
-    return " ".join(_EDGES.sub(" ", text).split())
+    return " ".join(_EDGES.sub(" ", text.translate(_POINTS)).split())
 
 
 def _masked(text: str, short: bool) -> str:
-    for pattern, mask in _ANYWHERE:
-        text = pattern.sub(mask, text)
-    if short:
-        for pattern, mask in _LABELS:
-            text = pattern.sub(mask, text)
+    for name, signs, pattern in _ANYWHERE + _LABELS if short else _ANYWHERE:
+        if any(sign in text for sign in signs):
+            text = pattern.sub(name, text)
     return text
 
 

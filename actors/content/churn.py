@@ -16,12 +16,23 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from actors.content.blocks import CELL, FORM, FURNITURE
 from actors.content.canonical import canonical
 from actors.content.diff import compare
-from actors.content.memory import PageMemory, Settled, decode_memory, encode, pack, settled_of, unpack_keys
+from actors.content.memory import (
+    PageMemory,
+    Settled,
+    decode_memory,
+    encode,
+    pack,
+    packed,
+    packed_recent,
+    settled_of,
+    unpack_keys,
+)
 from actors.content.pages import PageReading
+from actors.content.traits import ASIDE, CELL
 from actors.content.weights import weight, zone_of
 from storage.records.event import Delta, Diff
 
@@ -30,6 +41,8 @@ __all__ = ["EMIT", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
 EMIT = 0.5
 _GONE = 0.6
 """What a block that went weighs beside one that came."""
+_FLICKER = 0.06
+"""The same for one that has been away before."""
 _SWAPPED = 0.4
 _SHRUNK = 0.35
 _MOVED_LENGTH = 12
@@ -56,70 +69,94 @@ class _Side(Struct, frozen=True):
     canonicals: tuple[str, ...]
 
 
+class _Look(Struct, frozen=True):
+    """All that a decision is made of. `recent` and `aside` are keys: of earlier looks, and of today's furniture."""
+
+    before: Settled
+    now: Settled
+    came: _Side
+    went: _Side
+    recent: tuple[str, ...]
+    aside: tuple[str, ...]
+
+
 def judge(memory: PageMemory | None, reading: PageReading) -> Verdict:
     """Return the verdict on a look at a page, and what to remember of it."""
     if reading.trouble is not None:
         return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.")
     now = content_of(reading)
+    aside = tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE)
     if memory is None or not memory.keys:
-        return Verdict("baseline", pack(now), None, None, 0.0, f"First look: {len(now.keys)} blocks.")
+        return Verdict("baseline", pack(now, aside), None, None, 0.0, f"First look: {len(now.keys)} blocks.")
+    memory = _unshelved(memory, now)
     before = settled_of(memory)
-    came = _beyond(now, before)
-    went = _beyond(before, now)
+    came, went = _beyond(now, before), _beyond(before, now)
     if not came.positions and not went.positions:
         return Verdict("unchanged", _released(memory), None, None, 0.0, "Every block is as it was.")
-    return _decide(memory, before, now, came, went)
+    swapped = _is_swap(before, now)
+    if swapped and not _alike(unpack_keys(memory.held), now.keys):
+        held = replace(memory, held=packed(now.keys))
+        return Verdict("held", held, None, None, 0.0, "Nearly everything is replaced by little: look again soon.")
+    shelf = encode(_released(memory)) if swapped and not memory.shelf else memory.shelf
+    return _decide(memory, _Look(before, now, came, went, unpack_keys(memory.recent), aside), shelf)
 
 
 def content_of(reading: PageReading) -> Settled:
     """Return the blocks that count: those outside of furniture, or all where that leaves none."""
     traits = reading.traits or (0,) * len(reading.blocks)
-    kept = [i for i, trait in enumerate(traits) if not trait & (FURNITURE | FORM)] or range(len(traits))
+    kept = [i for i, trait in enumerate(traits) if not trait & ASIDE] or range(len(traits))
     return Settled(
         tuple(reading.blocks[i] for i in kept), tuple(reading.keys[i] for i in kept), tuple(traits[i] for i in kept)
     )
 
 
-def _decide(memory: PageMemory, before: Settled, now: Settled, came: _Side, went: _Side) -> Verdict:
-    recent = unpack_keys(memory.recent)
-    if _is_swap(before, now) and not _alike(unpack_keys(memory.held), now.keys):
-        held = pack(before, recent, now.keys)
-        return Verdict("held", held, None, None, 0.0, "Nearly everything is replaced by little: look again soon.")
-    score = _score(before, now, came, went, frozenset(recent))
-    flux = [now.keys[i] for i in came.positions] + [before.keys[i] for i in went.positions]
-    if score < EMIT:
-        reason = f"{len(came.positions)} blocks came and {len(went.positions)} went, none of them news."
-        return Verdict("churn", pack(before, [*recent, *flux]), None, None, score, reason)
-    after = _told(before, now)
-    diff, delta = compare(before.texts, after.texts)
-    reason = f"{len(diff.added)} added, {len(diff.removed)} removed, {len(diff.changed)} changed."
-    return Verdict("changed", pack(after, [*recent, *flux]), diff, delta, score, reason)
+def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
+    score = _score(look)
+    flux = [look.now.keys[i] for i in look.came.positions] + [look.before.keys[i] for i in look.went.positions]
+    recent = [*look.recent, *flux, *look.aside]
+    reason = f"{len(look.came.positions)} blocks came and {len(look.went.positions)} went"
+    if score >= EMIT:
+        after = _told(look.before, look.now)
+        diff, delta = compare(_known_texts(look.before, after), after.texts)
+        if diff.added or diff.removed or diff.changed:
+            return Verdict("changed", pack(after, recent, shelf=shelf), diff, delta, score, f"{reason}.")
+        reason += ", with the same texts"
+    kept = replace(memory, recent=packed_recent(recent), held=b"")
+    return Verdict("churn", kept, None, None, score, f"{reason}: not news.")
 
 
-def _score(before: Settled, now: Settled, came: _Side, went: _Side, recent: frozenset[str]) -> float:
+def _score(look: _Look) -> float:
     """Return the weight of all that came and went; see `weights`."""
-    known = frozenset(before.keys)
-    left = frozenset(now.keys)
-    lost = f" {' '.join(went.canonicals)} "
-    found = f" {' '.join(came.canonicals)} "
+    before, now, came, went = look.before, look.now, look.came, look.went
+    known, recent = frozenset(before.keys), frozenset(look.recent)
+    left = frozenset(now.keys).union(look.aside)
+    lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
+    shuffled = set(map(_bag, went.canonicals)) & set(map(_bag, came.canonicals))
     zone, old_zone = zone_of(now.texts, now.traits), zone_of(before.texts, before.traits)
     score = 0.0
     for i, text in zip(came.positions, came.canonicals, strict=True):
-        key = now.keys[i]
-        if key in known or key in recent or _moved(text, lost):
-            continue
-        score += weight(now.texts[i], text, now.traits[i], i, zone)
+        key, trait = now.keys[i], now.traits[i]
+        # One more copy of a text is no news but in a table, where "0" may stand in a hundred cells.
+        stale = not trait & CELL if key in known else key in recent
+        if not (stale or _moved(text, lost) or _bag(text) in shuffled):
+            score += weight(now.texts[i], text, trait, i, zone)
     for i, text in zip(went.positions, went.canonicals, strict=True):
-        key = before.keys[i]
-        if key in left or _moved(text, found):
+        key, trait = before.keys[i], before.traits[i]
+        stays = key in left
+        if (stays and not trait & CELL) or _moved(text, found) or _bag(text) in shuffled:
             continue
-        score += _GONE * weight(before.texts[i], text, before.traits[i], i, old_zone) * (0.1 if key in recent else 1.0)
+        comes_and_goes = key in recent and not stays
+        score += (_FLICKER if comes_and_goes else _GONE) * weight(before.texts[i], text, trait, i, old_zone)
     return score
 
 
 def _moved(text: str, others: str) -> bool:
     """Return whether a block's words stand together on the other side: it was split, merged or re-wrapped."""
     return len(text) > _MOVED_LENGTH and f" {text} " in others
+
+
+def _bag(text: str) -> str:
+    return " ".join(sorted(text.split()))
 
 
 def _beyond(one: Settled, other: Settled) -> _Side:
@@ -158,6 +195,24 @@ def _told(before: Settled, now: Settled) -> Settled:
         wordings.reverse()
     texts = tuple(worded[key].pop() if worded.get(key) else text for key, text in zip(now.keys, now.texts, strict=True))
     return Settled(texts, now.keys, now.traits)
+
+
+def _known_texts(before: Settled, after: Settled) -> list[str]:
+    """Return the told texts; those beyond what memory keeps come from the new state, where the key is still there."""
+    texts = dict(zip(after.keys, after.texts, strict=True))
+    beyond = before.keys[len(before.texts) :]
+    return [*before.texts, *(texts[key] for key in beyond if key in texts)]
+
+
+def _unshelved(memory: PageMemory, now: Settled) -> PageMemory:
+    """Return the memory from before a swap when the page of that time is back, else the memory as it is."""
+    shelved = decode_memory(memory.shelf) if memory.shelf else None
+    if shelved is None or not _alike(unpack_keys(shelved.keys), now.keys, _SWAPPED):
+        return memory
+    if _alike(unpack_keys(memory.keys), now.keys, _SWAPPED):
+        return memory
+    recent = [*unpack_keys(shelved.recent), *unpack_keys(memory.recent), *unpack_keys(memory.keys)]
+    return pack(settled_of(shelved), recent)
 
 
 def _released(memory: PageMemory) -> PageMemory:

@@ -18,6 +18,7 @@ MOST_OPS = 400
 MOST_CHARACTERS = 32 * 1024
 """Caps of a delta and of a diff; beyond them `truncated` is set and the rest is only counted."""
 
+_SHOWN = 8 * 1024
 _LEVELS = 12
 _WINDOW = 4
 _ALIKE = 0.4
@@ -145,33 +146,49 @@ def _capped(ops: list[Op]) -> tuple[list[Op], bool]:
     for n, op in enumerate(ops):
         room -= sum(len(text) for text in (op.text, op.before, op.after) if isinstance(text, str))
         if room < 0 or n >= MOST_OPS:
-            return ops[:n], True
+            # A change of one enormous paragraph still shows its beginning.
+            return ops[:n] or [_cut(op)], True
     return ops, False
+
+
+def _cut(op: Op) -> Op:
+    if op.op == "replace":
+        return Op("replace", op.para, before=str(op.before)[:_SHOWN], after=str(op.after)[:_SHOWN])
+    return Op(op.op, op.para, text=str(op.text)[:_SHOWN])
 
 
 def _diff(ops: list[Op], pairs: list[tuple[str, str]]) -> Diff:
     """Return what a reader wants to see: a paragraph that only moved is neither added nor removed."""
     inserted = [str(op.text) for op in ops if op.op == "insert"]
     deleted = [str(op.text) for op in ops if op.op == "delete"]
-    added = _beyond(inserted, Counter(deleted))
-    removed = _beyond(deleted, Counter(inserted))
-    room, truncated = MOST_CHARACTERS, False
-    kept: list[list[str]] = [[], []]
-    changed: list[Change] = []
-    for one, other in pairs:
-        room -= len(one) + len(other)
-        if room < 0 or len(changed) >= MOST_OPS:
-            truncated = True
-            break
-        changed.append(Change(one, other))
-    for texts, into in zip((added, removed), kept, strict=True):
-        for text in texts:
-            room -= len(text)
-            if room < 0 or len(into) >= MOST_OPS:
-                truncated = True
-                break
-            into.append(text)
-    return Diff(tuple(kept[0]), tuple(kept[1]), tuple(changed), truncated)
+    shown = _Shown()
+    changed = tuple(Change(shown.cut(one), shown.cut(other)) for one, other in pairs if shown.room())
+    added = tuple(shown.cut(text) for text in _beyond(inserted, Counter(deleted)) if shown.room())
+    removed = tuple(shown.cut(text) for text in _beyond(deleted, Counter(inserted)) if shown.room())
+    return Diff(added, removed, changed, shown.truncated)
+
+
+class _Shown:
+    """The room that a diff has left, and whether anything did not fit."""
+
+    def __init__(self) -> None:
+        self.characters = MOST_CHARACTERS
+        self.texts = MOST_OPS
+        self.truncated = False
+
+    def room(self) -> bool:
+        """Return whether another text may be shown."""
+        has = self.characters > 0 and self.texts > 0
+        self.truncated |= not has
+        return has
+
+    def cut(self, text: str) -> str:
+        """Take room for a text and return what fits of it."""
+        kept = text[: min(_SHOWN, max(1, self.characters))]
+        self.truncated |= len(kept) < len(text)
+        self.characters -= len(kept)
+        self.texts -= 1
+        return kept
 
 
 def _beyond(texts: list[str], elsewhere: Counter[str]) -> list[str]:

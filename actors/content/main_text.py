@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import justext
 from justext.core import classify_paragraphs, revise_paragraph_classification
 
-from actors.content.blocks import FORM, FURNITURE, HEADING, Blocks
+from actors.content.blocks import Blocks
+from actors.content.traits import ASIDE, HEADING
 
 _LANGUAGES = (
     "English", "German", "French", "Swedish", "Spanish", "Italian", "Portuguese", "Dutch", "Danish", "Norwegian_Bokmal",
@@ -20,7 +21,7 @@ _LANGUAGES = (
 )  # fmt: skip
 # Read once when the worker starts, before any hostile byte.
 _STOPLISTS = tuple(justext.get_stoplist(language) for language in _LANGUAGES)
-_SAMPLE = 2_000
+_SAMPLE, _SAMPLE_WORDS = 10, 100
 _MOST_PARAGRAPHS = 3_000
 _SHARE = 0.3
 
@@ -51,7 +52,7 @@ class _Paragraph:
 
 def main_text(blocks: Blocks) -> str:
     """Return the main text, one block a line; where there is little of it, all blocks outside of furniture."""
-    plain = [text for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & (FURNITURE | FORM)]
+    plain = [text for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE]
     good = _running_text(blocks)
     if sum(map(len, good)) >= _SHARE * sum(map(len, plain)):
         return "\n".join(good)
@@ -60,11 +61,7 @@ def main_text(blocks: Blocks) -> str:
 
 def _running_text(blocks: Blocks) -> list[str]:
     rows = zip(blocks.texts, blocks.traits, blocks.linked, strict=True)
-    paragraphs = [
-        _Paragraph(text, linked, bool(trait & HEADING))
-        for text, trait, linked in rows
-        if not trait & (FURNITURE | FORM)
-    ]
+    paragraphs = [_Paragraph(text, linked, bool(trait & HEADING)) for text, trait, linked in rows if not trait & ASIDE]
     if not paragraphs or len(paragraphs) > _MOST_PARAGRAPHS:
         return []
     classify_paragraphs(paragraphs, _stoplist(paragraphs))
@@ -74,8 +71,7 @@ def _running_text(blocks: Blocks) -> list[str]:
 
 def _stoplist(paragraphs: Sequence[_Paragraph]) -> frozenset[str]:
     """Return the stop words of the language that the page seems to be in; what it declares is too often wrong."""
-    words: list[str] = []
-    for paragraph in sorted(paragraphs, key=len, reverse=True)[:20]:
-        words.extend(paragraph.words)
-    sample = words[:_SAMPLE]
-    return max(_STOPLISTS, key=lambda stoplist: sum(word in stoplist for word in sample))
+    sample: set[str] = set()
+    for paragraph in sorted(paragraphs, key=len, reverse=True)[:_SAMPLE]:
+        sample.update(paragraph.words[:_SAMPLE_WORDS])
+    return max(_STOPLISTS, key=lambda stoplist: len(sample & stoplist))

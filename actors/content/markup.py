@@ -8,7 +8,7 @@ is told so nevertheless.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from lxml import etree
@@ -108,6 +108,10 @@ UNSEEN = frozenset(
 """Elements whose text is not part of what a reader reads."""
 
 DEEPEST = 255
+_INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top|text-indent)\s*:\s*-\d{4,}px", re.I)
+_FOR_SCREEN_READERS = re.compile(
+    r"(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text|-only)?|a11y-hidden)(?:$|\s)"
+)
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -131,12 +135,13 @@ def parse_fragment(text: str) -> Element:
     return parse(f"<html><body><div>{text}</div></body></html>")
 
 
-def hidden(element: Element) -> bool:
-    """Return whether an element is declared invisible by attribute or inline style."""
-    if element.get("hidden") is not None:
-        return True
-    style = element.get("style")
-    return style is not None and "display:none" in style.replace(" ", "").lower()
+def hidden(attributes: Mapping[str, str]) -> bool:
+    """Return whether an element is declared invisible: by attribute, style, or a class for screen readers only."""
+    return (
+        "hidden" in attributes
+        or ("style" in attributes and _INVISIBLE.search(attributes["style"]) is not None)
+        or ("class" in attributes and _FOR_SCREEN_READERS.search(attributes["class"]) is not None)
+    )
 
 
 def lines(root: Element) -> Iterator[str]:
@@ -150,7 +155,7 @@ def lines(root: Element) -> Iterator[str]:
             yield "".join(held)
             held.clear()
         if event == "start":
-            if tag in UNSEEN or hidden(element):
+            if tag in UNSEEN or hidden(dict(element.items())):
                 walk.skip_subtree()
             elif element.text:
                 held.append(element.text.replace("\n", " ") if tag != "pre" else element.text)

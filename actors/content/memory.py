@@ -1,8 +1,9 @@
 """What a source remembers of its page between looks, packed to a few kilobytes.
 
-*Settled* is the state that was last told (the baseline, then each event's new text): a client that applies every delta holds
-exactly these texts. *Recent* are keys of blocks that came or went in other looks without being told; a block found
-there is no news when it comes back (A-B-A). Keys are 64 bits each; texts are kept to show what a block was.
+*Settled* is the state that was last told (the baseline, then each event's new text): a client that applies every delta
+holds exactly these texts. *Recent* are keys of blocks that came or went in other looks without being told, and of
+furniture; a block found there is no news when it comes back (A-B-A). Keys are 64 bits each; texts are kept to show what
+a block was.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
-MOST_TEXT = 64 * 1024
-"""Characters of settled text that are kept; of the blocks beyond it only the keys are."""
+MOST_TEXT = 192 * 1024
+"""Characters of settled text that are kept, some 64 KiB deflated; of the blocks beyond it only the keys are."""
 MOST_RECENT = 1_500
 _KEY = 8
 
@@ -22,7 +23,8 @@ _KEY = 8
 class PageMemory(Struct, frozen=True, array_like=True):
     """The packed form. `texts` is deflated, one block a line; `keys`, `recent`, `held` are 8 bytes a key; `traits` 1.
 
-    `held` are the keys of a page that replaced nearly everything and waits for a second look.
+    `held` are the keys of a page that replaced nearly everything and waits for a second look; `shelf` is the encoded
+    memory from before such a page was told, for when the old page comes back.
     """
 
     version: int = 1
@@ -31,6 +33,7 @@ class PageMemory(Struct, frozen=True, array_like=True):
     traits: bytes = b""
     recent: bytes = b""
     held: bytes = b""
+    shelf: bytes = b""
 
 
 class Settled(Struct, frozen=True):
@@ -41,16 +44,26 @@ class Settled(Struct, frozen=True):
     traits: tuple[int, ...]
 
 
-def pack(settled: Settled, recent: Iterable[str] = (), held: Sequence[str] = ()) -> PageMemory:
-    """Return the memory of a state; of `recent` (oldest first) the newest `MOST_RECENT` are kept."""
-    kept = list(dict.fromkeys(recent))[-MOST_RECENT:]
+def pack(settled: Settled, recent: Sequence[str] = (), shelf: bytes = b"") -> PageMemory:
+    """Return the memory of a state that has just been told."""
     return PageMemory(
-        texts=zlib.compress("\n".join(_bounded(settled.texts)).encode(), 6),
-        keys=_pack(settled.keys),
+        texts=zlib.compress("\n".join(_bounded(settled.texts)).encode("utf-8", "replace"), 6),
+        keys=packed(settled.keys),
         traits=bytes(settled.traits),
-        recent=_pack(kept),
-        held=_pack(held),
+        recent=packed_recent(recent),
+        shelf=shelf,
     )
+
+
+def packed(keys: Iterable[str]) -> bytes:
+    """Return keys at 8 bytes each."""
+    return bytes.fromhex("".join(keys))
+
+
+def packed_recent(keys: Sequence[str]) -> bytes:
+    """Return the newest `MOST_RECENT` different keys (oldest first; a key that comes again is new again)."""
+    newest = list(dict.fromkeys(reversed(keys)))[:MOST_RECENT]
+    return packed(reversed(newest))
 
 
 def settled_of(memory: PageMemory) -> Settled:
@@ -81,10 +94,6 @@ def decode_memory(stored: bytes) -> PageMemory | None:
     except msgspec.MsgspecError:
         return None
     return memory if memory.version == PageMemory().version else None
-
-
-def _pack(keys: Iterable[str]) -> bytes:
-    return bytes.fromhex("".join(keys))
 
 
 def _bounded(texts: Sequence[str]) -> Sequence[str]:

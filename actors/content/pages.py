@@ -7,12 +7,13 @@ import re
 from msgspec import Struct
 
 from actors.content import canonical, markup, selectors
-from actors.content.blocks import CELL, Blocks, read_blocks
+from actors.content.blocks import Blocks, read_blocks
 from actors.content.encoding import decode
 from actors.content.errors import ContentError
 from actors.content.main_text import main_text
 from actors.content.moments import moment
 from actors.content.text import normalise
+from actors.content.traits import CELL
 from actors.content.walls import trouble_of
 from storage.records.identity import Millis
 

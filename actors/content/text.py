@@ -30,6 +30,8 @@ def normalise(text: str) -> str:
     >>> normalise("  a\\t b \\r\\n\\n\\n\\nc\\x00\\ud800 ")
     'a b\\n\\nc\ufffd'
     """
+    if text.isprintable():  # one clean line, as most are
+        return " ".join(unicodedata.normalize("NFC", text).split())
     text = _CONTROL.sub("", _SURROGATE.sub("\ufffd", text))
     lines = [" ".join(line.split()) for line in unicodedata.normalize("NFC", text).splitlines()]
     kept = [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
-from actors.content.blocks import FORM, FURNITURE, HEADING, TOP, Blocks
+from actors.content.blocks import Blocks
 from actors.content.markup import Element
+from actors.content.traits import ASIDE, FURNITURE, HEADING, TOP
 
 _LITTLE = 150
 """Words of content below which a page may be a wall."""
@@ -60,7 +61,7 @@ def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
     words = sum(len(text.split()) for text, trait in rows if not trait & FURNITURE)
     if words >= _LITTLE:
         return None
-    content = [text for text, trait in rows if not trait & (FURNITURE | FORM)]
+    content = [text for text, trait in rows if not trait & ASIDE]
     heads = [title, *(text for text, trait in rows if trait & HEADING)][:4]
     top = next((text for text, trait in rows if trait & TOP), "")
     everything = " ".join([title, *content])[:4000]

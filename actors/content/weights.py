@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from actors.content.blocks import CELL, HEADING, ITEM, LINK, TOP
+from actors.content.traits import CELL, HEADING, ITEM, LINK, TOP
 
 LONG, MIDDLE = 12, 5
 """Words from which a block counts as a paragraph, and as more than a label."""
@@ -22,8 +22,13 @@ _TEXT_PAGE_PARAGRAPHS = 4
 _AFTER_LAST = 4
 _OUTSIDE = 0.05
 _MONEY = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|%|kr\b|usd\b|eur\b|chf\b|sek\b)", re.I)
+_VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-_DATE_ONLY = re.compile(r"[\W\d]*(?:[^\W\d]{2,12}\W*){0,2}\d{1,4}[\W\d]*(?:⟨\w+⟩\W*)*")
+_MASK = re.compile(r"⟨\w+⟩")
+_DATE_ONLY = re.compile(
+    r"[\W\d]*(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zà-ž]*\W+)?[\W\d]*"
+    r"(?:jan|feb|fév|mar|mär|apr|avr|ma[iyj]|ju[nli]|aug|aoû|sep|o[ck]t|nov|de[czs]|déc)[a-zà-ž]*[\W\d]*(?:at|um|kl|à)?[\W\d]*"
+)
 
 
 class Zone(Struct, frozen=True):
@@ -56,12 +61,11 @@ def weight(text: str, canonical: str, trait: int, position: int, zone: Zone) -> 
     """Return what a block outside of furniture weighs when it comes or goes."""
     if not canonical:
         return 0.0
-    money = _MONEY.search(text) is not None
-    if not _LETTERS.search(
-        canonical.replace("⟨", "").replace("⟩", "") if "⟨" not in canonical else _unmasked(canonical)
-    ):
-        return 0.35 if money or trait & CELL else 0.0
-    if _DATE_ONLY.fullmatch(canonical):
+    figure = _MONEY.search(text) is not None or _VERSION.search(canonical) is not None
+    bare = _MASK.sub("", canonical)
+    if not _LETTERS.search(bare):
+        return 0.35 if figure or trait & CELL else 0.0
+    if _DATE_ONLY.fullmatch(bare):
         return 0.12 if zone.text and zone.holds(position) else 0.0
     words = canonical.count(" ") + 1
     plain = 1.0 if words >= LONG else 0.6 if words >= MIDDLE else 0.2 if words >= 2 else 0.1
@@ -69,7 +73,7 @@ def weight(text: str, canonical: str, trait: int, position: int, zone: Zone) -> 
         plain = max(plain, 0.45)
     if trait & HEADING:
         plain = max(plain, 0.5)
-    if money:
+    if figure:
         plain = max(plain, 0.6)
     if not zone.text:
         return plain
@@ -78,7 +82,3 @@ def weight(text: str, canonical: str, trait: int, position: int, zone: Zone) -> 
     if trait & LINK:
         return plain * (0.9 if trait & ITEM and words >= MIDDLE else 0.3 if words < LONG else 0.6)
     return plain
-
-
-def _unmasked(canonical: str) -> str:
-    return re.sub(r"⟨\w+⟩", "", canonical)
