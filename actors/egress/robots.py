@@ -1,13 +1,14 @@
 """robots.txt (RFC 9309): what a site allows us, and how slowly it wants us.
 
-4xx means that all is allowed; a site that can't be reached forbids all until it can, except where an older copy is known.
-A copy serves for at most 24 hours, and 500 KiB of it count. One fetch at a time for an origin; who asks meanwhile
+4xx means that all is allowed; a site that can't be reached forbids all until it can, except where an older copy is
+known. A copy serves for at most 24 hours, and 500 KiB of it count. One fetch at a time for an origin; who asks meanwhile
 shares it.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 import trio
@@ -15,6 +16,7 @@ from protego import Protego
 
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.headers import PRODUCT
+from actors.egress.hosts import Hosts
 from actors.egress.http import Fetched, HttpClient
 from actors.egress.robots_text import reduce_to
 from actors.egress.url import Url, join
@@ -63,8 +65,10 @@ class _Site:
 class Robots:
     """The verdicts, with a bounded cache."""
 
-    def __init__(self, http: HttpClient, world: World) -> None:
+    def __init__(self, http: HttpClient, world: World, hosts: Hosts | None = None) -> None:
         self._http = http
+        self._hosts = hosts
+        self._log = world.log
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._bytes = 0
 
@@ -72,7 +76,10 @@ class Robots:
         return f"<Robots {len(self._sites)} origins, {self._bytes >> 10} KiB>"
 
     async def verdict(self, url: Url) -> RobotsVerdict:
-        """Return whether a URL may be fetched. Raises LookFailed of class local: then nobody knows."""
+        """Return whether a URL may be fetched. Raises LookFailed of class local, and HostOpen: then nobody knows.
+
+        To be asked before taking a turn at the host: fetching robots.txt takes a turn of its own.
+        """
         site = self._sites.get(url.origin)
         if site is None:
             site = self._sites[url.origin] = _Site(trio.Lock())
@@ -80,9 +87,13 @@ class Robots:
         if trio.current_time() >= site.until:
             async with site.lock:
                 if trio.current_time() >= site.until:
-                    await self._refresh(url, site)
+                    async with self._turn(url):
+                        await self._refresh(url, site)
                     self._shrink()
         return _judge(site, url)
+
+    def _turn(self, url: Url) -> AbstractAsyncContextManager[None]:
+        return nullcontext() if self._hosts is None else self._hosts.turn(url.host)
 
     async def _refresh(self, url: Url, site: _Site) -> None:
         try:
@@ -91,6 +102,8 @@ class Robots:
             )
         except LookFailed as error:
             self._take_failure(site, error)
+            if site.unreachable:
+                self._log("robots_unreachable", origin=url.origin, reason=error.reason, older_copy=site.known)
             return
         self._learn(site, found.body, _lifetime(found))
 
@@ -127,7 +140,7 @@ def _judge(site: _Site, url: Url) -> RobotsVerdict:
             False, None, f"robots.txt of {url.origin} can't be had: {site.unreachable}", Blame.REMOTE_TRANSIENT
         )
     if site.rules is None:
-        return RobotsVerdict(True, None, f"{url.origin} has no robots.txt")
+        return RobotsVerdict(True, None, f"{url.origin} has no robots.txt, or none with rules for us")
     delay = site.rules.crawl_delay(PRODUCT)
     if site.rules.can_fetch(url.text, PRODUCT):
         return RobotsVerdict(True, delay, f"robots.txt of {url.origin} allows it")

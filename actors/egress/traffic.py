@@ -51,6 +51,7 @@ def build_egress(world: World, settings: Settings) -> Egress:
     guard = Guard(world.resolver, world.connector, settings.watch_networks())
     deliver_guard = Guard(world.resolver, world.connector, settings.deliver_networks(), connect_timeout=5.0)
     http = HttpClient(world, settings, guard)
+    hosts = Hosts(world, settings)
     return Egress(
         world=world,
         settings=settings,
@@ -58,6 +59,6 @@ def build_egress(world: World, settings: Settings) -> Egress:
         deliver_guard=deliver_guard,
         http=http,
         deliver=HttpClient(world, settings, deliver_guard),
-        hosts=Hosts(world, settings),
-        robots=Robots(http, world),
+        hosts=hosts,
+        robots=Robots(http, world, hosts),
     )
