@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
-import trio
 from msgspec import Struct
 
-from actors.content.requests import DetectRequest, FeedLink, Finding
+from actors.content.detection import FeedLink, Finding
+from actors.content.requests import DetectRequest
 from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.egress.url import Url, parse_url
-from actors.egress.websocket import open_websocket
 from actors.errors import Overloaded, Unprocessable, UrlRefused
 from actors.source.fetch import fetch
 from actors.source.ports import Ports
@@ -99,11 +98,8 @@ async def _heed_robots(ports: Ports, text: str) -> None:
 
 async def _handshake(ports: Ports, url: Url) -> Classified:
     try:
-        with trio.fail_after(ports.settings.look_timeout):
-            async with open_websocket(url, ports.egress.guard, ports.settings):
-                pass
-    except trio.TooSlowError:
-        raise Unprocessable("the WebSocket handshake did not end in time", "body.url", url.text) from None
+        async with ports.egress.hosts.turn(url.host), ports.egress.websocket(url):
+            pass
     except LookFailed as failure:
         raise refused(failure, url.text) from None
     found = Detection("push", "high", "the server accepted a WebSocket handshake (101)", url.text, "", None)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.content.requests import Entry, FeedReading, FeedRequest
+from actors.content.entries import Entry, FeedReading
+from actors.content.requests import FeedRequest
 from actors.egress.http import Fetched
 from actors.source.cadence import Hints
 from actors.source.seen import compare

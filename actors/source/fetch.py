@@ -7,6 +7,7 @@ from actors.egress.http import Fetched
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.source.ports import Ports
+from actors.source.progress import MOST_HOLD, PLAIN_HOLD
 from storage.records.identity import SourceId
 from storage.records.source import Validators
 
@@ -24,15 +25,16 @@ async def fetch(
     url = parse_url(text, schemes=("http", "https"))
     if robots:
         await _ask_robots(ports, url)
-    try:
-        async with egress.hosts.turn(url.host), ports.looks:
-            fetched = await egress.http.get(
-                url, etag=validators.etag, last_modified=validators.last_modified, accept=accept
-            )
-    except LookFailed as failure:
-        _tell_host(ports, url, source, failure)
-        raise
-    egress.hosts.succeeded(url.host)
+    async with egress.hosts.turn(url.host):
+        try:
+            async with ports.looks:
+                fetched = await egress.http.get(
+                    url, etag=validators.etag, last_modified=validators.last_modified, accept=accept
+                )
+        except LookFailed as failure:
+            _tell_host(ports, url, source, failure)
+            raise
+        egress.hosts.succeeded(url.host)
     return fetched
 
 
@@ -44,13 +46,14 @@ def refusal(error: UrlRefused) -> LookFailed:
 async def _ask_robots(ports: Ports, url: Url) -> None:
     verdict = await ports.egress.robots.verdict(url)
     if not verdict.allowed:
-        raise LookFailed(Blame.REMOTE_PERMANENT, f"robots.txt forbids it: {verdict.why}")
-    if verdict.crawl_delay is not None:
-        ports.egress.hosts.slow_down(url.host, verdict.crawl_delay)
+        raise verdict.refusal()
+    ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay)
 
 
 def _tell_host(ports: Ports, url: Url, source: SourceId, failure: LookFailed) -> None:
     if failure.blame is Blame.REMOTE_TRANSIENT:
         ports.egress.hosts.failed(url.host, source)
-    elif failure.blame is Blame.THROTTLED and failure.status is not None:
-        ports.egress.hosts.hold(url.host, failure.retry_after or 60.0)
+    elif failure.blame is Blame.THROTTLED:
+        ports.egress.hosts.hold(url.host, min(failure.retry_after or PLAIN_HOLD, MOST_HOLD))
+    elif failure.status is not None:
+        ports.egress.hosts.succeeded(url.host)  # an answer, if not the one that was hoped for

@@ -30,9 +30,9 @@ class HtmlTier:
         if look.trouble is not None:
             raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
         memory = None if look.memory == base else look.memory
-        changed = look.verdict == "changed"
+        changed = look.kind == "changed"
         drafts = (_draft(source, look, fetched, at),) if changed else ()
-        return Reading(drafts, memory, changed, body_hints(fetched), again_soon=look.verdict == "held")
+        return Reading(drafts, memory, changed, body_hints(fetched), again_soon=look.kind == "held")
 
 
 def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draft:
@@ -44,7 +44,7 @@ def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draf
         title=look.title,
         author=look.author,
         content=look.content,
-        content_truncated=look.content_truncated,
+        content_truncated=look.truncated,
         content_hash=look.content_hash,
         simhash=look.simhash,
         tags=tuple(dict.fromkeys((*source.tags, "change:updated"))),

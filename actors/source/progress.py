@@ -25,7 +25,8 @@ from supervision.breaker import Breaker, BreakerRule, Phase
 RULE: Final = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
 MOST_HOLD = 3600.0
 """Seconds for which a server's Retry-After is honoured."""
-_PLAIN_HOLD = 60.0
+PLAIN_HOLD = 60.0
+"""Seconds of quiet after a 429 that does not say how long."""
 
 
 class Looked(Struct, frozen=True):
@@ -78,7 +79,7 @@ def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw
         case Blame.REMOTE_PERMANENT:
             state = breaker.failed(state, RULE, now / 1000, draw, at_once=True)
         case Blame.THROTTLED:
-            hold = min(MOST_HOLD, max(failure.retry_after or _PLAIN_HOLD, limits.floor))
+            hold = min(MOST_HOLD, max(failure.retry_after or PLAIN_HOLD, limits.floor))
             not_before = Millis(now + round(hold * 1000))
         case Blame.LOCAL:
             pass

@@ -9,6 +9,7 @@ so that a server which accepts and drops is not hammered.
 
 from __future__ import annotations
 
+import contextlib
 import random
 from typing import Final
 
@@ -22,7 +23,7 @@ from actors.content.frames import Frame, read_frame
 from actors.content.text import cap
 from actors.egress.failures import LookFailed
 from actors.egress.url import parse_url
-from actors.egress.websocket import Frames, open_websocket
+from actors.egress.websocket import Frames
 from actors.errors import UrlRefused
 from actors.messages import Record
 from actors.source import health, progress
@@ -38,6 +39,8 @@ from supervision import Child, Unanswered
 
 WINDOW: Final = 10_000
 BATCH: Final = 256
+LINGER: Final = 0.01
+AGAIN: Final = 1.0
 FIRST_DELAY, LONGEST_DELAY = 1.0, 300.0
 STEADY = 60.0
 """Seconds of life after which a connection counts as good."""
@@ -77,7 +80,7 @@ class PushSource:
         url = parse_url(self._live.source.watch_url, schemes=("ws", "wss"))
         async with ports.egress.hosts.turn(url.host):
             pass  # a handshake is one request; the open connection must not keep others from the host
-        async with open_websocket(url, ports.egress.guard, ports.settings) as frames:
+        async with ports.egress.websocket(url) as frames:
             opened = trio.current_time()
             child.note("connected")
             self._connected()
@@ -87,30 +90,44 @@ class PushSource:
                     self._streak = 0
 
     async def _harvest(self, batch: list[str]) -> bool:
-        """Have the wanted frames of a batch committed; return whether there were any."""
+        """Have the wanted frames of a batch committed; return whether there were any.
+
+        Without an answer from the recorder, storage says which frames it had; the rest are sent again.
+        """
         await self._ports.admission.refresh()
-        now = self._ports.world.now()
-        drafts = [draft for text in batch if (draft := self._draft(text, now)) is not None]
-        hot = replace(
-            self._live.hot,
-            looks=self._live.hot.looks + len(batch),
-            events=self._live.hot.events + len(drafts),
-            last_look_at=now,
-            last_success_at=now,
-            last_event_at=now if drafts else self._live.hot.last_event_at,
-        )
-        self._live.hot, self._live.unsaved = hot, True
-        if not drafts:
-            return False
+        admitted = False
+        while True:
+            now = self._ports.world.now()
+            drafts = tuple(draft for text in batch if (draft := self._draft(text, now)) is not None)
+            self._note(now, len(batch), len(drafts))
+            if not drafts or await self._send(drafts):
+                return admitted or bool(drafts)
+            admitted = True
+            await trio.sleep(AGAIN)
+            await self._remember()
+
+    async def _send(self, drafts: tuple[Draft, ...]) -> bool:
         source = self._live.source.id
-        harvest = Harvest(source, tuple(drafts), SourceState(source, hot, self._memory()))
+        harvest = Harvest(source, drafts, SourceState(source, self._live.hot, self._memory()))
         try:
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
-            self._live.unsaved = False
         except (Unanswered, StorageError) as error:
             self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
-            await self._remember()
+            return False
+        self._live.unsaved = False
         return True
+
+    def _note(self, now: Millis, frames: int, events: int) -> None:
+        hot = self._live.hot
+        self._live.hot = replace(
+            hot,
+            looks=hot.looks + frames,
+            events=hot.events + events,
+            last_look_at=now,
+            last_success_at=now,
+            last_event_at=now if events else hot.last_event_at,
+        )
+        self._live.unsaved = True
 
     def _draft(self, text: str, now: Millis) -> Draft | None:
         """Return the event a frame becomes; None when it is unreadable, a duplicate, or wanted by nobody."""
@@ -174,13 +191,11 @@ class PushSource:
 
 
 async def _some(frames: Frames) -> list[str]:
-    """Return at least one frame, and whatever else has already arrived, at most `BATCH`."""
+    """Return at least one frame, and what follows it within `LINGER` seconds, at most `BATCH`."""
     batch = [await frames.receive()]
-    while len(batch) < BATCH:
-        frame = frames.receive_nowait()
-        if frame is None:
-            break
-        batch.append(frame)
+    with trio.move_on_after(LINGER), contextlib.suppress(LookFailed):  # a link that has ended says so again
+        while len(batch) < BATCH:
+            batch.append(await frames.receive())
     return batch
 
 

@@ -87,7 +87,8 @@ class Registry:
             case EditSource():
                 return await self._desk.edit(message.source, message.edit)
             case DeleteSource():
-                return await self._desk.delete(message.source)
+                await self._desk.delete(message.source)
+                return None
             case CheckNow():
                 return self._desk.check(message.source)
             case DescribeSource():
