@@ -10,10 +10,12 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import trio
 
 from actors.settings import Settings
+from api import streams
 from api.server import front
 from sanderling.keys import make_key
 from sanderling.simulation import oracle, scheduling
@@ -37,6 +39,10 @@ KEEPALIVE = 120.0
 PATIENCE = 2 * DAY
 """Virtual seconds after the program's end within which all that is owed must have arrived."""
 LOOK_AROUND = 600.0
+KEY_CHECK = 120.0
+"""The API looks twice a second whether the keys of open streams still exist; that would be nearly all that is
+simulated, and no program deletes a key.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,8 @@ def simulate_program(program: Program, *, sink: Callable[[str], None] | None = N
     simulation = _Simulation(program, trace)
     ends = program.ends + PATIENCE + DAY
     try:
-        scheduling.run(program.seed, simulation.run, ends=ends)
+        with patch.object(streams, "KEY_CHECK", KEY_CHECK):
+            scheduling.run(program.seed, simulation.run, ends=ends)
         facts = simulation.gather()
     except scheduling.Stuck as error:
         facts = simulation.gather()
@@ -203,8 +210,8 @@ class _Simulation:
     async def _come_to_rest(self) -> None:
         self._trace.note("world", "the program is over")
         with trio.move_on_after(PATIENCE):
-            while self._owed():
-                await trio.sleep(LOOK_AROUND)  # noqa: ASYNC110  # what is owed is judged from outside, where no event tells
+            while self._owed():  # noqa: ASYNC110  # judged from outside, where no event tells
+                await trio.sleep(LOOK_AROUND)
         self._facts.overdue = self._owed()
         self._facts.ends = trio.current_time()
         self._facts.jwks = await self._user.learn("/.well-known/jwks.json")
