@@ -42,13 +42,14 @@ class SqliteLog:
         transaction.fence(lease)
         mint.raise_floor(self._last)
         events: list[Stored] = []
-        rows: list[tuple[int, int, int, bytes]] = []
-        states: list[SourceState] = []
+        rows: list[tuple[Seq, int, int, bytes]] = []
+        states: list[tuple[int, SourceState]] = []
         for harvest in harvests:
-            key = transaction.execute(_KEY, (harvest.source,)).fetchone()
-            if key is None:
+            found = transaction.execute(_KEY, (harvest.source,)).fetchone()
+            if found is None:
                 continue
-            states.append(harvest.state)
+            key = found[0]
+            states.append((key, harvest.state))
             for draft in harvest.drafts:
                 seq, event_id = mint.mint()
                 if seq <= self._last:
@@ -57,11 +58,11 @@ class SqliteLog:
                 body = stamp(seq, event_id, harvest.source, draft)
                 kind = kind_of(draft)
                 events.append(Stored(seq, harvest.source, kind, head_of(body).tags, body))
-                rows.append((seq, key[0], kind, body))
+                rows.append((seq, key, kind, body))
         transaction.executemany(_INSERT, rows)
         _save(transaction, states)
         if rows:
-            transaction.newest = Seq(rows[-1][0])
+            transaction.newest = rows[-1][0]
         return events
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
@@ -69,7 +70,8 @@ class SqliteLog:
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            _save(transaction, states)
+            keys = ((transaction.execute(_KEY, (state.source,)).fetchone(), state) for state in states)
+            _save(transaction, [(key[0], state) for key, state in keys if key is not None])
 
         await self._writer.submit(job, rows=len(states))
 
@@ -118,10 +120,10 @@ class SqliteLog:
         return await self._writer.submit(job, rows=limit)
 
 
-def _save(transaction: Transaction, states: Sequence[SourceState]) -> None:
-    """Write hot states, and the bases that are given. A source that is gone has no row to be changed."""
-    of_source = " SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
-    transaction.executemany("UPDATE source_hot" + of_source, [(encode_hot(s.hot), s.source) for s in states])
-    bases = [(state.base, state.source) for state in states if state.base is not None]
+def _save(transaction: Transaction, states: Sequence[tuple[int, SourceState]]) -> None:
+    """Write hot states, and the bases that are given, of sources by their numbers."""
+    hot = [(encode_hot(state.hot), key) for key, state in states]
+    transaction.executemany("UPDATE source_hot SET body=? WHERE key=?", hot)
+    bases = [(state.base, key) for key, state in states if state.base is not None]
     if bases:
-        transaction.executemany("UPDATE source_base" + of_source, bases)
+        transaction.executemany("UPDATE source_base SET body=? WHERE key=?", bases)

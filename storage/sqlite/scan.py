@@ -27,7 +27,7 @@ FEW = 16
 """Sources up to which their index is merged rather than the log walked."""
 LAST = Seq((1 << 63) - 1)
 
-Row = tuple[int, str, int, int, bytes]
+Row = tuple[Seq, SourceId, int, int, bytes]
 
 _ROW = "SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE "
 _ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')"
@@ -149,4 +149,4 @@ def _stored(row: Row) -> Stored:
         tags = head_of(body).tags
     except msgspec.DecodeError as error:
         raise Corrupt(f"the body of event {seq} is damaged: {error}") from error
-    return Stored(Seq(seq), SourceId(source), kind, tags, body)
+    return Stored(seq, source, kind, tags, body)
