@@ -1,8 +1,8 @@
 """robots.txt (RFC 9309): what a site allows us, and how slowly it wants us.
 
 4xx means that all is allowed; a site that can't be reached forbids all until it can, except where an older copy is
-known. A copy serves for at most 24 hours, and 500 KiB of it count. One fetch at a time for an origin; who asks meanwhile
-shares it.
+known. A copy serves for at most 24 hours, and 500 KiB of it count. One fetch at a time for an origin; who asks
+meanwhile shares it.
 """
 
 from __future__ import annotations

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
+import h11
 import trio
 from trio_websocket import ConnectionClosed, ConnectionRejected, WebSocketConnection, wrap_client_stream
+from wsproto.utilities import ProtocolError
 
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
@@ -25,6 +28,9 @@ FRAME_LIMIT = 1 << 20
 PING_EVERY = 30.0
 PONG_WITHIN = 20.0
 _CLOSE_GRACE = 2.0
+_PROTOCOL_ERRORS = (h11.ProtocolError, ProtocolError, ConnectionClosed, trio.BrokenResourceError)
+
+E = TypeVar("E", bound=Exception)
 
 # Close codes (RFC 6455, 7.4, and the IANA registry) that are not remote-transient.
 _BLAMES = {
@@ -115,13 +121,11 @@ class Frames:
 async def open_websocket(
     url: Url, guard: Guard, settings: Settings, world: World, *, subprotocols: Sequence[str] = ()
 ) -> AsyncIterator[Frames]:
-    """Open a session and keep it while the block lasts. Raises LookFailed (with `status`, if the server refused),
-    UrlRefused.
+    """Open a session and keep it while the block lasts. Raises LookFailed (with `status`, if it was refused).
 
     What the block raises comes out as it is. Leaving it closes the session politely, within 2 seconds.
     """
     raised: Exception | None = None
-    rejected: ConnectionRejected | None = None
     try:
         async with trio.open_nursery() as nursery:
             connection = await _handshake(nursery, url, guard, settings, subprotocols)
@@ -137,12 +141,12 @@ async def open_websocket(
                 await _abort(connection)
                 nursery.cancel_scope.cancel()
     except* ConnectionRejected as group:
-        # It comes from the library's reader, which runs in our nursery.
-        rejected = next(e for e in group.exceptions if isinstance(e, ConnectionRejected))
+        raised = _refused(_first(group), world)
     except* LookFailed as group:
-        raised = next(e for e in group.exceptions if isinstance(e, LookFailed))
-    if rejected is not None:
-        raise _refused(rejected, world)
+        raised = _first(group)
+    except* _PROTOCOL_ERRORS as group:
+        # The library's reader runs in our nursery, and trips over some of what a hostile server can say.
+        raised = LookFailed(Blame.REMOTE_TRANSIENT, f"the server breaks the protocol: {_first(group)}")
     if raised is not None:
         raise raised
 
@@ -171,6 +175,11 @@ async def _handshake(
             await trio.aclose_forcefully(stream)
         raise
     return connection
+
+
+def _first(group: BaseExceptionGroup[E]) -> E:
+    found = group.exceptions[0]
+    return _first(found) if isinstance(found, BaseExceptionGroup) else found
 
 
 async def _abort(connection: WebSocketConnection) -> None:

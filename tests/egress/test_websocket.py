@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.guard import Guard
+from actors.egress.url import parse_url
+from actors.egress.websocket import FRAME_LIMIT, Frames, open_websocket
+from tests.support.memory_network import MemoryNetwork, Serve, a_world, settings
+
+URL = parse_url("ws://push.example/frames?x=1")
+Session = Callable[[WebSocketConnection], Awaitable[None]]
+
+
+def accepting(session: Session, *, subprotocol: str | None = None) -> Serve:
+    async def serve(stream: trio.abc.Stream) -> None:
+        async with trio.open_nursery() as nursery:
+            request = await wrap_server_stream(nursery, stream)
+            connection = await request.accept(subprotocol=subprotocol)
+            with suppress(ConnectionClosed):
+                await session(connection)
+            nursery.cancel_scope.cancel()
+
+    return serve
+
+
+async def rest(connection: WebSocketConnection) -> None:
+    """Read until the other side closes."""
+    while True:
+        await connection.get_message()
+
+
+def rejecting(status: int, headers: dict[str, str]) -> Serve:
+    async def serve(stream: trio.abc.Stream) -> None:
+        async with trio.open_nursery() as nursery:
+            request = await wrap_server_stream(nursery, stream)
+            await request.reject(status, extra_headers=[(k.encode(), v.encode()) for k, v in headers.items()])
+            nursery.cancel_scope.cancel()
+
+    return serve
+
+
+def a_network(nursery: trio.Nursery, serve: Serve) -> MemoryNetwork:
+    network = MemoryNetwork(nursery)
+    network.add("push.example", "93.184.216.34", serve)
+    return network
+
+
+def opened(network: MemoryNetwork, **given: Any) -> AbstractAsyncContextManager[Frames]:
+    return open_websocket(URL, Guard(network, network, ()), settings(), a_world(network), **given)
+
+
+async def failure_of(nursery: trio.Nursery, serve: Serve) -> LookFailed:
+    with pytest.raises(LookFailed) as caught:
+        async with opened(a_network(nursery, serve)) as frames:
+            while True:
+                await frames.receive()
+    return caught.value
+
+
+async def test_frames_come_in_order_and_bytes_as_text_where_they_are(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    async def session(connection: WebSocketConnection) -> None:
+        for message in ("one", "zwei ä".encode(), b"\xff\xfe", "x" * FRAME_LIMIT):
+            await connection.send_message(message)
+        await rest(connection)
+
+    network = a_network(nursery, accepting(session, subprotocol="feed"))
+    async with opened(network, subprotocols=["feed"]) as frames:
+        assert [await frames.receive() for _ in range(3)] == ["one", "zwei ä", "x" * FRAME_LIMIT]
+        assert frames.statistics().skipped == 1
+        assert frames.subprotocol == "feed"
+    await trio.testing.wait_all_tasks_blocked()
+    assert network.open_streams == 0
+
+
+async def test_a_frame_over_the_cap_ends_the_session_as_content(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    async def session(connection: WebSocketConnection) -> None:
+        await connection.send_message("x" * (FRAME_LIMIT + 1))
+        await rest(connection)
+
+    assert (await failure_of(nursery, accepting(session))).blame is Blame.CONTENT
+
+
+@pytest.mark.parametrize(
+    ("code", "blame"),
+    [
+        (1000, Blame.REMOTE_TRANSIENT),
+        (1001, Blame.REMOTE_TRANSIENT),
+        (1008, Blame.REMOTE_PERMANENT),
+        (1011, Blame.REMOTE_TRANSIENT),
+        (1013, Blame.THROTTLED),
+        (4000, Blame.REMOTE_TRANSIENT),
+    ],
+)
+async def test_the_close_code_tells_whose_fault_it_is(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery, code: int, blame: Blame
+) -> None:
+    failed = await failure_of(nursery, accepting(lambda connection: connection.aclose(code, "because")))
+    assert failed.blame is blame
+    assert f"code {code} (because)" in failed.reason
+
+
+async def test_a_connection_that_breaks_is_a_passing_fault(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    async def session(connection: WebSocketConnection) -> None:
+        await trio.aclose_forcefully(connection._stream)
+
+    assert (await failure_of(nursery, accepting(session))).blame is Blame.REMOTE_TRANSIENT
+
+
+async def test_a_half_open_link_is_found_within_60_seconds(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    async def serve(stream: trio.abc.Stream) -> None:
+        async with trio.open_nursery() as inner:
+            request = await wrap_server_stream(inner, stream)
+            await (await request.accept()).send_message("last words")
+            inner.cancel_scope.cancel()
+        await trio.sleep_forever()  # the stream stays open, and nobody reads it
+
+    before = trio.current_time()
+    failed = await failure_of(nursery, keeping_open(serve))
+    assert failed.blame is Blame.REMOTE_TRANSIENT
+    assert "no pong" in failed.reason
+    assert trio.current_time() - before <= 60
+
+
+def keeping_open(serve: Serve) -> Serve:
+    """A server whose library does not close the stream when its reader is cancelled."""
+
+    async def kept(stream: trio.abc.Stream) -> None:
+        await serve(Unclosable(stream))
+
+    return kept
+
+
+class Unclosable(trio.abc.Stream):
+    def __init__(self, inner: trio.abc.Stream) -> None:
+        self.inner = inner
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self.inner.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self.inner.wait_send_all_might_not_block()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        return bytes(await self.inner.receive_some(max_bytes))
+
+    async def aclose(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+
+async def test_a_quiet_link_that_answers_pings_lives_on(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+    async def session(connection: WebSocketConnection) -> None:
+        await trio.sleep(3600)
+        await connection.send_message("at last")
+        await rest(connection)
+
+    async with opened(a_network(nursery, accepting(session))) as frames:
+        assert await frames.receive() == "at last"
+
+
+async def test_a_slow_reader_is_not_taken_for_a_dead_link(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    async def session(connection: WebSocketConnection) -> None:
+        for number in range(50):
+            await connection.send_message(str(number))
+        await rest(connection)
+
+    async with opened(a_network(nursery, accepting(session))) as frames:
+        for number in range(50):
+            await trio.sleep(70)
+            assert await frames.receive() == str(number)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "blame", "wait"),
+    [
+        (401, {}, Blame.REMOTE_PERMANENT, None),
+        (404, {}, Blame.REMOTE_PERMANENT, None),
+        (429, {"Retry-After": "90"}, Blame.THROTTLED, 90.0),
+        (503, {"Retry-After": "60"}, Blame.THROTTLED, 60.0),
+        (503, {}, Blame.REMOTE_TRANSIENT, None),
+    ],
+)
+async def test_a_refused_handshake_keeps_its_status(
+    autojump_clock: trio.abc.Clock,
+    nursery: trio.Nursery,
+    status: int,
+    headers: dict[str, str],
+    blame: Blame,
+    wait: float | None,
+) -> None:
+    failed = await failure_of(nursery, rejecting(status, headers))
+    assert (failed.status, failed.blame, failed.retry_after) == (status, blame, wait)
+
+
+async def test_a_handshake_that_never_ends_is_given_up(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+    async def silent(stream: trio.abc.Stream) -> None:
+        await trio.sleep_forever()
+
+    before = trio.current_time()
+    assert "handshake" in (await failure_of(nursery, silent)).reason
+    assert trio.current_time() - before == pytest.approx(30)
+
+
+async def test_an_answer_that_is_no_websocket_fails_the_look(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    async def garbage(stream: trio.abc.Stream) -> None:
+        await stream.receive_some(10_000)
+        await stream.send_all(b"220 mail.example ESMTP\r\n\r\n")
+
+    assert (await failure_of(nursery, garbage)).blame is Blame.REMOTE_TRANSIENT
+
+
+async def test_x2_a_private_address_is_refused_before_anything_is_sent(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    network = MemoryNetwork(nursery, names={"push.example": [("10.0.0.1",)]})
+    with pytest.raises(LookFailed) as caught:
+        async with opened(network):
+            pass
+    assert caught.value.blame is Blame.REMOTE_PERMANENT
+    assert network.connected == []
+
+
+async def test_what_the_block_raises_comes_out_unwrapped(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+    network = a_network(nursery, accepting(rest))
+    with pytest.raises(ZeroDivisionError):
+        async with opened(network):
+            raise ZeroDivisionError
+    with trio.move_on_after(5) as scope:
+        async with opened(network) as frames:
+            await frames.receive()
+    assert scope.cancelled_caught
+    await trio.testing.wait_all_tasks_blocked()
+    assert network.open_streams == 0
