@@ -48,9 +48,11 @@ async def classify(ports: Ports, url: Url, wanted: SourceType | None) -> Classif
     if url.scheme in ("ws", "wss"):
         if wanted not in (None, "push"):
             raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted)
+        await _check(ports, url)
         return await _handshake(ports, url)
     if wanted == "push":
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted)
+    await _check(ports, url)
     fetched, finding = await _look(ports, url.text)
     if finding.refusal is not None and wanted is None:
         raise Unprocessable(finding.refusal, "body.url", url.text)
@@ -64,6 +66,14 @@ async def classify(ports: Ports, url: Url, wanted: SourceType | None) -> Classif
     if chosen == "html":
         await _heed_robots(ports, fetched.url)
     return Classified(_detection(chosen, wanted, finding, fetched), url.text, fetched)
+
+
+async def _check(ports: Ports, url: Url) -> None:
+    """Have the guard judge the URL before anything is asked of anybody, so that its refusal keeps its rule."""
+    try:
+        await ports.egress.guard.check(url)
+    except LookFailed as failure:
+        raise refused(failure, url.text) from None
 
 
 async def _look(ports: Ports, text: str) -> tuple[Fetched, Finding]:

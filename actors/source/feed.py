@@ -31,10 +31,10 @@ class FeedTier:
         feed = msgspec.msgpack.decode(answer, type=FeedReading)
         found = compare(base, [(entry.key, entry.fingerprint) for entry in feed.entries])
         chosen = [(feed.entries[i], NEW) for i in found.new] + [(feed.entries[i], UPDATED) for i in found.updated]
+        chosen = _oldest_first(chosen)
         if not base:
-            newest = _oldest_first(chosen)
-            chosen = newest[len(newest) - min(source.backfill, len(newest)) :]
-        drafts = tuple(_draft(source, entry, change, at) for entry, change in _oldest_first(chosen))
+            chosen = chosen[max(0, len(chosen) - source.backfill) :]
+        drafts = tuple(_draft(source, entry, change, at) for entry, change in chosen)
         return Reading(drafts, found.memory, bool(found.new or found.updated), _hints(feed, fetched))
 
 

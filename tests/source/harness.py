@@ -1,0 +1,155 @@
+"""Sources with everything around them real, but for the network, the jail and the disk, which are in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from actors.egress.traffic import build_egress
+from actors.jail.inline import InlineJail
+from actors.messages import Added, AddSource, MatcherMessage, RecorderMessage, RegistryMessage
+from actors.recorder.actor import Recorder
+from actors.settings import Settings
+from actors.signatures.event import Signer, new_signing_key
+from actors.source.admission import Admission
+from actors.source.ports import Ports
+from actors.source.registry import Registry
+from storage.memory import Disk, MemoryStorage
+from storage.records.cursor import EVERYTHING
+from storage.records.identity import START
+from supervision import ChildSpec, DynamicSupervisor, Mailbox, Strategy, Supervisor
+from tests.support.build import BASE_URL, NOW
+from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
+
+KEY = new_signing_key(bytes(32), NOW)
+SITE, ADDRESS = "site.example", "93.184.216.34"
+
+
+def rss(*titles: str, **channel: str) -> bytes:
+    """An RSS document, its first item first; a title `a|b` is the entry `a` with the text `b`."""
+    extra = "".join(f"<{name}>{value}</{name}>" for name, value in channel.items())
+    items = "".join(
+        f"<item><guid isPermaLink='false'>{name}</guid><title>{name}</title><link>https://{SITE}/{name}</link>"
+        f"<description>{text or 'text of ' + name}</description></item>"
+        for name, _, text in (title.partition("|") for title in titles)
+    )
+    return f"<rss version='2.0'><channel><title>T</title>{extra}{items}</channel></rss>".encode()
+
+
+def page(*paragraphs: str, clock: str = "12:00:01") -> bytes:
+    body = "".join(f"<p>{text}</p>" for text in paragraphs)
+    return (
+        f"<html><head><title>Page</title></head><body><main><h1>Page</h1>{body}</main><footer>{clock}</footer>".encode()
+    )
+
+
+class Origin:
+    """A site: bodies by path, what it was asked, and a status to fail with."""
+
+    def __init__(self) -> None:
+        self.bodies: dict[str, bytes] = {}
+        self.headers: dict[str, Mapping[str, str]] = {}
+        self.status: int | None = None
+        self.asked: list[Asked] = []
+
+    def looks(self, path: str) -> list[Asked]:
+        return [asked for asked in self.asked if asked.target == path]
+
+    def __call__(self, asked: Asked) -> Answer:
+        if self.status is not None and asked.target != "/robots.txt":
+            return Answer(self.status, b"no")
+        body = self.bodies.get(asked.target)
+        if body is None:
+            return Answer(404, b"")
+        etag = f'"{hash_of(body)}"'
+        headers = {"etag": etag, **self.headers.get(asked.target, {})}
+        if asked.headers.get("if-none-match") == etag:
+            return Answer(304, b"", headers)
+        return Answer(200, body, headers)
+
+
+def hash_of(body: bytes) -> str:
+    return f"{sum(body)}-{len(body)}"
+
+
+class Watching:
+    """The running part, with what a test touches."""
+
+    def __init__(self, network: MemoryNetwork, disk: Disk, settings: Settings) -> None:
+        self.network, self.disk = network, disk
+        self.points: list[str] = []
+        self.logged: list[tuple[str, dict[str, Any]]] = []
+        self.world = a_world(
+            network,
+            wall=NOW / 1000,
+            jail=InlineJail(),
+            reach=self.points.append,
+            log=self._log,
+        )
+        self.storage = MemoryStorage(disk, disk.start("test"))
+        self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
+        matcher: Mailbox[MatcherMessage] = Mailbox("matcher", 4)
+        self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 64)
+        chance = self.world.chance
+        recorder = Recorder(
+            world=self.world,
+            storage=self.storage,
+            signer=Signer(KEY),
+            base_url=BASE_URL,
+            mailbox=self.recorder_box,
+            matcher=matcher,
+            chance=chance("ids"),
+        )
+        self.sources = DynamicSupervisor("sources", chance=chance("sources"))
+        self.ports = Ports(
+            self.world,
+            settings,
+            self.storage,
+            build_egress(self.world, settings),
+            self.recorder_box,
+            Admission(self.storage.alerts),
+            trio.CapacityLimiter(settings.looks_at_once),
+        )
+        self.registry = Registry(self.ports, self.sources, self.registry_box)
+        specs = [
+            ChildSpec("log", recorder.run, ready_within=10, mailbox=self.recorder_box),
+            ChildSpec("sources", self.sources.run, ready_within=10),
+            ChildSpec("registry", self.registry.run, ready_within=60, mailbox=self.registry_box),
+        ]
+        self.supervisor = Supervisor("test", specs, strategy=Strategy.REST_FOR_ONE, chance=chance("root"))
+
+    def _log(self, name: str, **fields: Any) -> None:
+        self.logged.append((name, fields))
+
+    async def add(self, url: str, **wish: Any) -> Added:
+        return await self.registry_box.ask(lambda reply: AddSource(url, reply, **wish))
+
+    async def events(self) -> list[dict[str, Any]]:
+        found = await self.storage.log.read(START, 500, EVERYTHING)
+        return [msgspec.json.decode(event.body) for event in found.events]
+
+    async def titles(self) -> list[str]:
+        return [event["title"] for event in await self.events()]
+
+
+@asynccontextmanager
+async def watching(
+    origin: Origin | None = None, *, disk: Disk | None = None, **settings: Any
+) -> AsyncIterator[tuple[Watching, Origin]]:
+    origin = origin or Origin()
+    async with trio.open_nursery() as nursery:
+        network = MemoryNetwork(nursery)
+        network.add(SITE, ADDRESS, web(origin, origin.asked))
+        network.servers[ADDRESS, 443] = network.servers[ADDRESS, 80]
+        running = Watching(network, disk or Disk(), Settings(**settings))
+        nursery.start_soon(running.supervisor.run)
+        await wait_all_tasks_blocked()
+        yield running, origin
+        running.supervisor.stop()
+        await wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()

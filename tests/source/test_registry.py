@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+from msgspec.structs import replace
+
+from actors.egress.failures import Blame
+from actors.errors import Conflict, NotFound, Overloaded, TooSoon, Unprocessable, UrlRefused
+from actors.messages import (
+    CheckNow,
+    DeleteSource,
+    DescribeSource,
+    DetectUrl,
+    EditSource,
+    ListSources,
+    SourceEdit,
+    SourcePage,
+    SourceView,
+)
+from actors.source.fetch import refusal
+from storage.memory import Disk
+from storage.records.identity import Millis, SourceId
+from storage.records.source import Detection
+from tests.source.harness import SITE, Watching, page, rss, watching
+from tests.support.build import NOW
+
+URL = "https://site.example/feed"
+TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it."
+
+
+async def edit(service: Watching, source: SourceId, **changes: Any) -> SourceView:
+    return await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(**changes), reply))
+
+
+async def delete(service: Watching, source: SourceId) -> None:
+    await service.registry_box.ask(lambda reply: DeleteSource(source, reply))
+
+
+async def check(service: Watching, source: SourceId) -> int:
+    return await service.registry_box.ask(lambda reply: CheckNow(source, reply))
+
+
+async def describe(service: Watching, source: SourceId) -> SourceView:
+    return await service.registry_box.ask(lambda reply: DescribeSource(source, reply))
+
+
+async def listed(service: Watching, **more: Any) -> SourcePage:
+    return await service.registry_box.ask(lambda reply: ListSources(more.get("limit", 10), reply, more.get("after")))
+
+
+async def test_two_spellings_of_a_url_are_one_source(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        first = await service.add("HTTPS://Site.Example:443/x/../feed#top")
+        second = await service.add(URL)
+        assert (first.created, second.created) == (True, False)
+        assert first.view.source.id == second.view.source.id
+
+
+async def test_many_adds_of_one_url_at_once_make_one_source(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        answers: list[bool] = []
+
+        async def add() -> None:
+            answers.append((await service.add(URL)).created)
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(20):
+                nursery.start_soon(add)
+        assert sorted(answers) == [False] * 19 + [True]
+        assert len(origin.looks("/feed")) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "error"),
+    [
+        ("http://127.0.0.1/x", UrlRefused),
+        ("http://[::1]/", UrlRefused),
+        ("ftp://site.example/", UrlRefused),
+        ("https://user:pw@site.example/", UrlRefused),
+        ("not a url", UrlRefused),
+        ("https://site.example/missing", Unprocessable),
+        ("https://nowhere.example/", Unprocessable),
+    ],
+)
+async def test_what_cannot_be_watched_is_refused_and_leaves_nothing(
+    url: str, error: type[Exception], autojump_clock: object
+) -> None:
+    disk = Disk()
+    async with watching(disk=disk) as (service, _):
+        with pytest.raises(error):
+            await service.add(url)
+        assert (len(service.registry.table), disk.sources) == (0, {})
+
+
+async def test_a_name_that_resolves_to_a_private_address_never_becomes_a_source(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        service.network.names["inside.example"] = [("93.184.216.34", "10.0.0.7")]
+        with pytest.raises(UrlRefused) as refused:
+            await service.add("https://inside.example/")
+        assert refused.value.rule.startswith("address")
+        assert "SANDERLING_ALLOW_NETWORKS" in refused.value.detail
+        assert service.network.connected == []
+
+
+async def test_a_slow_origin_delays_no_other_question(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        service.network.names["deaf.example"] = [("93.184.216.99",)]
+        service.network.deaf.add("93.184.216.99")
+        async with trio.open_nursery() as nursery:
+            for number in range(5):
+
+                async def slow(number: int = number) -> None:
+                    with pytest.raises((Unprocessable, Overloaded)):
+                        await service.add(f"https://deaf.example/{number}")
+
+                nursery.start_soon(slow)
+            start = trio.current_time()
+            await service.add(URL)
+            assert trio.current_time() - start < 1
+
+
+async def test_detecting_adds_nothing(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a", "b")
+        found: Detection = await service.registry_box.ask(lambda reply: DetectUrl(URL, reply))
+        assert (found.type, "2 items" in found.evidence or "2 entries" in found.evidence) == ("feed", True)
+        assert len(service.registry.table) == 0
+
+
+async def test_a_disabled_source_is_not_watched_and_an_enabled_one_is_again(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        assert not (await edit(service, source, enabled=False)).source.enabled
+        looks = len(origin.asked)
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(24 * 3600)
+        assert len(origin.asked) == looks
+        with pytest.raises(Conflict):
+            await check(service, source)
+        await edit(service, source, enabled=True)
+        await trio.sleep(3600)
+        assert await service.titles() == ["b"]
+
+
+async def test_another_selector_begins_with_a_new_baseline(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(TEXT, TEXT.replace("long", "short"))
+        source = (await service.add("https://site.example/page")).view.source.id
+        await edit(service, source, selector="main p:first-of-type")
+        await trio.sleep(6 * 3600)
+        assert await service.events() == []
+        assert (await describe(service, source)).hot.last_error is None
+
+
+async def test_a_deleted_source_is_gone_and_its_events_stay(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL, backfill=1)).view.source.id
+        await delete(service, source)
+        with pytest.raises(NotFound):
+            await describe(service, source)
+        with pytest.raises(NotFound):
+            await delete(service, source)
+        assert not service.sources.has(source)
+        assert await service.titles() == ["a"]
+        assert (await service.add(URL)).created
+
+
+async def test_edits_and_deletes_that_race_leave_one_actor_or_none(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+
+        async def toggle(on: bool) -> None:
+            try:
+                await edit(service, source, enabled=on)
+            except NotFound:
+                assert not service.sources.has(source)
+
+        async with trio.open_nursery() as nursery:
+            for number in range(10):
+                nursery.start_soon(toggle, number % 2 == 0)
+            nursery.start_soon(delete, service, source)
+        assert not service.sources.has(source)
+        assert len(service.registry.table) == 0
+
+
+async def test_check_now_looks_at_once_but_not_more_often_than_politeness_allows(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        with pytest.raises(TooSoon) as early:
+            await check(service, source)
+        assert 1 <= early.value.retry_after <= 61
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(61)
+        looks = len(origin.looks("/feed"))
+        await check(service, source)
+        await trio.sleep(3)
+        assert len(origin.looks("/feed")) == looks + 1
+        assert await service.titles() == ["b"]
+
+
+async def test_the_list_is_worst_health_first_and_pages_without_gap_or_repeat(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        for number in range(7):
+            origin.bodies[f"/{number}"] = rss(f"of {number}")
+            await service.add(f"https://{SITE}/{number}")
+        del origin.bodies["/4"]
+        await trio.sleep(3 * 24 * 3600)
+        seen: list[str] = []
+        after = None
+        while True:
+            found = await listed(service, limit=3, after=after)
+            seen += [view.source.url for view in found.views]
+            after = found.next_after
+            if after is None:
+                break
+        assert seen[0].endswith("/4")
+        assert len(seen) == len(set(seen)) == 7
+
+
+async def test_the_library_has_a_bound(autojump_clock: object) -> None:
+    async with watching(max_sources=1) as (service, origin):
+        origin.bodies["/feed"] = origin.bodies["/two"] = rss("a")
+        await service.add(URL)
+        with pytest.raises(Overloaded):
+            await service.add("https://site.example/two")
+        assert not (await service.add(URL)).created
+
+
+async def test_a_filter_that_cannot_be_parsed_is_refused_with_its_position(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        with pytest.raises(Unprocessable, match="character"):
+            await service.add("wss://site.example/", filter="(a OR")
+
+
+async def test_b6_many_overdue_sources_are_spread_out_after_a_restart(autojump_clock: object) -> None:
+    disk = Disk()
+    async with watching(disk=disk, host_rate=1000.0, host_parallel=100) as (service, origin):
+        for number in range(200):
+            origin.bodies[f"/{number}"] = rss("a")
+            await service.add(f"https://{SITE}/{number}")
+    for source, watched in disk.sources.items():
+        overdue = replace(watched.hot, next_look_at=Millis(NOW - 3_600_000))
+        disk.sources[source] = replace(watched, hot=overdue)
+    origin.asked.clear()
+    async with watching(origin, disk=disk, host_rate=1000.0, host_parallel=100):
+        await trio.sleep(5)
+        assert 20 <= len(origin.asked) <= 80
+        await trio.sleep(20)
+        assert len({asked.target for asked in origin.asked}) == 200
+
+
+async def test_the_lazy_state_is_swept_at_a_stop(autojump_clock: object) -> None:
+    disk = Disk()
+    async with watching(disk=disk) as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(1200)
+        looks = service.registry.table.describe(source).hot.looks
+        assert disk.sources[source].hot.looks < looks
+    assert disk.sources[source].hot.looks == looks
+
+
+async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_returns(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        origin.status = 500
+        await trio.sleep(6 * 3600)
+        view = await describe(service, source)
+        assert view.hot.breaker.state == "open"
+        assert view.hot.health.flag == "degraded"
+        assert "500" in (view.hot.last_error or "")
+        assert len(origin.looks("/feed")) < 40
+        origin.status = None
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(40 * 60)
+        view = await describe(service, source)
+        assert (view.hot.breaker.state, view.hot.health.score) == ("closed", 1.0)
+        assert await service.titles() == ["b"]
+
+
+def test_the_guards_refusal_is_a_failed_look_of_a_source_that_is_watched_already() -> None:
+    failure = refusal(UrlRefused("address-private", "10.0.0.7 is private"))
+    assert failure.blame is Blame.REMOTE_PERMANENT
+    assert "address-private" in failure.reason
