@@ -26,7 +26,7 @@ from actors.source.registry import Registry
 from actors.world import World
 from storage.interface import Storage
 from storage.records.key import SigningKey
-from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, State, Strategy, Supervisor
+from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, Run, State, Strategy, Supervisor
 
 EDGES = (
     ("web", "registry"),
@@ -75,7 +75,9 @@ class System:
             trio.CapacityLimiter(settings.looks_at_once),
         )
         self.registry = Registry(ports, sources, registry_box)
-        deliveries = DeliveryRegistry(world=world, storage=storage, egress=egress, destinations=destinations)
+        deliveries = DeliveryRegistry(
+            world=world, storage=storage, egress=egress, destinations=destinations, base_url=settings.public_url()
+        )
         matcher = Matcher(
             storage=storage, mailbox=matcher_box, nudge=deliveries.nudge, refresh=deliveries.refresh, world=world
         )
@@ -142,7 +144,7 @@ async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:
     return found
 
 
-def _holding(egress: Egress) -> Callable[[Child], object]:
+def _holding(egress: Egress) -> Run:
     async def hold(child: Child) -> None:
         child.ready()
         try:
