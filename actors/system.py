@@ -1,8 +1,9 @@
 """The composition root: settings, a World and opened storage become the tree of actors, in start order.
 
-The order is that of dependence, and the tree stops in the reverse: the front end first, then sources, matcher, deliveries,
-and last the log, so that whatever was found is still committed. A crash restarts the actor and all that were started after
-it (rest_for_one). The actor graph has no cycle: each arrow of `EDGES` is a mailbox, and a test sorts it.
+The order is that of dependence, and the tree stops in the reverse: the front end first, then sources, matcher,
+deliveries, and last the log, so that whatever was found is still committed. A crash restarts the actor and all that
+were started after it (rest_for_one). The actor graph has no cycle: each arrow of `EDGES` is a mailbox, and a test
+sorts it.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class System:
             [
                 ChildSpec("log", recorder.run, ready_within=10, mailbox=recorder_box),
                 ChildSpec("egress", _holding(egress), ready_within=10),
-                ChildSpec("parsers", world.jail.run, ready_within=30),
+                ChildSpec("parsers", world.jail.run),
                 ChildSpec("destinations", destinations.run, ready_within=10),
                 ChildSpec("deliveries", deliveries.run, ready_within=60),
                 ChildSpec("matcher", matcher.run, ready_within=60, mailbox=matcher_box),
