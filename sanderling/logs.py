@@ -25,6 +25,7 @@ Fields = MutableMapping[str, Any]
 
 LINE_CAP = 4096
 VALUE_CAP = 1024
+LIST_CAP = 16
 FIRST = ("ts", "level", "event")
 
 # C0, DEL, C1 (a lone 0x9b is a CSI to some terminals), the line separators, and what reverses the direction of text.
@@ -100,6 +101,8 @@ def _safe_value(value: Any) -> Any:
         value = value.value
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
+    if isinstance(value, list | tuple):
+        return [_safe_value(part) for part in value[:LIST_CAP]]
     text = plain(value if isinstance(value, str) else repr(value))
     return text if len(text) <= VALUE_CAP else text[:VALUE_CAP] + "..."
 
