@@ -21,8 +21,8 @@ from sanderling.simulation.program import ClientPlan, OriginPlan, Program
 from sanderling.simulation.trace import Trace
 from storage.records.identity import seq_of
 
-PAUSE = 3.0
-"""Seconds before a client that was cut connects again."""
+PAUSE, LONGEST_PAUSE = 3.0, 48.0
+"""Seconds before a client that was cut connects again; twice as long after each vain attempt."""
 
 CutOff = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError, trio.TooSlowError)
 
@@ -144,12 +144,15 @@ class StreamClient:
         await self._stay()
 
     async def _stay(self) -> None:
+        pause = PAUSE
         while True:
+            began = trio.current_time()
             try:
                 await self._read()
             except CutOff as error:
                 self.trace.note(self.plan.name, "is cut off", by=type(error).__name__)
-            await trio.sleep(PAUSE)
+            pause = PAUSE if trio.current_time() - began > LONGEST_PAUSE else min(2 * pause, LONGEST_PAUSE)
+            await trio.sleep(pause)
 
     async def _read(self) -> None:
         path, headers = "/v1/stream", {}

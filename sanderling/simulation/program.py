@@ -56,7 +56,7 @@ ALERT_WORD = "storm"
 HOST_FAULTS = (
     "refused", "unreachable", "partition", "slow", "reset", "nxdomain", "http500", "throttled", "truncated", "garbage",
 )  # fmt: skip
-SERVICE_FAULTS = ("dns", "offline", "partition", "slow", "reset")
+SERVICE_FAULTS = ("dns", "offline", "partition", "slow", "reset", "disk full")
 SERVICE, HOOK = "api.sanderling.org", "hook.receiver.org"
 
 
@@ -145,7 +145,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One seed's world. `point_crash` is the chance of a crash each time the code reaches a named point."""
+    """One seed's world. `point_crash` is the chance that something ends each time the code reaches a named point: the
+    whole process, or that actor alone.
+    """
 
     seed: str
     days: float

@@ -35,11 +35,11 @@ from storage.records.destination import Destination, Secret
 from storage.records.identity import START, Millis, Seq
 
 PORT = 8080
-KEEPALIVE = 120.0
+KEEPALIVE = 300.0
 PATIENCE = 2 * DAY
 """Virtual seconds after the program's end within which all that is owed must have arrived."""
 LOOK_AROUND = 600.0
-KEY_CHECK = 120.0
+KEY_CHECK = 300.0
 """The API looks twice a second whether the keys of open streams still exist; that would be nearly all that is
 simulated, and no program deletes a key.
 """
@@ -103,8 +103,9 @@ class _Simulation:
         await self._provision()
         async with trio.open_nursery() as nursery:
             await self._start_origins(nursery)
-            for task in (self._live, self._go_wrong, self._step_clocks, self._end_lives):
+            for task in (self._live, self._step_clocks, self._end_lives):
                 nursery.start_soon(task)
+            nursery.start_soon(self._go_wrong, nursery)
             nursery.start_soon(self._user.add_all, self._program)
             for client in self._clients:
                 nursery.start_soon(client.run, self._program.ends)
@@ -185,11 +186,19 @@ class _Simulation:
                 self._machine.faults.append(f"life {life.number} was not gone {STOP_BUDGET:.0f} s after its end")
                 nursery.cancel_scope.cancel()
 
-    async def _go_wrong(self) -> None:
+    async def _go_wrong(self, nursery: trio.Nursery) -> None:
         for fault in self._program.faults:
             await trio.sleep_until(fault.at)
             self._trace.note(fault.where, f"suffers {fault.kind}", lasts=f"{fault.lasts:.0f}s")
-            self._network.hosts[fault.where].suffer(fault.kind, fault.lasts)
+            if fault.kind == "disk full":
+                self._machine.fill_disk(fault.lasts)
+                nursery.start_soon(self._free_disk, fault.at + fault.lasts)
+            else:
+                self._network.hosts[fault.where].suffer(fault.kind, fault.lasts)
+
+    async def _free_disk(self, at: float) -> None:
+        await trio.sleep_until(at)
+        self._machine.free_disk()
 
     async def _step_clocks(self) -> None:
         for step in self._program.steps:

@@ -27,6 +27,10 @@ from storage.interface import Storage
 from storage.memory import Disk, MemoryStorage
 from supervision import Escalate
 
+ACTORS = ("recorder/", "matcher/", "delivery/")
+"""Points inside an actor, where it alone may crash; those of the storage are inside a promise of the engine."""
+HEAL = 300.0
+"""Least virtual seconds between two crashes of actors, so that the tree never has a reason to give up."""
 STOP_BUDGET = 60.0
 """Virtual seconds within which an asked stop, or the clean-up of a dead life, must be over."""
 _ADDRESSES = re.compile(r"0x[0-9a-f]{6,}")
@@ -49,11 +53,25 @@ class Machine:
     lives: int = 0
     spans: list[LifeSpan] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    healed_at: float = 0.0
+
+    def fill_disk(self, lasts: float) -> None:
+        """Let the disk be full for a while."""
+        self.network.hosts[SERVICE].suffer("disk full", lasts)
+        self.disk.full = True
+
+    def free_disk(self) -> None:
+        """Let the disk have room again, if no such fault lasts any longer."""
+        self.disk.full = self.network.hosts[SERVICE].suffers("disk full")
 
     def step_clock(self, by: float) -> None:
         """Set the wall clock."""
         self.clock_offset += by
         self.trace.note("machine", "sets its clock", by=f"{by:+.3f}s")
+
+
+class ActorCrash(Exception):
+    """A bug in an actor, injected."""
 
 
 class Life:
@@ -150,8 +168,13 @@ class Life:
         program = self.machine.program
         if not self.alive or not CALM < trio.current_time() < program.ends:
             return
-        if self._point_dice.random() < program.point_crash:
+        drawn = self._point_dice.random()
+        if drawn < program.point_crash / 2:
             self.kill(f"at {point}")
+        elif drawn < program.point_crash and point.startswith(ACTORS) and trio.current_time() > self.machine.healed_at:
+            self.machine.healed_at = trio.current_time() + HEAL
+            self.machine.trace.note("machine", "crashes an actor", at=point)
+            raise ActorCrash(point)
 
     def _log(self, event: str, **fields: object) -> None:
         if self.alive and fields.pop("level", "") != "debug":
