@@ -112,17 +112,24 @@ def content_of(reading: PageReading) -> Settled:
 
 def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
     score = _score(look)
-    flux = [look.now.keys[i] for i in look.came.positions] + [look.before.keys[i] for i in look.went.positions]
-    recent = [*look.recent, *flux, *look.aside]
-    reason = f"{len(look.came.positions)} blocks came and {len(look.went.positions)} went"
+    came = [look.now.keys[i] for i in look.came.positions]
+    went = [look.before.keys[i] for i in look.went.positions]
+    reason = f"{len(came)} blocks came and {len(went)} went"
     if score >= EMIT:
         after = _told(look.before, look.now)
         diff, delta = compare(_known_texts(look.before, after), after.texts)
         if diff.added or diff.removed or diff.changed:
-            return Verdict("changed", pack(after, recent, shelf=shelf), diff, delta, score, f"{reason}.")
+            remembered = pack(after, _grown(look.recent, look.aside, went), shelf=shelf)
+            return Verdict("changed", remembered, diff, delta, score, f"{reason}.")
         reason += ", with the same texts"
-    kept = replace(memory, recent=packed_recent(recent), held=b"")
-    return Verdict("churn", kept, None, None, score, f"{reason}: not news.")
+    recent = packed_recent(_grown(look.recent, look.aside, came, went))
+    return Verdict("churn", replace(memory, recent=recent, held=b""), None, None, score, f"{reason}: not news.")
+
+
+def _grown(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
+    """Return the recent keys and the new ones after them; the same when none is new, so that nothing need be saved."""
+    known = frozenset(recent)
+    return [*recent, *(key for keys in others for key in keys if key not in known)]
 
 
 def _score(look: _Look) -> float:
