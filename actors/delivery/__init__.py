@@ -1,0 +1,6 @@
+"""One actor for each destination: it claims what is due, signs and posts it, and settles what became of it.
+
+Start with `actor.py` (a destination's life), then `attempt.py` (one signed POST) and `registry.py` (the set of
+actors). Pure are `schedule.py` (when to try again) and `status.py` (when a destination counts as failing or disabled).
+May import the layers below it in the order that the import contract gives; blind to its siblings.
+"""

@@ -1,0 +1,202 @@
+"""A destination's life: wait until something is due or a nudge comes, claim it, post it, settle what became of it.
+
+The claim is durable before the POST and the outcome after it, so a crash in between repeats the same id with the same
+bytes. New events start in order, oldest first; one that fails goes back to the outbox with its own next time and holds
+up nobody. At most four requests are under way, one while the destination is failing. What this actor has claimed it
+remembers over its own crashes (the object outlives its lives); over a crash of the process, the outbox does.
+
+Digest modes have no sender yet: their rows wait in the outbox.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from actors.delivery.attempt import Outlet, attempt
+from actors.delivery.schedule import Answer, outcome, verdict
+from actors.delivery.status import Standing, after, standing_of, with_standing
+from actors.messages import DestinationMessage, TestDelivery, TestResult
+from actors.world import World
+from storage.interface import Storage
+from storage.records.delivery import Delivery, Outcome
+from storage.records.destination import Destination
+from storage.records.identity import Seq
+from supervision import Child, Mailbox
+
+MOST_IN_FLIGHT = 4
+MOST_CLAIMED = 16
+LONGEST_SLEEP = 3600.0
+"""Seconds after which a sleeping actor looks at the wall clock again, which may have been set meanwhile."""
+LOOK_AGAIN = 1.0
+"""Seconds after which an actor with requests under way looks for rows that have become due."""
+COMMIT_DEADLINE = 30.0
+
+
+class DestinationActor:
+    """One destination. The mailbox is the registry's; `sample` makes the event of a test, `room` bounds all posts."""
+
+    def __init__(
+        self,
+        destination: str,
+        *,
+        world: World,
+        storage: Storage,
+        egress: Outlet,
+        mailbox: Mailbox[DestinationMessage],
+        room: trio.CapacityLimiter,
+        sample: Callable[[], Awaitable[tuple[str, bytes]]],
+    ) -> None:
+        self._id = destination
+        self._world = world
+        self._storage = storage
+        self._egress = egress
+        self._mailbox = mailbox
+        self._room = room
+        self._sample = sample
+        self._chance = world.chance(f"delivery/{destination}")
+        self._held: dict[Seq, Delivery] = {}
+        self._outcomes: list[Outcome] = []
+        self._settling = trio.Lock()
+        self._record: Destination | None = None
+        self._standing = Standing()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Start a life: what an earlier one claimed and did not finish comes first."""
+        self._queue = deque(self._held.values())
+        self._in_flight = 0
+        self._finished = False
+        self._pausing = trio.CancelScope()
+
+    async def run(self, child: Child) -> None:
+        """Deliver until cancelled, at any point."""
+        self._begin()
+        child.ready()
+        while True:
+            if await self._fill():
+                # Only who has something under way needs a nursery: thousands of destinations are idle.
+                async with trio.open_nursery() as nursery:
+                    await self._dispatch(nursery)
+            else:
+                child.note("disabled" if self._width() == 0 else "waiting")
+                await self._pause(await self._until_due())
+
+    async def _dispatch(self, nursery: trio.Nursery) -> None:
+        """Keep as many requests under way as may be, until nothing is left."""
+        while True:
+            while self._queue and self._in_flight < self._width():
+                self._in_flight += 1
+                nursery.start_soon(self._deliver, self._queue.popleft())
+            if not self._in_flight:
+                return
+            await self._pause(LOOK_AGAIN)
+            await self._fill()
+
+    # --- claiming ------------------------------------------------------------------------------------------------
+
+    async def _fill(self) -> bool:
+        """Claim what is due when the queue is empty; return whether there is something to deliver."""
+        if not self._queue or not self._width():
+            await self._settle()
+            await self._read()
+            if not self._queue and self._width():
+                await self._claim()
+        return bool(self._queue) and self._width() > 0
+
+    async def _read(self) -> None:
+        """Read the record again: it may have another URL, other secrets, or have been switched off or on."""
+        self._record = await self._storage.alerts.destination(self._id)
+        if self._record is not None and self._record.state != self._standing.state:
+            self._standing = standing_of(self._record, self._world.now())
+
+    async def _claim(self) -> None:
+        # Shielded: rows that were claimed for nobody would wait for the next start of the process.
+        with trio.move_on_after(COMMIT_DEADLINE, shield=True):
+            now = self._world.now()
+            for each in await self._storage.work.claim(self._id, now, MOST_CLAIMED, self._storage.lease):
+                self._held[each.seq] = each
+                self._queue.append(each)
+        if self._queue:
+            self._world.reach("delivery/after claim")
+
+    def _width(self) -> int:
+        """Return how many requests may be under way now."""
+        record = self._record
+        if record is None or not record.enabled or record.delivery_mode != "instant":
+            return 0
+        return {"active": MOST_IN_FLIGHT, "failing": 1, "disabled": 0}[self._standing.state]
+
+    # --- waiting -------------------------------------------------------------------------------------------------
+
+    async def _until_due(self) -> float:
+        due = await self._storage.work.next_due(self._id) if self._width() else None
+        return LONGEST_SLEEP if due is None else min(LONGEST_SLEEP, max(0.0, (due - self._world.now()) / 1000))
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait for a message, for a request to end, or so many seconds."""
+        message = None
+        if not self._finished:
+            with trio.move_on_after(seconds) as self._pausing:
+                message = await self._mailbox.receive()
+        self._finished = False
+        if isinstance(message, TestDelivery):
+            await self._test(message)
+
+    async def _test(self, message: TestDelivery) -> None:
+        with message.reply:
+            await self._read()
+            if self._record is None:
+                return
+            webhook_id, body = await self._sample()
+            answer = await self._post(webhook_id, body, self._record)
+            result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
+            detail = answer.error or f"the receiver answered {answer.status}"
+            message.reply.answer(TestResult(result, answer.status, answer.latency_ms, detail))
+
+    # --- delivering ----------------------------------------------------------------------------------------------
+
+    async def _deliver(self, delivery: Delivery) -> None:
+        assert self._record is not None
+        answer = await self._post(delivery.event_id, delivery.body, self._record)
+        self._take(delivery, answer)
+        if answer.delivered:
+            self._world.reach("delivery/after 2xx")
+        await self._settle()
+
+    async def _post(self, webhook_id: str, body: bytes, destination: Destination) -> Answer:
+        async with self._room:
+            return await attempt(self._egress.deliver, destination, webhook_id, body, self._world)
+
+    def _take(self, delivery: Delivery, answer: Answer) -> None:
+        """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""
+        now = self._world.now()
+        self._outcomes.append(outcome(delivery, answer, now, self._chance.random()))
+        del self._held[delivery.seq]
+        self._standing, news = after(self._standing, answer, now)
+        if news is not None:
+            self._world.log(f"delivery.{news.value}", destination_id=self._id, error=(answer.error or "")[:200])
+        self._in_flight -= 1
+        self._finished = True
+        self._pausing.cancel()
+
+    async def _settle(self) -> None:
+        """Record every outcome that is known in one transaction: who had to wait for the lock finds his recorded."""
+        async with self._settling:
+            if self._outcomes:
+                with trio.move_on_after(COMMIT_DEADLINE, shield=True):
+                    batch = tuple(self._outcomes)
+                    await self._storage.work.settle(batch, self._storage.lease)
+                    del self._outcomes[: len(batch)]
+                self._world.reach("delivery/after settle")
+            if self._record is not None and self._record.state != self._standing.state:
+                await self._save_state()
+
+    async def _save_state(self) -> None:
+        """Store a change of state, onto the record as it is at this moment: the front end writes to it as well."""
+        self._record = await self._storage.alerts.destination(self._id)
+        if self._record is not None:
+            self._record = with_standing(self._record, self._standing)
+            await self._storage.alerts.put_destination(self._record)

@@ -1,0 +1,108 @@
+"""The set of destinations' actors: one for each destination that is enabled, under a supervisor of their own."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import trio
+
+from actors.delivery.actor import DestinationActor
+from actors.delivery.attempt import Outlet
+from actors.delivery.sample import sample
+from actors.messages import DestinationMessage, OutboxGrew
+from actors.signatures.event import Signer
+from actors.world import World
+from storage.interface import Storage
+from storage.records.destination import Destination
+from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFull, NoSuchChild
+
+MAILBOX_BOUND = 8
+"""Messages a destination may have waiting. A nudge that finds it full is dropped: the actor is awake and will look."""
+MOST_REQUESTS = 200
+"""Deliveries under way at once, over all destinations."""
+
+
+class DeliveryRegistry:
+    """Owns the mailboxes and what each actor remembers over its crashes. `base_url` is named in test deliveries."""
+
+    def __init__(
+        self, *, world: World, storage: Storage, egress: Outlet, destinations: DynamicSupervisor, base_url: str = ""
+    ) -> None:
+        self._world = world
+        self._storage = storage
+        self._egress = egress
+        self._supervisor = destinations
+        self._base_url = base_url
+        self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
+        self._actors: dict[str, DestinationActor] = {}
+        self._known: dict[str, Destination] = {}
+        self._room = trio.CapacityLimiter(MOST_REQUESTS)
+        self._refreshing = trio.Lock()
+        self._released = False
+
+    async def run(self, child: Child) -> None:
+        """Start the actors of all destinations and stay, so that a restart of their supervisor starts them again."""
+        if not self._released:
+            # Only at the start of the process: later, what is claimed is in some actor's hands.
+            rows = await self._storage.work.release(self._storage.lease)
+            self._released = True
+            self._world.log("delivery.released", rows=rows)
+        await self.refresh()
+        child.ready()
+        await trio.sleep_forever()
+
+    async def refresh(self) -> None:
+        """Bring the actors in line with the stored destinations, and wake those whose record has changed."""
+        async with self._refreshing:
+            stored = {each.id: each for each in await self._storage.alerts.destinations()}
+            for id in [id for id in self._actors if not _is_open(stored.get(id))]:
+                await self._stop(id, forget=id not in stored)
+            for id, destination in stored.items():
+                if _is_open(destination):
+                    self._start(id)
+                    if destination != self._known.get(id):
+                        self.nudge(id)
+            self._known = stored
+
+    def mailbox(self, destination: str) -> Mailbox[DestinationMessage] | None:
+        """Return the mailbox of a destination's actor; None when it has none, being disabled or unknown."""
+        return self._mailboxes.get(destination) if self._supervisor.has(destination) else None
+
+    def nudge(self, destination: str) -> None:
+        """Tell a destination's actor that there may be new rows. Never waits."""
+        mailbox = self._mailboxes.get(destination)
+        if mailbox is not None:
+            # Full, its actor has messages to read, and looks at the outbox after each of them.
+            with suppress(MailboxFull):
+                mailbox.send_nowait(OutboxGrew())
+
+    def _start(self, id: str) -> None:
+        if self._supervisor.has(id):
+            return
+        mailbox = self._mailboxes.setdefault(id, Mailbox(f"destinations/{id}", MAILBOX_BOUND))
+        if id not in self._actors:
+            self._actors[id] = DestinationActor(
+                id,
+                world=self._world,
+                storage=self._storage,
+                egress=self._egress,
+                mailbox=mailbox,
+                room=self._room,
+                sample=self._sample,
+            )
+        self._supervisor.start_child(ChildSpec(id, self._actors[id].run, shutdown=1.0, mailbox=mailbox))
+
+    async def _stop(self, id: str, *, forget: bool) -> None:
+        """End an actor. One that may come back keeps what it has claimed; a deleted destination's rows are gone."""
+        with suppress(NoSuchChild):
+            await self._supervisor.stop_child(id)
+        if forget:
+            del self._actors[id], self._mailboxes[id]
+
+    async def _sample(self) -> tuple[str, bytes]:
+        active = (await self._storage.keys.signing())[0]
+        return sample(Signer(active), self._base_url, self._world.now(), self._world.chance("delivery/sample"))
+
+
+def _is_open(destination: Destination | None) -> bool:
+    return destination is not None and destination.enabled and destination.state != "disabled"

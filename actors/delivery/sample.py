@@ -1,0 +1,37 @@
+"""The event of a test delivery: signed and shaped like any other, and only its content says what it is."""
+
+from __future__ import annotations
+
+import random
+from hashlib import sha256
+
+from actors.signatures.event import Signer
+from storage.records.event import Event
+from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
+from storage.records.times import rfc3339
+
+CONTENT = "This is a test delivery. It has the shape and both signatures of a live one; its event is in no stream."
+
+
+def sample(signer: Signer, base_url: str, now: Millis, chance: random.Random) -> tuple[str, bytes]:
+    """Return a sample event's id and its wire JSON."""
+    id = id_of(Seq(seq_at(now) + chance.randrange(1 << COUNTER_BITS)), chance.getrandbits(59))
+    event = Event(
+        schema=f"{base_url}/schemas/stream-event/1.json",
+        id=id,
+        source_id=id_of(seq_at(now), chance.getrandbits(59)),
+        source_type="html",
+        source_url=base_url,
+        url=base_url,
+        title="Test delivery",
+        author="",
+        content=CONTENT,
+        content_hash="sha256:" + sha256(CONTENT.encode()).hexdigest(),
+        simhash=0,
+        tags=("kind:test",),
+        published_at=None,
+        fetched_at=rfc3339(now),
+        emitted_at=rfc3339(now),
+        schema_version=1,
+    )
+    return id, signer.sign(event, now)

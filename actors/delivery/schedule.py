@@ -1,0 +1,75 @@
+"""When a delivery is tried again, and when it is given up. Pure.
+
+Ten attempts: at once, then after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, each with +-20 % jitter so that what
+failed together does not come back together. After a timeout or a 429 the receiver gets at least a minute. `Retry-
+After` can only lengthen a wait, up to an hour: it is a wish, and a receiver must not be able to push deliveries out of
+the schedule.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from storage.records.delivery import Delivery, Outcome
+from storage.records.identity import Millis
+
+WAITS = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
+"""Seconds from the n-th failure to the attempt after it."""
+ATTEMPTS = len(WAITS) + 1
+JITTER = 0.2
+BREATHER = 60.0
+LONGEST_RETRY_AFTER = 3_600.0
+GONE = 410
+
+
+class Answer(NamedTuple):
+    """What one POST brought. `status` is None when there was no answer; `timeout` tells whether one was waited for.
+
+    ours: it failed on this machine (no route, no resolver), which says nothing about the receiver.
+    """
+
+    status: int | None
+    latency_ms: int
+    error: str | None = None
+    retry_after: float | None = None
+    timeout: bool = False
+    ours: bool = False
+
+    @property
+    def delivered(self) -> bool:
+        """Whether the receiver took it: 2xx and nothing else."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+def verdict(answer: Answer, attempt: int) -> Literal["sent", "retry", "given_up"]:
+    """Return what becomes of a delivery after its n-th attempt, counted from 1."""
+    if answer.delivered:
+        return "sent"
+    return "given_up" if attempt >= ATTEMPTS or answer.status == GONE else "retry"
+
+
+def wait(answer: Answer, attempt: int, draw: float) -> float:
+    """Return the seconds from a failed n-th attempt to the next; `draw` is a float in [0, 1).
+
+    >>> [wait(Answer(500, 3), attempt, 0.5) for attempt in (1, 2, 9)]
+    [5.0, 300.0, 86400.0]
+    """
+    seconds = WAITS[attempt - 1] * (1 - JITTER + 2 * JITTER * draw)
+    if answer.timeout or answer.status == 429:
+        seconds = max(seconds, BREATHER)
+    return max(seconds, min(answer.retry_after or 0.0, LONGEST_RETRY_AFTER))
+
+
+def outcome(delivery: Delivery, answer: Answer, at: Millis, draw: float) -> Outcome:
+    """Return what is recorded of an attempt."""
+    result = verdict(answer, delivery.attempt)
+    return Outcome(
+        destination=delivery.destination,
+        seq=delivery.seq,
+        result=result,
+        at=at,
+        status=answer.status,
+        latency_ms=answer.latency_ms,
+        error=answer.error,
+        retry_at=Millis(at + round(1000 * wait(answer, delivery.attempt, draw))) if result == "retry" else None,
+    )
