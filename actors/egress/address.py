@@ -21,7 +21,7 @@ METADATA = frozenset(
     ip_address(text)
     for text in (
         *("169.254.169.254", "169.254.169.253", "169.254.170.2", "169.254.170.23", "169.254.42.42", "169.254.0.23"),
-        *("100.100.100.200", "100.100.100.100", "192.0.0.192", "168.63.129.16"),
+        *("100.100.100.200", "192.0.0.192", "168.63.129.16"),
         *("fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42", "fe80::a9fe:a9fe"),
     )
 )
@@ -98,16 +98,18 @@ def check_address(address: str, allowed: Sequence[Network]) -> None:
         if found.scope_id is not None:
             raise UrlRefused("address-zone", f"{address}: a zone id names an interface of this machine")
         found = found.ipv4_mapped or found  # the kernel really connects to the IPv4 address
-    _check(found, address, allowed)
-    if isinstance(found, IPv6Address):
-        for inner in embedded(found):
-            _check(inner, address, allowed)
+    carried = (found, *embedded(found)) if isinstance(found, IPv6Address) else (found,)
+    for one in carried:
+        if one in METADATA:
+            raise UrlRefused(
+                "address-metadata", f"{_shown(address, one)} is a cloud's internal service; nothing opens it"
+            )
+    for one in carried:
+        _check(one, address, allowed)
 
 
 def classify(address: Address) -> str | None:
     """Return the name of an address's special class, None for public unicast. Looks at its outer form only."""
-    if address in METADATA:
-        return "metadata"
     if isinstance(address, IPv4Address):
         return next((name for network, name in SPECIAL_V4 if address in network), None)
     name = next((name for network, name in SPECIAL_V6 if address in network), None)
@@ -131,19 +133,16 @@ def embedded(address: IPv6Address) -> Iterator[IPv4Address]:
         yield low
 
 
-def _check(address: Address, shown: str, allowed: Sequence[Network]) -> None:
+def _check(address: Address, text: str, allowed: Sequence[Network]) -> None:
     name = classify(address)
-    if name is None:
+    if name is None or any(address in network for network in allowed):
         return
-    inside = shown if shown == str(address) else f"{shown} (that is {address})"
-    if name == "metadata":
-        raise UrlRefused("address-metadata", f"{inside} is a cloud's internal service; nothing opens it")
-    if not any(address in network for network in allowed):
-        raise UrlRefused(
-            f"address-{name}",
-            f"{inside} is not public (address-{name}); SANDERLING_ALLOW_NETWORKS={_suggest(address)} would open it",
-        )
+    opens = ip_network(f"{address}/{address.max_prefixlen}")
+    raise UrlRefused(
+        f"address-{name}",
+        f"{_shown(text, address)} is not public (address-{name}); SANDERLING_ALLOW_NETWORKS={opens} would open it",
+    )
 
 
-def _suggest(address: Address) -> str:
-    return str(ip_network(f"{address}/{address.max_prefixlen}"))
+def _shown(text: str, address: Address) -> str:
+    return text if text == str(address) else f"{text} (that is {address})"

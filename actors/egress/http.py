@@ -111,8 +111,8 @@ class HttpClient:
         return f"<HttpClient over {self._transport!r}>"
 
     async def aclose(self) -> None:
-        """Close all connections."""
-        await self._client.aclose()
+        """Close all connections. Used again, it opens new ones: its owner may be restarted with the rest of the tree."""
+        await self._transport.aclose()
 
     async def get(
         self,
