@@ -111,7 +111,7 @@ class HttpClient:
         return f"<HttpClient over {self._transport!r}>"
 
     async def aclose(self) -> None:
-        """Close all connections. Used again, it opens new ones: its owner may be restarted with the rest of the tree."""
+        """Close all connections. Used again it opens new ones, since the tree may restart what owns it."""
         await self._transport.aclose()
 
     async def get(
