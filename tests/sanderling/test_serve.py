@@ -1,0 +1,110 @@
+"""Serving: one signal asks for a stop, two for a quick one; giving up is 70; the first start says what to type."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from actors.settings import Settings
+from sanderling.environment import typed
+from sanderling.exits import CommandFailed, Exit
+from sanderling.real_world import Listening, open_listeners
+from sanderling.serve import _listen, _run
+from supervision import Escalate
+from tests.rules.source_files import ROOT
+
+
+class Tree:
+    """Stands in for the system: runs until stopped politely so many times, or escalates."""
+
+    def __init__(self, stops: int = 1, fault: Escalate | None = None) -> None:
+        self.asked: list[bool] = []
+        self.up = trio.Event()
+        self._stops, self._fault = stops, fault
+        self._over = trio.Event()
+
+    async def run(self) -> None:
+        self.up.set()
+        if self._fault is not None:
+            raise self._fault
+        await self._over.wait()
+
+    def stop(self, *, now: bool = False) -> None:
+        self.asked.append(now)
+        if len(self.asked) == self._stops:
+            self._over.set()
+
+
+def quiet(_event: str, **_fields: Any) -> None:
+    """A log that nobody reads."""
+
+
+async def run_under(tree: Tree, kill: Callable[[], None]) -> int:
+    codes: list[int] = []
+
+    async def run() -> None:
+        codes.append(await _run(tree, quiet))  # type: ignore[arg-type]  # what it uses of a System
+
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run)
+            await tree.up.wait()
+            for _ in range(len(tree.asked), tree._stops):
+                kill()
+                await trio.sleep(0.01)
+    return codes[0]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_one_signal_stops_politely(number: int) -> None:
+    tree = Tree()
+    assert await run_under(tree, lambda: os.kill(os.getpid(), number)) == Exit.WELL
+    assert tree.asked == [False]
+
+
+@pytest.mark.real
+async def test_the_second_signal_skips_politeness() -> None:
+    tree = Tree(stops=2)
+    assert await run_under(tree, lambda: os.kill(os.getpid(), signal.SIGTERM)) == Exit.WELL
+    assert tree.asked == [False, True]
+
+
+async def test_s5_a_tree_that_gives_up_is_70_and_says_why() -> None:
+    said: list[tuple[str, dict[str, Any]]] = []
+    tree = Tree(fault=Escalate("sanderling", "log", "the disk is gone"))
+    code = await _run(tree, lambda event, **fields: said.append((event, fields)))  # type: ignore[arg-type]
+    assert code == Exit.GAVE_UP
+    assert ("serve.gave_up", {"level": "error", "why": "sanderling/log: the disk is gone"}) in said
+
+
+@pytest.mark.real
+async def test_listeners_opened_early_are_handed_out_once() -> None:
+    listening = Listening(await open_listeners("127.0.0.1", 0))
+    (first,) = await listening("127.0.0.1", listening.port)
+    await first.aclose()
+    (second,) = await listening("127.0.0.1", listening.port)  # as after a restart of the front end
+    assert second is not first
+    await second.aclose()
+
+
+@pytest.mark.real
+async def test_a_host_name_that_is_none_is_a_bad_setting() -> None:
+    with pytest.raises(CommandFailed, match="Can't listen") as caught:
+        await _listen(Settings(host="no such host"))
+    assert caught.value.code == Exit.BAD_SETTING
+
+
+def test_hints_are_typed_as_they_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert typed("tail") == "bin/sanderling tail"
+    assert typed("keys list", str(ROOT / "data")) == "bin/sanderling keys list"
+    assert typed("keys list", "/elsewhere") == "bin/sanderling keys list --data /elsewhere"
+    monkeypatch.chdir(Path("/"))
+    assert typed("tail").endswith("bin/sanderling tail")
