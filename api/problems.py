@@ -156,6 +156,8 @@ def _of_http(error: HTTPException) -> Refusal:
     headers = {}
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+    if slug in ("request-timeout", "body-too-large"):
+        headers["Connection"] = "close"  # the rest of the body is not read
     return Refusal(slug, KINDS[slug].says if slug != "not-found" else "There is nothing at this path.", headers=headers)
 
 

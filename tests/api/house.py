@@ -78,8 +78,11 @@ class _Stream(httpcore.AsyncNetworkStream):
         return bytes(await self._stream.receive_some(max_bytes))
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        if buffer:
-            await self._stream.send_all(buffer)
+        try:
+            if buffer:
+                await self._stream.send_all(buffer)
+        except trio.BrokenResourceError as error:
+            raise httpcore.WriteError from error  # the client then reads the answer that came early
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from storage.records.identity import Millis, id_of, seq_at
+from storage.records.times import rfc3339
+from tests.api.house import House, ids
+from tests.support.build import NOW, a_draft
+
+
+async def pages(client: httpx.AsyncClient, query: str) -> list[dict[str, Any]]:
+    """Follow the links to the end and return all pages."""
+    found, target = [], f"/v1/events?{query}"
+    while target:
+        answer = await client.get(target)
+        assert answer.status_code == 200, answer.text
+        found.append(answer.json())
+        link = answer.headers.get("link", "")
+        target = link.partition("<")[2].partition(">")[0]
+        assert bool(link) == (found[-1]["next_cursor"] is not None)
+    return found
+
+
+def titles(found: list[dict[str, Any]]) -> list[str]:
+    return [event["title"] for page in found for event in page["events"]]
+
+
+async def test_pages_follow_each_other_in_both_orders(house: House, client: httpx.AsyncClient) -> None:
+    await house.publish(*"abcdefg")
+    assert titles(await pages(client, "limit=3")) == [*"abcdefg"]
+    assert titles(await pages(client, "limit=3&order=desc")) == [*"gfedcba"]
+    assert [len(page["events"]) for page in await pages(client, "limit=3")] == [3, 3, 1]
+
+
+async def test_an_empty_log_is_an_empty_page(client: httpx.AsyncClient) -> None:
+    for order in ("asc", "desc"):
+        (page,) = await pages(client, f"order={order}")
+        assert (page["events"], page["next_cursor"], page["retention_clamped"]) == ([], None, False)
+
+
+async def test_a_window_includes_its_begin_and_not_its_end(house: House, client: httpx.AsyncClient) -> None:
+    events = ids(await house.publish(*"abcde"))
+    for order in ("asc", "desc"):
+        found = await pages(client, f"from={events[1]}&to={events[3]}&order={order}&limit=1")
+        assert sorted(titles(found)) == ["b", "c"]
+    now, later = rfc3339(NOW), rfc3339(Millis(NOW + 1000))
+    assert len(titles(await pages(client, f"from={now}&to={later}"))) == 5
+    assert titles(await pages(client, f"from={later}")) == []
+    assert titles(await pages(client, f"to={now}")) == []
+    assert len(titles(await pages(client, "from=2026-05-28T22:26:40+02:00"))) == 5
+
+
+async def test_what_retention_has_cut_off_is_said(house: House, client: httpx.AsyncClient) -> None:
+    events = await house.publish(*"abc")
+    await house.storage.log.retain(events[2].seq, 10, house.storage.lease)
+    (page,) = await pages(client, f"from={ids(events)[0]}")
+    assert page["retention_clamped"] is True and page["window_from"] == rfc3339(NOW)
+    assert [event["title"] for event in page["events"]] == ["c"]
+    (page,) = await pages(client, "")
+    assert page["retention_clamped"] is False, "nobody asked for more than there is"
+
+
+async def test_a_cursor_that_retention_has_overtaken_is_410(house: House, client: httpx.AsyncClient) -> None:
+    events = await house.publish(*"abcd")
+    cursor = (await client.get("/v1/events?limit=1")).json()["next_cursor"]
+    await house.storage.log.retain(events[3].seq, 10, house.storage.lease)
+    assert (await client.get(f"/v1/events?limit=1&cursor={cursor}")).status_code == 410
+
+
+async def test_a_filter_that_passes_little_still_comes_to_its_end(house: House, client: httpx.AsyncClient) -> None:
+    """Each answer looks at a bounded part of the log; the cursor moves on even when nothing passed."""
+    await house.publish(a_draft("first", content="needle"))
+    for _ in range(12):
+        await house.publish(*["hay"] * 500)
+    await house.publish(a_draft("last", content="needle"))
+    found = await pages(client, "keyword=needle&limit=1000")
+    assert titles(found) == ["first", "last"] and len(found) > 1
+    assert titles(await pages(client, "keyword=needle&order=desc")) == ["last", "first"]
+
+
+async def test_in_lists_a_comma_also_separates(house: House, client: httpx.AsyncClient) -> None:
+    await house.publish(a_draft("a", tags=("t:1",)), a_draft("b", tags=("t:2",)), a_draft("c", tags=("t:3",)))
+    assert titles(await pages(client, "tag=t:1,t:2&tag=t:3")) == ["a", "b", "c"]
+    assert (await client.get("/v1/events?source_type=html,rss")).status_code == 400
+    assert (await client.get("/v1/events?tag=" + ",".join(f"t:{n}" for n in range(51)))).status_code == 400
+
+
+async def test_one_event_is_byte_for_byte_what_was_signed(house: House, client: httpx.AsyncClient) -> None:
+    (event,) = await house.publish("a")
+    answer = await client.get(f"/v1/events/{ids([event])[0]}")
+    assert answer.content == event.body
+    assert (await client.get("/v1/events")).content[len(b'{"events":[') :].startswith(event.body)
+    for unknown in (id_of(seq_at(NOW), 1), "x", "%2e%2e"):
+        assert (await client.get(f"/v1/events/{unknown}")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["from=yesterday", "from=2026-01-01", "from=2026-01-01T00:00:00", "to=5", "order=up", "limit=0", "limit=1001", "cursor=x"],
+)
+async def test_a_bad_window_is_400(client: httpx.AsyncClient, query: str) -> None:
+    answer = await client.get(f"/v1/events?{query}")
+    assert (answer.status_code, answer.json()["errors"][0]["location"]) == (400, f"query.{query.partition('=')[0]}")
+
+
+async def test_a_cursor_of_the_other_order_is_400(house: House, client: httpx.AsyncClient) -> None:
+    await house.publish(*"abc")
+    cursor = (await client.get("/v1/events?limit=1")).json()["next_cursor"]
+    assert (await client.get(f"/v1/events?limit=1&order=desc&cursor={cursor}")).status_code == 400
+
+
+async def test_the_answer_is_json_whatever_the_events_hold(house: House, client: httpx.AsyncClient) -> None:
+    await house.publish(a_draft('quote " \\ \u2028', content="\x00"))
+    page = msgspec.json.decode((await client.get("/v1/events")).content)
+    assert page["events"][0]["title"] == 'quote " \\ \u2028'

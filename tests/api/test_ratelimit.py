@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.ratelimit import REMEMBERED, Bucket, Limit, Limiter, neighbourhood, take
+from tests.api.house import House
+
+rates = st.floats(0.01, 1000)
+bursts = st.integers(1, 1000)
+
+
+@given(rates, bursts, st.lists(st.floats(0, 100), max_size=60))
+def test_never_more_than_the_burst_and_what_has_flowed_in(rate: float, burst: int, waits: list[float]) -> None:
+    bucket, now, admitted = Bucket(float(burst), 0.0), 0.0, 0
+    for wait in waits:
+        now += wait
+        bucket, verdict = take(bucket, Limit(rate, burst), now)
+        admitted += verdict.admitted
+        assert 0 <= verdict.remaining <= burst
+    assert admitted <= burst + rate * now + 1e-6
+
+
+@given(rates, bursts, st.floats(0, 1))
+def test_who_waits_as_told_is_admitted(rate: float, burst: int, tokens: float) -> None:
+    limit = Limit(rate, burst)
+    bucket, verdict = take(Bucket(tokens * 0.99, 0.0), limit, 0.0)
+    assert not verdict.admitted and verdict.retry_after >= 1
+    assert take(bucket, limit, float(verdict.retry_after))[1].admitted
+
+
+def test_time_that_stands_still_or_runs_back_gives_nothing() -> None:
+    bucket, _ = take(Bucket(1.0, 10.0), Limit(1.0, 5), 10.0)
+    assert not take(bucket, Limit(1.0, 5), 3.0)[1].admitted
+
+
+def test_the_memory_of_strangers_is_bounded() -> None:
+    limiter = Limiter()
+    for number in range(REMEMBERED + 100):
+        limiter.take(str(number), Limit(1.0, 5), 0.0)
+    assert len(limiter) == REMEMBERED
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::ffff:2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("fe80::1%eth0", "fe80::2%eth0", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("unix", "unix", True),
+    ],
+)
+def test_ipv6_is_counted_by_its_64(one: str, other: str, same: bool) -> None:
+    assert (neighbourhood(one) == neighbourhood(other)) is same
+
+
+async def test_a_key_over_its_limit_gets_429_and_another_does_not(house: House, autojump_clock: object) -> None:
+    async with await house.client(rate=60, burst=3) as eager, await house.client() as other:
+        answers = [await eager.get("/v1/sources") for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["2", "1", "0", "0"]
+        assert answers[0].headers["ratelimit-limit"] == "3" and answers[0].headers["ratelimit-reset"] == "1"
+        assert answers[3].json()["type"].endswith("/rate-limited")
+        assert (await other.get("/v1/sources")).status_code == 200
+        await trio.sleep(int(answers[3].headers["retry-after"]))
+        assert (await eager.get("/v1/sources")).status_code == 200
+
+
+async def test_strangers_are_limited_by_address_and_do_not_use_up_a_keys_tokens(
+    house: House, autojump_clock: object
+) -> None:
+    async with house.stranger() as stranger, await house.client() as client:
+        statuses = [(await stranger.get("/v1/sources")).status_code for _ in range(101)]
+        assert statuses == [401] * 100 + [429]
+        assert (await client.get("/v1/sources")).status_code == 200

@@ -1,0 +1,236 @@
+"""Connections: limits, deadlines, faults, and the stop."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+import trio
+from trio.testing import lockstep_stream_pair, memory_stream_pair
+
+from api import server
+from api.connection import Wire
+from api.server import front
+from tests.api.house import House, make_house, running
+from tests.api.listening import Listening, listening
+from tests.support.build import a_draft
+
+GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+async def read_all(stream: trio.abc.Stream) -> bytes:
+    return b"".join([bytes(piece) async for piece in stream])
+
+
+async def test_a_connection_serves_one_request_after_another(house: House) -> None:
+    stream = await house.raw(GET + GET)
+    got = b""
+    while got.count(b'"ok"') < 2:
+        got += await stream.receive_some(4096)
+    assert got.count(b"HTTP/1.1 200 ") == 2 and b"\r\ndate:" not in got.lower()
+    await trio.aclose_forcefully(stream)
+
+
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [
+        (b"nonsense\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 10_000 + b"\r\n\r\n", b"431"),
+        (b"GET /" + b"y" * 10_000, b"431"),
+    ],
+)
+async def test_what_cannot_be_parsed_is_answered_with_a_problem_too(house: House, raw: bytes, status: bytes) -> None:
+    answer = await read_all(await house.raw(raw))
+    assert answer.startswith(b"HTTP/1.1 " + status)
+    assert b"application/problem+json" in answer and b"x-request-id" in answer.lower()
+    assert b'"type":"http://sanderling.test/problems/' in answer
+
+
+async def test_x21_a_head_that_trickles_in_is_cut_after_ten_seconds(house: House, autojump_clock: object) -> None:
+    stream = await house.raw(b"GET / HTTP/1.1\r\n")
+    began = trio.current_time()
+
+    async def trickle() -> None:
+        try:
+            while True:
+                await stream.send_all(b"X: y\r\n")
+                await trio.sleep(1)
+        except trio.BrokenResourceError:
+            pass
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trickle)
+        assert await read_all(stream) == b""
+    assert trio.current_time() - began <= server.HEAD_TIMEOUT + 1
+
+
+async def test_x21_thousands_of_half_open_requests_leave_room_for_a_new_one(house: House) -> None:
+    waiting = [await house.raw(b"GET / HTTP/1.1\r\n") for _ in range(1_500)]
+    async with await house.client() as client:
+        assert (await client.get("/v1/sources")).status_code == 200
+    for stream in waiting:
+        await trio.aclose_forcefully(stream)
+
+
+async def test_x21_out_of_files_pauses_accepting_and_kills_nothing(house: House, autojump_clock: object) -> None:
+    house.listener.errors += [OSError(errno.EMFILE, "Too many open files")] * 5
+    async with await house.client() as client:
+        await client.get("/v1/sources")  # takes the accept that is already waiting
+    began = trio.current_time()
+    async with house.stranger() as client:
+        assert (await client.get("/healthz")).status_code == 200
+    assert trio.current_time() - began == pytest.approx(5 * server.PAUSE)
+    assert len([event for event, _ in house.logs if event == "http.out_of_files"]) == 5
+
+
+async def test_too_many_connections_are_turned_away_with_503(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    monkeypatch.setattr(server, "BESIDE_STREAMS", 1)
+    async with running(make_house(max_streams=1)) as house:
+        first, second = await house.listener.connect(), await house.listener.connect()
+        third = await read_all(await house.listener.connect())
+        assert third.startswith(b"HTTP/1.1 503 ") and b"retry-after: 10" in third
+        await trio.aclose_forcefully(first)
+        await trio.sleep(1)
+        stream = await house.raw(GET)
+        assert (await stream.receive_some(100)).startswith(b"HTTP/1.1 200 ")
+        await trio.aclose_forcefully(second)
+
+
+async def test_f5_a_reader_that_takes_nothing_is_cut_and_delays_nobody(autojump_clock: object) -> None:
+    """Ten clients never read; the eleventh gets each event at once, and the ten are gone after the deadline."""
+    async with running(make_house(lockstep_stream_pair)) as house:
+        stalled = []
+        for _ in range(10):
+            client = Listening(await house.listener.connect())
+            await client.ask("/v1/stream", Authorization=f"Bearer {await house.key()}")
+            stalled.append(client)
+        house.listener.pair = memory_stream_pair
+        async with listening(house) as reader:
+            for number in range(3):
+                began = trio.current_time()
+                await house.publish(a_draft(str(number), content="x" * 60_000))
+                assert await reader.titles(1) == [str(number)]
+                assert trio.current_time() - began < 0.1
+                await trio.sleep(5)
+            assert open_streams(house) == 11
+            await trio.sleep(20)
+            assert open_streams(house) == 1
+            await house.publish("after")
+            assert await reader.titles(1) == ["after"]
+
+
+def open_streams(house: House) -> int:
+    return house.storage.tail.statistics().waiting + sum(
+        1 for task in _tasks() if task.coro.cr_code.co_name == "answer" and "send_all" in _stack(task)
+    )
+
+
+def _tasks() -> list[trio.lowlevel.Task]:
+    root = trio.lowlevel.current_root_task()
+    assert root is not None
+    found, todo = [], [root]
+    while todo:
+        task = todo.pop()
+        found.append(task)
+        todo += [child for nursery in task.child_nurseries for child in nursery.child_tasks]
+    return found
+
+
+def _stack(task: trio.lowlevel.Task) -> list[str]:
+    return [frame.f_code.co_name for frame, _ in task.iter_await_frames()]
+
+
+async def test_a_stop_ends_streams_lets_requests_finish_and_closes_the_door(autojump_clock: object) -> None:
+    house = make_house()
+    async with running(house), listening(house) as stream, await house.client() as client:
+        house.registry.silent.add("https://slow.test/")
+        answers = []
+
+        async def slow() -> None:
+            answers.append(await client.post("/v1/sources", json={"url": "https://slow.test/"}))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(slow)
+            await trio.sleep(1)
+            house.child.stopping.set()
+            await trio.sleep(1)
+            assert house.listener.closed
+            while await stream.chunk():
+                pass
+            assert stream.ended
+            (message,) = house.registry.seen
+            message.reply.answer(house.registry._add(message))
+        assert answers[0].status_code == 201
+
+
+async def test_a_stop_waits_no_longer_than_the_drain_even_for_who_does_not_read(autojump_clock: object) -> None:
+    """Hypercorn shields its sends; ours have a deadline that the stop cuts short."""
+    house = make_house(lockstep_stream_pair, drain=3, send_timeout=300)
+    began = 0.0
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(house.registry.run)
+        nursery.start_soon(_serve_and_stop, house, nursery)
+        await house.child.is_ready.wait()
+        stalled = await house.raw(GET)
+        await trio.sleep(1)
+        began = trio.current_time()
+        house.child.stopping.set()
+    assert trio.current_time() - began == pytest.approx(3, abs=0.1)
+    await trio.aclose_forcefully(stalled)
+
+
+async def _serve_and_stop(house: House, nursery: trio.Nursery) -> None:
+    await server.serve(house.doors, house.child)  # type: ignore[arg-type]
+    nursery.cancel_scope.cancel()
+
+
+async def test_the_wire_cuts_a_send_that_is_cancelled_half_way() -> None:
+    """Half a chunk can't be taken back: nothing may follow it."""
+    ours, theirs = lockstep_stream_pair()
+    wire = Wire(theirs, patience=30)
+    ended = []
+    wire.on_eof = lambda: ended.append(True)
+    with trio.move_on_after(0.01):
+        await wire.send_all(b"x" * 1000)
+    assert wire.eof and ended
+    with pytest.raises(trio.ClosedResourceError):
+        await theirs.send_all(b"more")
+    await trio.aclose_forcefully(ours)
+
+
+async def test_a_client_that_leaves_frees_its_stream_at_once(house: House) -> None:
+    async with listening(house):
+        await trio.testing.wait_all_tasks_blocked()
+        assert house.storage.tail.statistics().waiting == 1
+    await trio.testing.wait_all_tasks_blocked()
+    assert house.storage.tail.statistics().waiting == 0
+
+
+def test_the_front_is_one_child_with_a_budget_above_the_drain() -> None:
+    house = make_house(drain=7)
+    (spec,) = front(house.doors)
+    assert spec.id == "http" and spec.shutdown > 7 and spec.ready_within
+
+
+async def test_an_http_1_0_client_gets_a_stream_without_chunks(house: House) -> None:
+    key = (await house.key()).encode()
+    stream = await house.raw(b"GET /v1/stream HTTP/1.0\r\nHost: x\r\nX-API-Key: " + key + b"\r\n\r\n")
+    got = b""
+    while b"replay-from" not in got:
+        got += await stream.receive_some(4096)
+    assert b"\r\n\r\nretry: 3000\n\n" in got and b"chunked" not in got.lower()
+    await trio.aclose_forcefully(stream)
+
+
+async def test_last_use_of_a_key_is_saved_once_a_minute(house: House, autojump_clock: object) -> None:
+    async with await house.client() as client:
+        await client.get("/v1/sources")
+        (key,) = await house.storage.keys.all()
+        assert key.last_used_at is None
+        await trio.sleep(61)
+        (key,) = await house.storage.keys.all()
+        assert key.last_used_at is not None

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from actors.errors import Overloaded, TooSoon, Unprocessable, UrlRefused
+from actors.messages import CheckNow, EditSource, SourceView
+from storage.records.health import BreakerState, Health
+from storage.records.identity import Millis
+from storage.records.source import HotState
+from supervision import Unanswered
+from tests.api.house import House
+from tests.support.build import NOW, a_source, a_source_id
+
+CONTRACT = {
+    "id", "url", "type", "detected_type", "detection", "enabled", "tags", "selector", "ignore", "schedule", "created_at",
+    "updated_at", "last_fetch_at", "last_success_at", "next_fetch_at", "last_event_at", "health", "breaker",
+}  # fmt: skip
+TWINS = {
+    "health_score", "health_flag", "health_reason", "health_rank", "detection_confidence", "detection_evidence",
+    "discovered_feed_url", "mode", "supported", "follow_one_hop",
+}  # fmt: skip
+
+
+async def test_a_source_is_created_once(house: House, client: httpx.AsyncClient) -> None:
+    first = await client.post("/v1/sources", json={"url": "https://a.test/"})
+    second = await client.post("/v1/sources", json={"url": "https://a.test/"})
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json() == second.json()
+    assert set(first.json()) == CONTRACT | TWINS
+    assert (await client.get(first.headers["location"])).json() == first.json()
+
+
+async def test_what_is_asked_for_reaches_the_registry(house: House, client: httpx.AsyncClient) -> None:
+    asked = {
+        "url": "https://a.test/",
+        "type": "html",
+        "tags": ["topic:x", "mine"],
+        "selector": "main",
+        "ignore": [".ad"],
+        "schedule": "10m",
+        "backfill": 7,
+    }
+    answer = (await client.post("/v1/sources", json=asked)).json()
+    message = house.registry.seen[0]
+    assert (message.type, message.tags, message.schedule, message.backfill) == ("html", ("topic:x", "label:mine"), 600, 7)
+    assert (answer["tags"], answer["schedule"], answer["selector"]) == (["topic:x", "label:mine"], "10m", "main")
+    assert (answer["mode"], answer["ignore"]) == ("poll", [".ad"])
+
+
+@pytest.mark.parametrize("tag", ["template:x", "source_type:html", "channel:a", "kind:b", "change:new", ":x", "x:"])
+async def test_reserved_or_empty_tags_are_refused(client: httpx.AsyncClient, tag: str) -> None:
+    answer = await client.post("/v1/sources", json={"url": "https://a.test/", "tags": ["fine", tag]})
+    assert (answer.status_code, answer.json()["errors"][0]["location"]) == (422, "body.tags[1]")
+    assert answer.json()["errors"][0]["value"] == tag
+
+
+@pytest.mark.parametrize("schedule", ["30s", "8d", "0m"])
+async def test_a_schedule_out_of_bounds_is_refused(client: httpx.AsyncClient, schedule: str) -> None:
+    answer = await client.post("/v1/sources", json={"url": "https://a.test/", "schedule": schedule})
+    assert (answer.status_code, answer.json()["errors"][0]["value"]) == (422, schedule)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "slug", "retry"),
+    [
+        (UrlRefused("private address", "10.0.0.1 is private."), 422, "url-refused", None),
+        (Unprocessable("There is nothing to watch.", "body.url", "x"), 422, "unprocessable", None),
+        (TooSoon("Asked a moment ago.", 7), 429, "rate-limited", "7"),
+        (Overloaded("Too many sources.", 9), 503, "unavailable", "9"),
+        (Unanswered("gone"), 503, "unavailable", "5"),
+    ],
+)
+async def test_what_the_registry_refuses_is_a_problem(
+    house: House, client: httpx.AsyncClient, error: Exception, status: int, slug: str, retry: str | None
+) -> None:
+    real, house.registry.refusals["https://a.test/"] = house.registry._handle, error
+
+    def handle(message: Any) -> Any:
+        if isinstance(error, Unanswered):
+            message.reply.fail(error)
+            return None
+        return real(message)
+
+    house.registry._handle = handle  # type: ignore[method-assign]
+    answer = await client.post("/v1/sources", json={"url": "https://a.test/"})
+    assert (answer.status_code, answer.json()["type"].rpartition("/")[2]) == (status, slug)
+    assert answer.headers.get("retry-after") == retry
+    if slug == "url-refused":
+        assert "private address" in answer.json()["detail"]
+
+
+async def test_a_registry_that_does_not_answer_is_503(
+    house: House, client: httpx.AsyncClient, autojump_clock: object
+) -> None:
+    house.registry.silent.add("https://a.test/")
+    answer = await client.post("/v1/sources", json={"url": "https://a.test/"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+
+
+async def test_a_batch_answers_for_each_in_order(house: House, client: httpx.AsyncClient, autojump_clock: object) -> None:
+    await client.post("/v1/sources", json={"url": "https://old.test/"})
+    house.registry.refusals["https://bad.test/"] = UrlRefused("private address", "It is private.")
+    house.registry.silent.add("https://slow.test/")
+    names = ["new", "old", "bad", "slow"]
+    batch = [{"url": f"https://{name}.test/"} for name in names] + [{"url": "https://x.test/", "tags": ["kind:x"]}]
+    answer = await client.post("/v1/sources", json={"sources": batch})
+    results = answer.json()["results"]
+    assert answer.status_code == 207
+    assert [result["url"] for result in results] == [source["url"] for source in batch]
+    statuses = [result["status"] for result in results]
+    assert statuses == ["created", "attached_existing", "failed", "timeout", "failed"]
+    assert results[0]["source"]["id"] and results[0]["detected_type"] == "feed" and results[0]["error"] is None
+    assert results[2]["error"]["type"].endswith("/url-refused") and results[2]["source"] is None
+    assert results[4]["error"]["errors"][0]["location"] == "body.sources[4].tags[0]"
+
+
+async def test_a_batch_that_succeeds_is_201_and_takes_at_most_20(client: httpx.AsyncClient) -> None:
+    batch = [{"url": f"https://s{n}.test/"} for n in range(21)]
+    assert (await client.post("/v1/sources", json={"sources": batch})).status_code == 400
+    assert (await client.post("/v1/sources", json={"sources": batch[:20]})).status_code == 201
+
+
+async def test_the_list_is_worst_first_and_pages_with_links(house: House, client: httpx.AsyncClient) -> None:
+    for number, score in enumerate((1.0, 0.2, 0.6, 0.9, 0.4), 1):
+        source = a_source(number)
+        house.registry.views[source.id] = SourceView(source, HotState(health=Health(score=score)))
+    seen, target = [], "/v1/sources?limit=2"
+    while target:
+        answer = await client.get(target)
+        page = answer.json()
+        assert isinstance(page, list) and len(page) <= 2
+        seen += [source["health_score"] for source in page]
+        link = answer.headers.get("link", "")
+        target = link.partition("<")[2].partition(">")[0]
+        assert not link or link.endswith('rel="next"')
+    assert seen == [0.2, 0.4, 0.6, 0.9, 1.0]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "cursor=x", "cursor=", "cursor=W10", "offset=1"])
+async def test_a_bad_page_is_400(client: httpx.AsyncClient, query: str) -> None:
+    assert (await client.get(f"/v1/sources?{query}")).status_code == 400
+
+
+async def test_health_and_status_say_how_a_source_is_doing(house: House, client: httpx.AsyncClient) -> None:
+    source = a_source()
+    breaker = BreakerState("open", failures=3, opened=1, retry_at=Millis(NOW + 60_000))
+    hot = HotState(breaker=breaker, health=Health(0.2, "rotten", "It is gone."), last_error="refused", last_look_at=NOW)
+    house.registry.views[source.id] = SourceView(source, hot)
+    health = (await client.get(f"/v1/sources/{source.id}/health")).json()
+    assert health == {
+        "score": 0.2,
+        "flag": "rotten",
+        "reason": "It is gone.",
+        "last_success_at": "2026-05-28T20:26:40.000Z",
+        "rank": 2,
+        "last_checked_at": "2026-05-28T20:26:40.000Z",
+    }
+    status = (await client.get(f"/v1/sources/{source.id}/status")).json()
+    assert status["breaker"] == {"state": "open", "retry_at": "2026-05-28T20:27:40.000Z"}
+    assert (status["last_error"], status["queue_position"], status["state"]) == ("refused", 0, "active")
+
+
+async def test_edit_disable_enable_delete(house: House, client: httpx.AsyncClient) -> None:
+    made = (await client.post("/v1/sources", json={"url": "https://a.test/", "selector": "p", "schedule": "5m"})).json()
+    path = f"/v1/sources/{made['id']}"
+    edited = (await client.patch(path, json={"selector": None, "tags": ["x"], "type": "html"})).json()
+    assert (edited["selector"], edited["tags"], edited["type"], edited["schedule"]) == (None, ["label:x"], "html", "5m")
+    assert (await client.patch(path, json={})).json() == edited
+    assert (await client.patch(path, json={"url": "https://b.test/"})).status_code == 400
+    assert (await client.patch(path, json={"tags": None})).status_code == 400
+    assert (await client.post(f"{path}/disable")).json()["enabled"] is False
+    conflict = await client.post(f"{path}/check")
+    assert (conflict.status_code, conflict.json()["type"].rpartition("/")[2]) == (409, "conflict")
+    assert (await client.post(f"{path}/enable")).json()["enabled"] is True
+    checked = await client.post(f"{path}/check")
+    assert (checked.status_code, checked.json()["next_fetch_at"]) == (202, "2026-05-28T20:26:40.000Z")
+    gone = await client.delete(path)
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert (await client.delete(path)).status_code == 404
+    assert [type(message) for message in house.registry.seen[1:3]] == [EditSource, EditSource]
+    assert any(isinstance(message, CheckNow) for message in house.registry.seen)
+
+
+async def test_detect_adds_nothing(house: House, client: httpx.AsyncClient) -> None:
+    answer = (await client.post("/v1/sources/detect", json={"url": "https://a.test/"})).json()
+    assert (answer["type"], answer["supported"], answer["evidence"]) == ("feed", True, "root element <rss>")
+    assert not house.registry.views
+
+
+@pytest.mark.parametrize("name", ["x", "1", str(a_source_id(9)), "%F0%9F%A6%86"])
+async def test_an_unknown_id_is_404(client: httpx.AsyncClient, name: str) -> None:
+    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/health"), ("POST", "/check")):
+        assert (await client.request(method, f"/v1/sources/{name}{path}")).status_code == 404
