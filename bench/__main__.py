@@ -1,21 +1,21 @@
 """`python -m bench [NAME...]`: runs the benchmarks of this folder and prints one table of them.
 
 A benchmark is a module beside this one with a function `rows()`. It measures its limit (a peer, or the bare machinery)
-and the product in the same run on the same machine, and yields rows: figure, goal, limit, ours, ratio. The ratio is
-what counts; the absolute numbers only give the scale.
+and the product in the same run on the same machine, and returns rows: dicts of figure, goal, limit, ours, ratio (ours to
+the limit's, or None) and met. The ratio is what counts; the absolute numbers only give the scale.
 """
 
 from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-COLUMNS = ("figure", "goal", "limit", "ours", "ratio")
+COLUMNS = ("figure", "goal", "limit", "ours", "ratio", "met")
 
 
 def names() -> list[str]:
@@ -23,15 +23,10 @@ def names() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
 
 
-def cells(row: Any) -> list[str]:
-    """Return a row as five texts, whether it is a mapping, a record or a sequence."""
-    if isinstance(row, Mapping):
-        values: Iterable[Any] = [row.get(column, "") for column in COLUMNS]
-    elif all(hasattr(row, column) for column in COLUMNS):
-        values = [getattr(row, column) for column in COLUMNS]
-    else:
-        values = row
-    return [f"{value:.3g}" if isinstance(value, float) else str(value) for value in values]
+def cells(row: Mapping[str, Any]) -> list[str]:
+    """Return a row as texts, in the order of the columns."""
+    ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
+    return [row["figure"], row["goal"], row["limit"], row["ours"], ratio, "yes" if row["met"] else "NO"]
 
 
 def markdown(rows: list[list[str]]) -> str:
@@ -50,10 +45,8 @@ def main(wanted: list[str]) -> int:
         return 2
     rows: list[list[str]] = []
     for name in wanted or names():
-        measure = getattr(import_module(f"bench.{name}"), "rows", None)
-        if measure is not None:
-            print(f"bench: {name}...", file=sys.stderr)
-            rows += [cells(row) for row in measure()]
+        print(f"bench: {name}...", file=sys.stderr)
+        rows += [cells(row) for row in import_module(f"bench.{name}").rows()]
     print(f"{date.today()}, Python {platform.python_version()}, {platform.machine()}\n\n{markdown(rows)}")
     return 0
 
