@@ -18,32 +18,14 @@ from actors.content.errors import ContentError
 from actors.content.feeds import feed_root, read_feed
 from actors.content.json_feed import looks_like_json
 from actors.content.links import absolute
+from actors.content.prolog import end_of_prolog
+from actors.content.sniffing import binary_kind, is_document, looks_like_html
 from actors.content.text import normalise
 from actors.content.walls import trouble_of
 from storage.records.source import Confidence
 
 MOST_LINKS = 20
 _SNIFFED = 512
-_MAGIC = (
-    (b"%PDF-", "a PDF document"),
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"RIFF", "a media file (RIFF)"),
-    (b"PK\x03\x04", "a ZIP archive or office document"),
-    (b"\x1f\x8b", "gzip data that the server did not declare as an encoding"),
-    (b"BZh", "bzip2 data"),
-    (b"\xfd7zXZ", "xz data"),
-    (b"7z\xbc\xaf", "a 7z archive"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"OggS", "an Ogg media file"),
-    (b"ID3", "an MP3 file"),
-    (b"\x00\x00\x01\x00", "an icon"),
-    (b"wOF", "a font"),
-    (b"{\\rtf", "an RTF document"),
-    (b"\xd0\xcf\x11\xe0", "an old office document"),
-)
 _FEED_TYPES = {
     "application/rss+xml": "rss",
     "application/atom+xml": "atom",
@@ -55,12 +37,6 @@ _FEED_TYPES = {
 _MAYBE_TYPES = frozenset({"application/json", "application/xml", "text/xml"})
 _FEED_WORDS = re.compile(r"rss|atom|feed", re.I)
 _NARROW = re.compile(r"comment|kommentar|commentaire|repl(?:y|ies)|/podcast|\?s=", re.I)
-_PAGE = re.compile(
-    r"<!doctype\s+html|<(?:html|head|body|title|div|table|p|h[1-6]|ul|section|main|article|span|a|meta)\b", re.I
-)
-_DOCTYPE = re.compile(
-    r"^\s*(?:<!--.*?-->\s*)*(?:<!doctype\s+html|<html\b|<\?xml[^>]*>\s*<(?:!doctype\s+)?html)", re.I | re.S
-)
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
 _ROOT_SHOWN = 120
 
@@ -95,17 +71,16 @@ def detect(body: bytes, content_type: str, url: str) -> Finding:
     )
     if not body.strip(b" \t\r\n\x00"):
         return _refused("The body is empty.", f"0 bytes of content; {served}")
-    for magic, name in _MAGIC:
-        if body.startswith(magic):
-            return _refused(f"This is {name}, not a feed or a page.", f"the body begins with {magic[:5]!r}; {served}")
+    if kind := binary_kind(body):
+        return _refused(f"This is {kind}, not a feed or a page.", f"the body begins with {body[:5]!r}; {served}")
     text = decode(body, content_type).text
     if looks_like_json(text) or feed_root(text) is not None:
         try:
             return _feed(body, content_type, url, text, served)
         except ContentError as error:
-            if looks_like_json(text) or not _PAGE.search(text[:_SNIFFED]):
+            if looks_like_json(text) or not looks_like_html(text[:_SNIFFED]):
                 return _refused(error.reason, f"{_shown_root(text)}; {served}")
-    if _PAGE.search(text, 0, 64 * 1024):
+    if looks_like_html(text):
         return _page(text, url, served)
     return _refused(_what_else(body, text), f"{_shown_root(text)}; {served}")
 
@@ -119,9 +94,7 @@ def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> F
     root = feed_root(text)
     count = len(reading.entries)
     items = f"{count} item{'' if count == 1 else 's'}"
-    junk = root is not None and re.search(
-        r"[^\s\ufeff]", re.sub(r"<\?.*?\?>|<!.*?>", "", text[: root.start()], flags=re.S)
-    )
+    junk = root is not None and end_of_prolog(text) < root.start()
     sign = "JSON with `version` and `items` of a JSON Feed" if root is None else f"root element {_opening(root[0])}"
     notes = [
         f"{sign}, {items}",
@@ -159,7 +132,7 @@ def _page(text: str, url: str, served: str) -> Finding:
         return _refused(error.reason, served)
     title = normalise(" ".join((root.findtext(".//title") or "").split()))[:1000]
     feeds = feed_links(root, url)
-    sign = "an HTML document" if _DOCTYPE.match(text) else "HTML elements without a document"
+    sign = "an HTML document" if is_document(text) else "HTML elements without a document"
     offer = (
         f", which advertises {len(feeds)} feed{'' if len(feeds) == 1 else 's'}"
         if feeds
@@ -171,7 +144,7 @@ def _page(text: str, url: str, served: str) -> Finding:
         return Finding(
             None, "medium", evidence, "html", feeds, 0, title, f"This is not the page itself, but a {_noun(trouble)}."
         )
-    confidence: Confidence = "high" if _DOCTYPE.match(text) else "medium"
+    confidence: Confidence = "high" if is_document(text) else "medium"
     return Finding("html", confidence, evidence, "html", feeds, 0, title)
 
 

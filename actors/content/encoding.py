@@ -110,7 +110,8 @@ def _tolerant(body: bytes, name: str, how: str, *, damaged: bool = False) -> Dec
 def _declared(body: bytes, content_type: str) -> Iterator[tuple[str, str]]:
     """Yield the charsets that the header and the document declare, as Python names, best first."""
     if (found := _HEADER.search(content_type)) and (name := _charset(found[1])):
-        yield name, "header"
+        # Wide characters without a mark hold zero bytes; without any, the header speaks of another document.
+        yield ("utf-8" if name.startswith(("utf-16", "utf-32")) and b"\x00" not in body[:_HEAD] else name), "header"
     head = body[:_HEAD]
     for pattern, how in ((_XML, "XML declaration"), (_META, "meta element")):
         if (inside := pattern.search(head)) and (name := _charset(inside[1].decode("ascii", "replace"))):

@@ -22,10 +22,12 @@ from actors.content.hints import hints_of
 from actors.content.json_feed import looks_like_json, read_json_feed
 from actors.content.links import absolute
 from actors.content.moments import moment_of_tuple, spoken_moment
+from actors.content.prolog import end_of_prolog
 from actors.content.text import normalise, plain
 from storage.records.identity import Millis
 
 _ROOT = re.compile(r"<(?:[\w.-]+:)?(rss|feed|rdf|channel)(?=[\s>/])[^>]*>", re.I)
+_OF_A_PAGE = re.compile(r"<(?:html|head|body|main|article|pre|code|svg)\b", re.I)
 _START = re.compile(r"<\?xml|<!DOCTYPE|<!--|<(?:[\w.-]+:)?(?:rss|feed|rdf)(?=[\s>/])", re.I)
 _DECLARATION = re.compile(r"^<\?xml[^>]*>\s*", re.I)
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -57,14 +59,12 @@ def read_feed(body: bytes, content_type: str, url: str) -> FeedReading:
 
 def feed_root(text: str) -> re.Match[str] | None:
     """Return the match of the root element when it is a feed's: the first element, or one after leading junk."""
-    found = _ROOT.search(text, 0, _SEARCHED)
+    start = end_of_prolog(text)
+    found = _ROOT.search(text, start, start + _SEARCHED)
     if found is None:
         return None
-    before = re.sub(
-        r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>", "", text[: found.start()], flags=re.S | re.I
-    )
     # After an <html> or a <body> such an element is an example inside of a page; after anything else, junk.
-    return None if re.search(r"<(?:html|head|body|main|article|pre|code|svg)\b", before, re.I) else found
+    return None if _OF_A_PAGE.search(text, start, found.start()) else found
 
 
 def _read_xml(decoded: Decoded, url: str, root: re.Match[str]) -> FeedReading:
@@ -100,7 +100,7 @@ def _entries(found: Sequence[Any], url: str) -> tuple[Entry, ...]:
 
 
 def _raw(entry: Any, base: str) -> Raw:
-    own = str(entry.get("id") or "").strip()
+    own = normalise(str(entry.get("id") or ""))
     return Raw(
         id=own,
         url=_link(entry, own, base),

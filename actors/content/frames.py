@@ -51,7 +51,7 @@ def read_frame(text: str, url: str) -> Frame:
     if fields is None:
         content = plain(text) if "<" in text else normalise(text)
         return Frame(digest16(text), "", "", "", content, None, ())
-    own = _string(fields, _KEYS)
+    own = normalise(_string(fields, _KEYS))
     return Frame(
         key=own if own and len(own) <= _MOST_KEY else digest16(own or text),
         title=plain(_string(fields, _TITLES))[:_MOST_LABEL],

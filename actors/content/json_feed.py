@@ -61,7 +61,7 @@ def _raw(item: Mapping[str, Any], base: str) -> Raw:
     markup, text = _string(item, "content_html"), _string(item, "content_text")
     url = next((link for name in ("url", "external_url") if (link := absolute(_string(item, name), base))), "")
     return Raw(
-        id=_string(item, "id"),
+        id=normalise(_string(item, "id")),
         url=url or absolute(_string(item, "id"), ""),
         title=plain(_string(item, "title")),
         author=_author(item),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urljoin
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def absolute(link: str, base: str) -> str:
@@ -10,7 +13,7 @@ def absolute(link: str, base: str) -> str:
 
     A relative id (JSON Feed) or a `javascript:` link becomes "" or an address below `base`, never an error.
     """
-    link = link.strip()
+    link = _SURROGATE.sub("", link.strip())
     if not link:
         return ""
     try:

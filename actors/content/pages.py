@@ -12,6 +12,7 @@ from actors.content.encoding import decode
 from actors.content.errors import ContentError
 from actors.content.main_text import main_text
 from actors.content.moments import moment
+from actors.content.sniffing import binary_kind, looks_like_html
 from actors.content.text import normalise
 from actors.content.traits import CELL
 from actors.content.walls import trouble_of
@@ -65,7 +66,10 @@ def read_tree(
     """Return a page's tree and blocks: the first half of `read_page`, for those who may not need its content."""
     if not body.strip():
         raise ContentError("The body is empty.")
-    root = markup.parse(decode(body, content_type).text)
+    text = decode(body, content_type).text
+    if (kind := binary_kind(body)) or not looks_like_html(text):
+        raise ContentError(f"This is {kind or 'text without HTML elements'}, not a page.")
+    root = markup.parse(text)
     for unwanted in ignore:
         selectors.remove(root, unwanted)
     if selector is None:

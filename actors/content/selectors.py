@@ -50,4 +50,4 @@ def _compiled(selector: str) -> CSSSelector:
     try:
         return CSSSelector(selector, translator="html")
     except (SelectorError, etree.LxmlError, ValueError, RecursionError) as error:
-        raise ContentError(f"{selector[:200]!r} is not a CSS selector: {error}.") from None
+        raise ContentError(f"{selector[:200]!r} is not a CSS selector: {str(error).rstrip('.')}.") from None

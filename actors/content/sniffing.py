@@ -1,0 +1,50 @@
+"""What the first bytes and characters of a body give away."""
+
+from __future__ import annotations
+
+import re
+
+from actors.content.prolog import end_of_prolog
+
+_MAGIC = (
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"RIFF", "a media file (RIFF)"),
+    (b"PK\x03\x04", "a ZIP archive or office document"),
+    (b"\x1f\x8b", "gzip data that the server did not declare as an encoding"),
+    (b"BZh", "bzip2 data"),
+    (b"\xfd7zXZ", "xz data"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90", "a program"),
+    (b"OggS", "an Ogg media file"),
+    (b"ID3", "an MP3 file"),
+    (b"\x00\x00\x01\x00", "an icon"),
+    (b"wOF", "a font"),
+    (b"{\\rtf", "an RTF document"),
+    (b"\xd0\xcf\x11\xe0", "an old office document"),
+)
+_SEARCHED = 64 * 1024
+_ELEMENT = re.compile(
+    r"<!doctype\s+html|<(?:html|head|body|title|div|table|p|h[1-6]|ul|section|main|article|span|a|meta)\b", re.I
+)
+_HTML = re.compile(r"<html\b", re.I)
+_DOCTYPE = re.compile(r"<!doctype\s+html", re.I)
+
+
+def binary_kind(body: bytes) -> str | None:
+    """Return in words what kind of file begins with such bytes ("a PDF document"), None for what may be text."""
+    return next((name for magic, name in _MAGIC if body.startswith(magic)), None)
+
+
+def looks_like_html(text: str) -> bool:
+    """Return whether there is an element of HTML near the beginning."""
+    return _ELEMENT.search(text, 0, _SEARCHED) is not None
+
+
+def is_document(text: str) -> bool:
+    """Return whether the text is a whole HTML document, by its document type or root element."""
+    start = end_of_prolog(text)
+    return _HTML.match(text, start) is not None or _DOCTYPE.search(text, 0, start) is not None
