@@ -1,8 +1,8 @@
 """`python -m bench [NAME...]`: runs the benchmarks of this folder and prints one table of them.
 
 A benchmark is a module beside this one with a function `rows()`. It measures its limit (a peer, or the bare machinery)
-and the product in the same run on the same machine, and returns rows: dicts of figure, goal, limit, ours, ratio (ours to
-the limit's, or None) and met. The ratio is what counts; the absolute numbers only give the scale.
+and the product in the same run on the same machine, and returns rows: dicts of figure, goal, limit, ours, ratio (ours
+to the limit, or None) and met. The ratio is what counts; the absolute numbers only give the scale.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COLUMNS = ("figure", "goal", "limit", "ours", "ratio", "met")
 
 def names() -> list[str]:
     """Return the benchmarks of this folder."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+    return sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if "\ndef rows(" in path.read_text())
 
 
 def cells(row: Mapping[str, Any]) -> list[str]:

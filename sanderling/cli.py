@@ -179,6 +179,7 @@ def _client_flags(command: Command) -> Command:
 @click.argument("url")
 @click.option("--type", "kind", type=click.Choice(["push", "feed", "html"]), help="Overrides detection.")
 @click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
+@click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
 @_client_flags
 def sources_add(url: str, service: str | None, key_file: str | None, **asked: Any) -> int:

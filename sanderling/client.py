@@ -103,7 +103,7 @@ class Client:
             except CommandFailed as error:
                 if not tries or error.code not in (Exit.TRY_AGAIN, Exit.UNREACHABLE):
                     raise
-                why = error.message
+                why = error.message.partition(". ")[0]
             except httpx.HTTPError as error:
                 why = str(error) or type(error).__name__
             wait = min(LONGEST_WAIT, max(wait * 2, reader.retry or 1.0))

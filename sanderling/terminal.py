@@ -65,11 +65,14 @@ def tail(
     return Exit.WELL
 
 
-def add_source(client: Client, url: str, *, kind: str | None, tags: tuple[str, ...], backfill: int | None) -> int:
+def add_source(
+    client: Client, url: str, *, kind: str | None, tags: tuple[str, ...], query: str | None, backfill: int | None
+) -> int:
     """Watch a URL and print what it was found to be."""
     body: dict[str, Any] = {"url": url}
     body |= {"type": kind} if kind else {}
     body |= {"tags": list(tags)} if tags else {}
+    body |= {"filter": query} if query is not None else {}
     body |= {"backfill": backfill} if backfill is not None else {}
 
     async def run() -> tuple[bool, dict[str, Any]]:
