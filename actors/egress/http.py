@@ -6,7 +6,8 @@ everything, names and redirects included. No cookies, no proxy, nothing from the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
 
@@ -154,7 +155,7 @@ class HttpClient:
             response = await self._send("POST", url, raw, body)
             try:
                 latency = round((trio.current_time() - start) * 1000)
-                answer = collect(response.headers.raw)
+                answer = collect(response.extensions["headers"])
                 wait = retry_after(answer.get("retry-after"), self._world.wall())
                 posted = Posted(response.status_code, latency, b"", wait)
                 excerpt = await _read_excerpt(response)
@@ -182,7 +183,7 @@ class HttpClient:
         conditional = wish.conditional(url)
         response = await self._send("GET", url, _look_headers(wish, conditional))
         try:
-            headers, status = collect(response.headers.raw), response.status_code
+            headers, status = collect(response.extensions["headers"]), response.status_code
             if is_redirect(status) and "location" in headers:
                 return _redirect(url, headers["location"])
             wait = retry_after(headers.get("retry-after"), self._world.wall())
@@ -244,27 +245,53 @@ def _redirect(url: Url, location: str) -> Url:
 
 
 async def _read(response: httpx.Response, body: Body, headers: Mapping[str, str]) -> bytes:
+    """Return the decoded body. Raises BadCoding, TooLarge, LookFailed."""
     length = headers.get("content-length", "")
     if length.isdigit() and not body.wants(int(length[:18])):
         raise TooLarge(f"announced as {length[:18]} bytes")
-    async for part in response.stream:  # type: ignore[union-attr]  # an async client's responses have async streams
-        body.feed(part)
-        if body.full:
-            break
+    trouble: list[BadCoding | TooLarge] = []
+
+    def take(part: bytes) -> bool:
+        try:
+            body.feed(part)
+        except (BadCoding, TooLarge) as error:
+            trouble.append(error)
+        return body.full or bool(trouble)
+
+    await _pump(response, take)
+    if trouble:
+        raise trouble[0]
     return body.finish()
 
 
 async def _read_excerpt(response: httpx.Response) -> bytes:
     """Read a little of what a receiver says. What comes is taken as it is: the status is what counts."""
     taken = bytearray()
-    try:
-        async for part in response.stream:  # type: ignore[union-attr]  # as above
-            taken += part[: POST_READ_LIMIT - len(taken)]
-            if len(taken) >= POST_READ_LIMIT:
-                break
-    except LookFailed:
-        pass
+
+    def take(part: bytes) -> bool:
+        taken.extend(part[: POST_READ_LIMIT - len(taken)])
+        return len(taken) >= POST_READ_LIMIT
+
+    with suppress(LookFailed):
+        await _pump(response, take)
     return bytes(taken[:EXCERPT])
+
+
+async def _pump(response: httpx.Response, take: Callable[[bytes], bool]) -> None:
+    """Hand over the parts of a body until `take` has enough; then close the connection. Raises LookFailed.
+
+    Under the response lie five async generators, one in the other, and leaving the loop would leave the inner four to
+    the garbage collector. So it is run to its end, which a closed connection makes come at once.
+    """
+    enough = False
+    try:
+        async for part in response.stream:  # type: ignore[union-attr]  # an async client's responses have async streams
+            if not enough and take(part):
+                enough = True
+                await response.aclose()
+    except LookFailed:
+        if not enough:
+            raise
 
 
 def _unreadable(error: BadCoding | TooLarge) -> LookFailed:
