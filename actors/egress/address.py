@@ -98,7 +98,7 @@ def check_address(address: str, allowed: Sequence[Network]) -> None:
         if found.scope_id is not None:
             raise UrlRefused("address-zone", f"{address}: a zone id names an interface of this machine")
         found = found.ipv4_mapped or found  # the kernel really connects to the IPv4 address
-    carried = (found, *embedded(found)) if isinstance(found, IPv6Address) else (found,)
+    carried: tuple[Address, ...] = (found, *embedded(found)) if isinstance(found, IPv6Address) else (found,)
     for one in carried:
         if one in METADATA:
             raise UrlRefused(

@@ -96,7 +96,8 @@ class Guard:
             return await self._connector.secure(stream, host, ("http/1.1",))
         except ssl.SSLCertVerificationError as error:
             await trio.aclose_forcefully(stream)
-            raise LookFailed(Blame.REMOTE_PERMANENT, f"the certificate of {host}: {error.verify_message}") from None
+            words = getattr(error, "verify_message", "") or _words(error)  # absent when it does not come from OpenSSL
+            raise LookFailed(Blame.REMOTE_PERMANENT, f"the certificate of {host}: {words}") from None
         except OSError as error:  # SSLError is one
             await trio.aclose_forcefully(stream)
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"TLS with {host} failed: {_words(error)}") from None

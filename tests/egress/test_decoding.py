@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.egress.decoding import BadCoding, Body, TooLarge
+
+LIMIT = 8 << 20
+
+
+def decode(coding: str, data: bytes, *, limit: int = LIMIT, step: int = 4096, cut: bool = False) -> bytes:
+    body = Body(coding, limit, cut=cut)
+    for start in range(0, len(data), step):
+        body.feed(data[start : start + step])
+        if body.full:
+            break
+    return body.finish()
+
+
+def raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+ENCODERS = {"": bytes, "identity": bytes, "gzip": gzip.compress, "X-GZIP": gzip.compress, "deflate": zlib.compress}
+
+
+@given(st.sampled_from(sorted(ENCODERS)), st.binary(max_size=3000), st.integers(1, 500))
+def test_what_was_encoded_comes_back(coding: str, data: bytes, step: int) -> None:
+    assert decode(coding, ENCODERS[coding](data), step=step) == data
+
+
+@given(st.binary(min_size=1, max_size=3000))
+def test_deflate_without_its_wrapping_is_understood(data: bytes) -> None:
+    assert decode("deflate", raw_deflate(data)) == data
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_x7_a_bomb_is_stopped_at_the_limit_in_constant_memory(coding: str) -> None:
+    bomb = ENCODERS[coding](bytes(100 << 20))
+    tracemalloc.start()
+    try:
+        body = Body(coding, 1 << 20)
+        with pytest.raises(TooLarge, match=r"larger than 1048576 bytes"):
+            body.feed(bomb)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 << 20
+
+
+def test_x7_a_second_coding_is_refused() -> None:
+    for coding in ("gzip, gzip", "br", "zstd", "gzip,deflate", "compress"):
+        with pytest.raises(BadCoding, match="was not asked for"):
+            Body(coding, LIMIT)
+
+
+def test_x7_empty_blocks_without_an_end_are_stopped() -> None:
+    head = gzip.compress(b"")[:10]
+    body = Body("gzip", 1 << 16)
+    body.feed(head)
+    with pytest.raises(TooLarge):
+        for _ in range(100):
+            body.feed(b"\x00\x00\x00\xff\xff" * 1000)  # stored blocks of no bytes
+
+
+def test_a_plain_body_over_the_limit_is_refused_or_cut() -> None:
+    assert decode("", b"x" * 100, limit=100) == b"x" * 100
+    with pytest.raises(TooLarge):
+        decode("", b"x" * 101, limit=100)
+    assert decode("", b"x" * 101, limit=100, cut=True) == b"x" * 100
+    assert decode("gzip", gzip.compress(b"x" * 10_000), limit=100, cut=True) == b"x" * 100
+
+
+def test_a_body_without_its_end_says_so() -> None:
+    whole = gzip.compress(bytes(range(256)) * 100)
+    with pytest.raises(BadCoding) as caught:
+        decode("gzip", whole[:-4])
+    assert caught.value.cut
+
+
+@pytest.mark.parametrize("data", [b"<html>not gzip</html>", gzip.compress(b"x") + b"trailing", b"\x1f\x8b\x08\x00"])
+def test_damaged_bodies_are_told_apart(data: bytes) -> None:
+    with pytest.raises(BadCoding):
+        decode("gzip", data)
+
+
+def test_an_empty_body_needs_no_coding() -> None:
+    assert decode("gzip", b"") == b""
