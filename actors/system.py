@@ -9,6 +9,7 @@ sorts it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import trio
 
@@ -27,7 +28,7 @@ from actors.source.registry import Registry
 from actors.world import World
 from storage.interface import Storage
 from storage.records.key import SigningKey
-from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, Run, State, Strategy, Supervisor
+from supervision import Change, Child, ChildSpec, DynamicSupervisor, Mailbox, Run, State, Strategy, Supervisor
 
 EDGES = (
     ("web", "registry"),
@@ -112,7 +113,7 @@ class System:
             intensity=3,
             period=60.0,
             chance=world.chance("supervision/root"),
-            on_change=lambda change: world.log("actor.state", actor=change.path, was=change.old, now=change.new),
+            on_change=partial(_tell, world),
         )
 
     async def run(self) -> None:
@@ -134,6 +135,15 @@ class System:
             "tree": "" if not static else f"not running: {', '.join(static)}",
             "draining": "the service is stopping" if self._stopping else "",
         }
+
+
+def _tell(world: World, change: Change) -> None:
+    """Log a change of an actor's state; loudly only what a person should know."""
+    if change.new in (State.BACKOFF, State.QUARANTINED):
+        crash = str(change.crash)
+        world.log("actor.crashed", level="warning", actor=change.path, now=str(change.new), why=crash)
+    else:
+        world.log("actor.state", level="debug", actor=change.path, was=str(change.old), now=str(change.new))
 
 
 async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from storage.records.identity import Millis
 
-START_INTERVAL = 300.0
+START_INTERVAL = 120.0
 QUICKEN = 0.5
 STRETCH = 1.25
 JITTER = 0.05
