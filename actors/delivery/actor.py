@@ -89,7 +89,8 @@ class DestinationActor:
         while True:
             while self._queue and self._in_flight < self._width():
                 self._in_flight += 1
-                nursery.start_soon(self._deliver, self._queue.popleft())
+                # `start` and not `start_soon`: new events set out in order, which the scheduler alone would not keep.
+                await nursery.start(self._deliver, self._queue.popleft())
             if not self._in_flight:
                 return
             await self._pause(LOOK_AGAIN)
@@ -151,24 +152,23 @@ class DestinationActor:
             if self._record is None:
                 return
             webhook_id, body = await self._sample()
-            answer = await self._post(webhook_id, body, self._record)
+            async with self._room:
+                answer = await attempt(self._egress.deliver, self._record, webhook_id, body, self._world)
             result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
             detail = answer.error or f"the receiver answered {answer.status}"
             message.reply.answer(TestResult(result, answer.status, answer.latency_ms, detail))
 
     # --- delivering ----------------------------------------------------------------------------------------------
 
-    async def _deliver(self, delivery: Delivery) -> None:
+    async def _deliver(self, delivery: Delivery, task_status: trio.TaskStatus[None]) -> None:
         assert self._record is not None
-        answer = await self._post(delivery.event_id, delivery.body, self._record)
+        async with self._room:
+            task_status.started()
+            answer = await attempt(self._egress.deliver, self._record, delivery.event_id, delivery.body, self._world)
         self._take(delivery, answer)
         if answer.delivered:
             self._world.reach("delivery/after 2xx")
         await self._settle()
-
-    async def _post(self, webhook_id: str, body: bytes, destination: Destination) -> Answer:
-        async with self._room:
-            return await attempt(self._egress.deliver, destination, webhook_id, body, self._world)
 
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""

@@ -1,0 +1,128 @@
+"""Destinations over an in-memory storage, with receivers that answer as a test says, on the virtual clock."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import trio
+
+from actors.delivery.registry import DeliveryRegistry
+from actors.egress.http import Posted
+from actors.egress.url import Url
+from actors.signatures.event import new_signing_key
+from storage.memory import Disk, MemoryStorage
+from storage.records.delivery import Match
+from storage.records.event import Stored
+from storage.records.identity import Millis
+from supervision import ChildSpec, DynamicSupervisor, Supervisor
+from tests.matcher.rig import Mint, a_destination, an_alert, stamp
+from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
+
+
+class Arrival(NamedTuple):
+    """A request as a receiver saw it."""
+
+    at: float
+    host: str
+    headers: dict[str, str]
+    body: bytes
+
+
+Receiver = Callable[[Arrival], Awaitable[Posted]]
+
+
+def answers(*statuses: int, retry_after: float | None = None, takes: float = 0.01) -> Receiver:
+    """Answer with these statuses in turn, the last one for ever."""
+    left = list(statuses)
+
+    async def receive(arrival: Arrival) -> Posted:
+        status = left.pop(0) if len(left) > 1 else left[0]
+        await trio.sleep(takes)
+        return Posted(status, round(takes * 1000), b"" if status < 300 else b"<no>", retry_after)
+
+    return receive
+
+
+class Rig:
+    def __init__(self, disk: Disk | None = None) -> None:
+        self.disk = Disk() if disk is None else disk
+        self.storage = MemoryStorage(self.disk, self.disk.start("test"))
+        self.mint = Mint()
+        self.arrivals: list[Arrival] = []
+        self.receivers: dict[str, Receiver] = {}
+        self.under_way = self.most_under_way = 0
+        self.logged: list[str] = []
+        self.at_point: Callable[[str], None] = lambda name: None
+        world: Any = SimpleNamespace(
+            now=lambda: Millis(NOW + round(trio.current_time() * 1000)),
+            chance=random.Random,
+            reach=self._reach,
+            log=lambda name, **fields: self.logged.append(name),
+        )
+        self.world = world
+        self.destinations = DynamicSupervisor("destinations", chance=random.Random(1))
+        self.registry = DeliveryRegistry(
+            world=world,
+            storage=self.storage,
+            egress=SimpleNamespace(deliver=self),
+            destinations=self.destinations,
+            base_url="https://sanderling.test",
+        )
+
+    def _reach(self, name: str) -> None:
+        self.at_point(name)
+
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> Posted:
+        arrival = Arrival(trio.current_time(), url.host, dict(headers), body)
+        self.arrivals.append(arrival)
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        try:
+            return await self.receivers.get(url.host, answers(200))(arrival)
+        finally:
+            self.under_way -= 1
+
+    async def prepare(self, *hooks: str, **changes: Any) -> None:
+        """Store source 1, an alert, and a destination for each name."""
+        await self.storage.sources.add(a_source(), a_state(a_source_id()), self.storage.lease)
+        await self.storage.keys.add_signing(new_signing_key(bytes(32), NOW))
+        await self.storage.alerts.put(an_alert())
+        for hook in hooks:
+            await self.storage.alerts.put_destination(a_destination(hook, **changes))
+
+    async def match(self, hook: str, *titles: str, nudge: bool = True) -> Sequence[Stored]:
+        """Commit events and put them into a destination's outbox."""
+        harvest = a_harvest(a_source_id(), *titles)
+        events = await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
+        rows = [Match(hook, event.seq, self.world.now()) for event in events]
+        at = await self.storage.work.cursor("matcher")
+        await self.storage.work.advance("matcher", at, events[-1].seq, rows, self.storage.lease)
+        if nudge:
+            self.registry.nudge(hook)
+        return events
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        tree = Supervisor(
+            "test",
+            [
+                ChildSpec("destinations", self.destinations.run, ready_within=5),
+                ChildSpec("deliveries", self.registry.run, ready_within=5),
+            ],
+            chance=random.Random(2),
+        )
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(tree.run)
+            await trio.sleep(0.001)
+            yield
+            nursery.cancel_scope.cancel()
+
+    def ids(self, host: str | None = None) -> list[str]:
+        return [each.headers["webhook-id"] for each in self.arrivals if host in (None, each.host)]
+
+    async def results(self, hook: str = "hook") -> list[str]:
+        return [each.result for each in reversed(await self.storage.work.attempts(hook, 1000))]
