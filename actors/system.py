@@ -54,6 +54,7 @@ class System:
         self._stopping = False
         egress = build_egress(world, settings)
         recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
+        self.recorder_box = recorder_box
         matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
         registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
         sources = DynamicSupervisor("sources", chance=world.chance("supervision/sources"))

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from actors.jail.inline import InlineJail
+from actors.messages import SaveStates
+from actors.settings import Settings
+from actors.system import EDGES, System, signing_keys
+from storage.memory import Disk, MemoryStorage
+from supervision import ChildSpec, check_acyclic
+from tests.support.memory_network import MemoryNetwork, a_world
+
+ORDER = ["log", "egress", "parsers", "destinations", "deliveries", "matcher", "sources", "registry", "pruner", "web"]
+
+
+def test_p3_the_actor_graph_has_no_cycle() -> None:
+    check_acyclic(EDGES)
+
+
+async def a_system(nursery: trio.Nursery, disk: Disk, states: list[tuple[str, str]]) -> System:
+    def log(event: str, **fields: Any) -> None:
+        if event == "actor.state":
+            states.append((fields["actor"].rpartition("/")[2], fields["now"]))
+
+    async def web(child: Any) -> None:
+        await child.stopping.wait()
+
+    world = a_world(MemoryNetwork(nursery), jail=InlineJail(), log=log, entropy=lambda size: b"k" * size)
+    storage = MemoryStorage(disk, disk.start("test"))
+    keys = await signing_keys(world, storage)
+    return System(world, Settings(), storage, keys, lambda doors: [ChildSpec("web", web)])
+
+
+async def test_the_tree_starts_in_order_of_dependence_and_stops_in_the_reverse(autojump_clock: object) -> None:
+    states: list[tuple[str, str]] = []
+    async with trio.open_nursery() as nursery:
+        system = await a_system(nursery, Disk(), states)
+        nursery.start_soon(system.run)
+        await wait_all_tasks_blocked()
+        assert [name for name, now in states if now == "running"] == ORDER
+        assert set(system.readiness().values()) == {""}
+        assert not system.doors.draining()
+        system.stop()
+    assert [name for name, now in states if now == "ended"] == ORDER[::-1]
+    assert system.doors.draining()
+
+
+async def test_readiness_names_the_part_that_is_missing(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        system = await a_system(nursery, Disk(), [])
+        nursery.start_soon(system.run)
+        await wait_all_tasks_blocked()
+        system.stop()
+        assert system.readiness()["draining"]
+
+
+async def test_the_first_start_makes_a_signing_key_and_the_next_one_keeps_it() -> None:
+    disk = Disk()
+    async with trio.open_nursery() as nursery:
+        first = await a_system(nursery, disk, [])
+        second = await a_system(nursery, disk, [])
+        assert first.doors.jwks() == second.doors.jwks()
+        assert b'"kty":"OKP"' in first.doors.jwks()
+        assert len(disk.signing) == 1
+
+
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_crash_of_the_log_restarts_all_that_depends_on_it(times: int, autojump_clock: object) -> None:
+    states: list[tuple[str, str]] = []
+    async with trio.open_nursery() as nursery:
+        system = await a_system(nursery, Disk(), states)
+        nursery.start_soon(system.run)
+        await wait_all_tasks_blocked()
+        for _ in range(times):
+            states.clear()
+            system.recorder_box.send_nowait(SaveStates((object(),)))  # type: ignore[arg-type]  # no state at all
+            await trio.sleep(5)
+            assert [name for name, now in states if now == "running"] == ORDER
+        system.stop()
