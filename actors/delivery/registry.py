@@ -12,6 +12,7 @@ from actors.delivery.sample import sample
 from actors.messages import DestinationMessage, OutboxGrew
 from actors.signatures.event import Signer
 from actors.world import World
+from storage.errors import DiskFull
 from storage.interface import Storage
 from storage.records.destination import Destination
 from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFull, NoSuchChild
@@ -20,6 +21,8 @@ MAILBOX_BOUND = 8
 """Messages a destination may have waiting. A nudge that finds it full is dropped: the actor is awake and will look."""
 MOST_REQUESTS = 200
 """Deliveries under way at once, over all destinations."""
+DISK_FULL_PAUSE = 5.0
+"""Seconds between two tries to begin while there is no room on the disk."""
 
 
 class DeliveryRegistry:
@@ -42,17 +45,25 @@ class DeliveryRegistry:
 
     async def run(self, child: Child) -> None:
         """Start the actors of all destinations and stay, so that a restart of their supervisor starts them again."""
-        if not self._released:
+        while not self._released:
             # Only at the start of the process: later, what is claimed is in some actor's hands.
-            rows = await self._storage.work.release(self._storage.lease)
-            self._released = True
-            self._world.log("delivery.released", rows=rows)
+            try:
+                rows = await self._storage.work.release(self._storage.lease)
+            except DiskFull as error:
+                self._world.log("delivery.disk_full", error=str(error))
+                child.ready()  # the rest of the service can do without deliveries for a while
+                await trio.sleep(DISK_FULL_PAUSE)
+            else:
+                self._released = True
+                self._world.log("delivery.released", rows=rows)
         await self.refresh()
         child.ready()
         await trio.sleep_forever()
 
     async def refresh(self) -> None:
         """Bring the actors in line with the stored destinations, and wake those whose record has changed."""
+        if not self._released:
+            return  # `run` does it once it may
         async with self._refreshing:
             stored = {each.id: each for each in await self._storage.alerts.destinations()}
             for id in [id for id in self._actors if not _is_open(stored.get(id))]:
