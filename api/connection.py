@@ -127,6 +127,11 @@ class Connection(TCPServer):
         wrapper.protocol._send_error_response = partial(_refuse, self._api, wrapper.protocol)  # type: ignore[method-assign]  # Hypercorn has no hook
         self._protocol = wrapper
 
+    async def _read_data(self) -> None:
+        """Read until the peer's end, and then do not wait for the next request's deadline."""
+        await super()._read_data()
+        await self.idle_task.stop()
+
     async def answer(self, scope: Message, receive: Any, send: Any, _spawn: Any, _soon: Any) -> None:
         """Answer one request through Quart; if that opens a stream, feed it. Nothing raised here reaches the tree."""
         head: Message | None = None

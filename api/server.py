@@ -47,6 +47,7 @@ async def serve(doors: Doors, child: Child) -> None:
     house = House(make_app(doors))
     try:
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.cut_when_cancelled)
             nursery.start_soon(house.api.streams.watch_keys)
             nursery.start_soon(house.api.touch_keys)
             async with trio.open_nursery() as accepting:
@@ -60,7 +61,6 @@ async def serve(doors: Doors, child: Child) -> None:
             await house.drain(doors.settings.drain)
             nursery.cancel_scope.cancel()
     finally:
-        house.cut()
         await _close_all(listeners)
         await house.api.save_touched()
 
@@ -91,7 +91,9 @@ class House:
             if len(self._wires) >= self._most:
                 await self._turn_away(stream)
             else:
-                nursery.start_soon(self._live, stream)
+                wire = Wire(stream, self._settings.send_timeout)
+                self._wires[wire] = None
+                nursery.start_soon(self._live, wire)
 
     async def drain(self, seconds: float) -> None:
         """End streams and idle connections at once, and give the requests under way so many seconds."""
@@ -101,15 +103,16 @@ class House:
             with trio.move_on_after(seconds):
                 await self._empty.wait()
 
-    def cut(self) -> None:
-        """Give up every send under way: Hypercorn shields them, so a cancellation alone would wait for each."""
-        for wire in self._wires:
-            wire.hurry()
+    async def cut_when_cancelled(self) -> None:
+        """When cancelled, give up every send under way: Hypercorn shields them, and a stop would wait for each."""
+        try:
+            await trio.sleep_forever()
+        finally:
+            for wire in self._wires:
+                wire.hurry()
 
-    async def _live(self, stream: trio.abc.Stream) -> None:
+    async def _live(self, wire: Wire) -> None:
         """Be a connection's task. What goes wrong in it is its own."""
-        wire = Wire(stream, self._settings.send_timeout)
-        self._wires[wire] = None
         try:
             await Connection(self.api, self._config, self._context, wire).run()
         except Exception as error:  # the last resort: a fault of one connection must not end the others
@@ -119,7 +122,7 @@ class House:
             if not self._wires:
                 self._empty.set()
                 self._empty = trio.Event()
-            await trio.aclose_forcefully(stream)
+            await trio.aclose_forcefully(wire)
 
     async def _turn_away(self, stream: trio.abc.Stream) -> None:
         body = Refusal("unavailable", "Too many connections are open.").encode(self.api.base_url)

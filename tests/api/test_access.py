@@ -121,7 +121,9 @@ async def test_every_other_method_is_405_with_allow(house: House) -> None:
                 assert set(answer.headers["allow"].split(", ")) == allowed, (method, path)
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/", "/v1/sources/", "/v1/nothing", "/static/x", "/%00", "/v1/sources/x/y"])
+@pytest.mark.parametrize(
+    "path", ["/", "/v1", "/v1/", "/v1/sources/", "/v1/nothing", "/static/x", "/%00", "/v1/sources/x/y"]
+)
 async def test_what_is_not_there_is_a_404_problem(house: House, path: str) -> None:
     async with await house.client() as client:
         assert_problem(await client.get(f"http://sanderling.test{path}"), 404, "not-found")
@@ -130,7 +132,9 @@ async def test_what_is_not_there_is_a_404_problem(house: House, path: str) -> No
 async def test_x24_forwarded_headers_change_nothing(house: House) -> None:
     """Neither who is counted nor what links say comes from a header that anyone can write."""
     async with house.stranger() as stranger:
-        first = await stranger.get("/healthz", headers={"X-Forwarded-For": "203.0.113.1", "Forwarded": "for=203.0.113.1"})
+        first = await stranger.get(
+            "/healthz", headers={"X-Forwarded-For": "203.0.113.1", "Forwarded": "for=203.0.113.1"}
+        )
         second = await stranger.get("/healthz", headers={"X-Forwarded-For": "203.0.113.2"})
     left = [int(answer.headers["ratelimit-remaining"]) for answer in (first, second)]
     assert left[1] <= left[0], "both were taken from the same bucket"

@@ -100,7 +100,16 @@ async def test_one_event_is_byte_for_byte_what_was_signed(house: House, client: 
 
 @pytest.mark.parametrize(
     "query",
-    ["from=yesterday", "from=2026-01-01", "from=2026-01-01T00:00:00", "to=5", "order=up", "limit=0", "limit=1001", "cursor=x"],
+    [
+        "from=yesterday",
+        "from=2026-01-01",
+        "from=2026-01-01T00:00:00",
+        "to=5",
+        "order=up",
+        "limit=0",
+        "limit=1001",
+        "cursor=x",
+    ],
 )
 async def test_a_bad_window_is_400(client: httpx.AsyncClient, query: str) -> None:
     answer = await client.get(f"/v1/events?{query}")

@@ -45,7 +45,12 @@ async def test_what_is_asked_for_reaches_the_registry(house: House, client: http
     }
     answer = (await client.post("/v1/sources", json=asked)).json()
     message = house.registry.seen[0]
-    assert (message.type, message.tags, message.schedule, message.backfill) == ("html", ("topic:x", "label:mine"), 600, 7)
+    assert (message.type, message.tags, message.schedule, message.backfill) == (
+        "html",
+        ("topic:x", "label:mine"),
+        600,
+        7,
+    )
     assert (answer["tags"], answer["schedule"], answer["selector"]) == (["topic:x", "label:mine"], "10m", "main")
     assert (answer["mode"], answer["ignore"]) == ("poll", [".ad"])
 
@@ -100,7 +105,9 @@ async def test_a_registry_that_does_not_answer_is_503(
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
 
 
-async def test_a_batch_answers_for_each_in_order(house: House, client: httpx.AsyncClient, autojump_clock: object) -> None:
+async def test_a_batch_answers_for_each_in_order(
+    house: House, client: httpx.AsyncClient, autojump_clock: object
+) -> None:
     await client.post("/v1/sources", json={"url": "https://old.test/"})
     house.registry.refusals["https://bad.test/"] = UrlRefused("private address", "It is private.")
     house.registry.silent.add("https://slow.test/")
