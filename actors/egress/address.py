@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from actors.errors import UrlRefused
-from actors.settings import Network
 
 Address = IPv4Address | IPv6Address
 
@@ -25,6 +24,8 @@ METADATA = frozenset(
         *("fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42", "fe80::a9fe:a9fe"),
     )
 )
+
+Network = IPv4Network | IPv6Network
 
 SPECIAL_V4: tuple[tuple[IPv4Network, str], ...] = tuple(
     (IPv4Network(network), name)

@@ -53,7 +53,7 @@ class Recorder:
         self._base_url = base_url
         self._mailbox = mailbox
         self._matcher = matcher
-        self._mint = Identifiers(world.now, chance)
+        self._mint = Identifiers(world.now, chance.getrandbits)
 
     async def run(self, child: Child) -> None:
         """Commit batches until stopped; a polite stop first commits what waits."""

@@ -8,7 +8,6 @@ arithmetic.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 
 from storage.records.identity import COUNTER_BITS, START, Millis, Seq, id_of
@@ -18,12 +17,12 @@ _FRESH_BITS = 8
 
 
 class Identifiers:
-    """Mints positions and ids. Called only inside the engine's transaction, so order of minting is order of
+    """Mints positions and ids; `bits(n)` gives n random bits. Called only inside the engine's transaction, so order of minting is order of
     commit."""
 
-    def __init__(self, now: Callable[[], Millis], chance: random.Random) -> None:
+    def __init__(self, now: Callable[[], Millis], bits: Callable[[int], int]) -> None:
         self._now = now
-        self._chance = chance
+        self._bits = bits
         self._last: Seq = START
 
     def raise_floor(self, floor: Seq) -> None:
@@ -34,10 +33,10 @@ class Identifiers:
         """Return the next position and its id."""
         now = self._now()
         if now > self._last >> COUNTER_BITS:
-            self._last = Seq(now << COUNTER_BITS | self._chance.getrandbits(_FRESH_BITS))
+            self._last = Seq(now << COUNTER_BITS | self._bits(_FRESH_BITS))
         else:
             self._last = Seq(self._last + 1)
-        return self._last, id_of(self._last, self._chance.getrandbits(_TAIL_BITS))
+        return self._last, id_of(self._last, self._bits(_TAIL_BITS))
 
     def __repr__(self) -> str:
         return f"Identifiers(last={self._last})"

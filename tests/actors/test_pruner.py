@@ -24,7 +24,7 @@ async def a_log(clock: Clock, days: Sequence[int], disk: Disk) -> MemoryStorage:
     """A log with one event of each of these days."""
     storage = MemoryStorage(disk, disk.start("test"))
     await storage.sources.add(a_source(), a_state(a_source_id()), storage.lease)
-    mint = Identifiers(lambda: clock.now, random.Random(1))
+    mint = Identifiers(lambda: clock.now, random.Random(1).getrandbits)
     for day in days:
         clock.now = Millis(NOW + day * DAY)
         await storage.log.append([a_harvest(a_source_id(), f"day {day}")], storage.lease, mint, stamp)
