@@ -7,8 +7,7 @@ names among thousands of good looks are no outage). Up again, when hosts succeed
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections import OrderedDict
 from enum import Enum
 
 WINDOW = 60.0
@@ -37,47 +36,51 @@ class Turn(Enum):
     CAME_BACK = "came back"
 
 
-@dataclass(frozen=True, slots=True)
 class Outage:
-    """The state. words: each host's last word and its moment, oldest first. down_since: None while all is well."""
+    """The last word of each host within the window, and what follows of them. One word costs the same however many."""
 
-    words: Mapping[str, tuple[float, Word]] = field(default_factory=dict)
-    down_since: float | None = None
+    def __init__(self) -> None:
+        self._words: OrderedDict[str, tuple[float, Word]] = OrderedDict()  # oldest first
+        self._counts = dict.fromkeys(Word, 0)
+        self.down_since: float | None = None
+
+    def __repr__(self) -> str:
+        state = "up" if self.down_since is None else f"down since {self.down_since:g}"
+        counts = ", ".join(f"{count} {word.value}" for word, count in self._counts.items())
+        return f"<Outage {state}; hosts: {counts}>"
 
     @property
     def down(self) -> bool:
         """Whether our own line is held to be down: breakers and scores are then frozen."""
         return self.down_since is not None
 
+    def heard(self, host: str, word: Word, now: float) -> Turn:
+        """Take a host's word and return what it changed. `now`: seconds of a monotonic clock."""
+        self._forget(host)
+        self._words[host] = (now, word)
+        self._counts[word] += 1
+        while len(self._words) > MOST_HOSTS or now - self._oldest() > WINDOW:
+            self._forget(next(iter(self._words)))
+        if not self.down and self._is_outage():
+            self.down_since = now
+            return Turn.WENT_DOWN
+        if self.down and self._counts[Word.ANSWERED] >= HOSTS_TO_RETURN and not self._is_outage():
+            self.down_since = None
+            return Turn.CAME_BACK
+        return Turn.NOTHING
 
-def heard(state: Outage, host: str, word: Word, now: float) -> tuple[Outage, Turn]:
-    """Return the state after a look at a host, and what that changed. `now`: seconds of a monotonic clock."""
-    words = {name: said for name, said in state.words.items() if name != host and now - said[0] <= WINDOW}
-    words[host] = (now, word)
-    if len(words) > MOST_HOSTS:
-        del words[next(iter(words))]
-    counted = _count(words)
-    if not state.down and _is_outage(counted):
-        return Outage(words, now), Turn.WENT_DOWN
-    if state.down and _is_over(counted):
-        return Outage({}, None), Turn.CAME_BACK
-    return replace(state, words=words), Turn.NOTHING
+    def _oldest(self) -> float:
+        return next(iter(self._words.values()))[0]
 
+    def _forget(self, host: str) -> None:
+        said = self._words.pop(host, None)
+        if said is not None:
+            self._counts[said[1]] -= 1
 
-def _count(words: Mapping[str, tuple[float, Word]]) -> Mapping[Word, int]:
-    counted = dict.fromkeys(Word, 0)
-    for _, word in words.values():
-        counted[word] += 1
-    return counted
-
-
-def _is_outage(counted: Mapping[Word, int]) -> bool:
-    failing = counted[Word.FAILED] + counted[Word.LOCAL]
-    known = failing + counted[Word.ANSWERED]
-    if known >= HOSTS_TO_JUDGE and failing >= FAILING_SHARE * known:
-        return True
-    return counted[Word.LOCAL] >= LOCAL_HOSTS and counted[Word.ANSWERED] <= counted[Word.LOCAL]
-
-
-def _is_over(counted: Mapping[Word, int]) -> bool:
-    return counted[Word.ANSWERED] >= HOSTS_TO_RETURN and not _is_outage(counted)
+    def _is_outage(self) -> bool:
+        answered, local = self._counts[Word.ANSWERED], self._counts[Word.LOCAL]
+        failing = local + self._counts[Word.FAILED]
+        known = failing + answered
+        if known >= HOSTS_TO_JUDGE and failing >= FAILING_SHARE * known:
+            return True
+        return local >= LOCAL_HOSTS and answered <= local

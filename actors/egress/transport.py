@@ -55,7 +55,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             # looks by their nature, deliveries by their webhook-id.
             response = await _send(self._pool, url, request)
         assert isinstance(response.stream, AsyncIterable)
-        # httpx gets no headers: it would follow a Location in thought, with its own parser, which raises at some of them.
+        # httpx gets no headers: it would follow a Location in thought, by its own parser, which raises at some of them.
         return httpx.Response(
             response.status, stream=_Stream(response.stream), extensions={"headers": response.headers}
         )

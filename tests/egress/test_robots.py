@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import pytest
+import trio
+from trio.abc import Clock
+
+from actors.egress import robots
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.guard import Guard
+from actors.egress.hosts import Hosts
+from actors.egress.http import HttpClient
+from actors.egress.robots import SIZE_LIMIT, Robots, RobotsVerdict
+from actors.egress.robots_text import MOST_RULES, reduce_to
+from actors.egress.url import parse_url
+from actors.world import ResolveFailed
+from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, settings, web
+
+
+@dataclass
+class Site:
+    network: MemoryNetwork
+    answer: Answer = field(default_factory=Answer)
+    asked: list[Asked] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.world = a_world(self.network)
+        http = HttpClient(self.world, settings(), Guard(self.network, self.network, ()))
+        self.robots = Robots(http, self.world, Hosts(self.world, settings()))
+        self.network.add("a.example", "93.184.216.34", web(lambda asked: self.answer, self.asked))
+
+    def says(self, text: str | bytes, status: int = 200, **headers: str) -> None:
+        body = text if isinstance(text, bytes) else text.encode()
+        self.answer = Answer(status, body, {k.replace("_", "-"): v for k, v in headers.items()})
+
+    async def verdict(self, target: str = "/page") -> RobotsVerdict:
+        return await self.robots.verdict(parse_url(f"http://a.example{target}"))
+
+
+@pytest.fixture
+def site(nursery: trio.Nursery) -> Site:
+    return Site(MemoryNetwork(nursery))
+
+
+OURS = "User-agent: sanderling\nDisallow: /no\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "allowed"),
+    [
+        ("", "/x", True),
+        ("User-agent: *\nDisallow: /\n", "/x", False),
+        ("User-agent: *\nDisallow:\n", "/x", True),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: sanderling\nAllow: /\n", "/x", True),
+        ("User-agent: SANDERLING\nDisallow: /\n", "/x", False),
+        ("User-agent: Sanderling/2.0\nDisallow: /\n", "/x", False),
+        ("User-agent: sanderlings\nDisallow: /\n", "/x", True),
+        ("User-agent: other\nUser-agent: sanderling\nDisallow: /\n", "/x", False),
+        ("User-agent: sanderling\nDisallow: /a\nUser-agent: other\nDisallow: /b\n", "/b", True),
+        ("User-agent: sanderling\nDisallow: /a\nUser-agent: *\nUser-agent: sanderling\nDisallow: /b\n", "/b", False),
+        ("User-agent: sanderling\nDisallow: /a\nAllow: /a/b\n", "/a/b/c", True),
+        ("User-agent: sanderling\nAllow: /a/b\nDisallow: /a\n", "/a/b/c", True),
+        ("User-agent: sanderling\nDisallow: /a\nAllow: /a\n", "/a", True),
+        ("User-agent: sanderling\nDisallow: /*.php$\n", "/x/y.php", False),
+        ("User-agent: sanderling\nDisallow: /*.php$\n", "/x/y.php?z", True),
+        ("User-agent: sanderling\nDisallow: /a%3Cb\n", "/a%3cb", False),
+        ("User-agent: sanderling\nDisallow: /%C3%A4\n", "/ä", False),
+        ("User-agent: sanderling\nDisallow: /ä\n", "/%c3%a4", False),
+        ("\ufeffUser-agent: *\r\nDisallow: /x # why\r\n", "/x", False),
+        ("User-agent: *\rDisallow: /x\r", "/x", False),
+        ("Sitemap: http://a.example/s.xml\nUser-agent: *\nSitemap: x\nDisallow: /x\n", "/x", False),
+        ("Disallow: /x\n", "/x", True),
+        ("User-agent: *\nNoindex: /\nDisallow: /x\n", "/x", False),
+        ("User-agent: *\nDisallow: /x\n", "/robots.txt", True),
+        ("<html><body>not found</body></html>", "/x", True),
+        (b"\x00\xff\xfe\x00garbage", "/x", True),
+    ],
+)  # fmt: skip
+async def test_rfc_9309_decides(
+    autojump_clock: Clock, site: Site, text: str | bytes, target: str, allowed: bool
+) -> None:
+    site.says(text)
+    verdict = await site.verdict(target)
+    assert verdict.allowed is allowed
+    assert (verdict.blame is None) is allowed
+
+
+async def test_a_refusal_says_what_and_is_permanent(autojump_clock: Clock, site: Site) -> None:
+    site.says(OURS)
+    failed = (await site.verdict("/no/1")).refusal()
+    assert failed.blame is Blame.REMOTE_PERMANENT
+    assert failed.reason == "robots.txt of http://a.example forbids /no/1"
+
+
+async def test_a_crawl_delay_is_told(autojump_clock: Clock, site: Site) -> None:
+    site.says("User-agent: *\nCrawl-delay: 7.5\nDisallow: /x\n")
+    assert (await site.verdict()).crawl_delay == 7.5
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
+async def test_an_unavailable_robots_txt_allows_all(autojump_clock: Clock, site: Site, status: int) -> None:
+    site.says("User-agent: *\nDisallow: /", status)
+    assert (await site.verdict()).allowed
+
+
+async def test_redirects_are_followed_and_endless_ones_allow_all(autojump_clock: Clock, site: Site) -> None:
+    site.says("", 301, location="/robots.txt")
+    assert (await site.verdict()).allowed
+    assert len(site.asked) == 6
+
+
+@pytest.mark.parametrize("answer", [Answer(500), Answer(503), Answer(200, b"x", after=40), Answer(200, b"xx", cut=1)])
+async def test_an_unreachable_robots_txt_forbids_all_until_it_can_be_had(
+    autojump_clock: Clock, site: Site, answer: Answer
+) -> None:
+    site.answer = answer
+    verdict = await site.verdict()
+    assert not verdict.allowed
+    assert verdict.blame is Blame.REMOTE_TRANSIENT
+    site.says(OURS)
+    assert not (await site.verdict()).allowed  # not asked again at once
+    assert len(site.asked) == 1
+    await trio.sleep(301)
+    assert (await site.verdict()).allowed
+
+
+async def test_an_older_copy_serves_while_the_site_is_unreachable(autojump_clock: Clock, site: Site) -> None:
+    site.says(OURS)
+    assert (await site.verdict()).allowed
+    await trio.sleep(25 * 3600)
+    site.answer = Answer(500)
+    assert (await site.verdict()).allowed
+    assert not (await site.verdict("/no")).allowed
+    assert len(site.asked) == 2
+
+
+async def test_a_copy_is_kept_a_day_or_as_long_as_it_says(autojump_clock: Clock, site: Site) -> None:
+    site.says(OURS)
+    await site.verdict()
+    await trio.sleep(23 * 3600)
+    await site.verdict()
+    assert len(site.asked) == 1
+    site.says(OURS, cache_control="max-age=3600")
+    await trio.sleep(2 * 3600)
+    await site.verdict()
+    await trio.sleep(3000)
+    await site.verdict()
+    assert len(site.asked) == 2
+    await trio.sleep(700)
+    await site.verdict()
+    assert len(site.asked) == 3
+
+
+async def test_a_fault_of_our_own_is_no_verdict(autojump_clock: Clock, site: Site) -> None:
+    site.network.names["a.example"] = [ResolveFailed("resolver silent", local=True)]
+    with pytest.raises(LookFailed) as caught:
+        await site.verdict()
+    assert caught.value.blame is Blame.LOCAL
+
+
+async def test_those_who_ask_at_once_share_one_fetch(autojump_clock: Clock, site: Site) -> None:
+    site.answer = Answer(200, OURS.encode(), after=3)
+    found: list[RobotsVerdict] = []
+
+    async def ask() -> None:
+        found.append(await site.verdict())
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(50):
+            nursery.start_soon(ask)
+    assert len(site.asked) == 1
+    assert len(found) == 50
+
+
+async def test_no_more_than_500_kib_count(autojump_clock: Clock, site: Site) -> None:
+    filler = b"# " + b"x" * 1000 + b"\n"
+    site.says(OURS.encode() + filler * 600 + b"User-agent: sanderling\nDisallow: /late\n")
+    assert len(site.answer.body) > SIZE_LIMIT
+    assert not (await site.verdict("/no")).allowed
+    assert (await site.verdict("/late")).allowed
+
+
+async def test_the_cache_is_bounded(autojump_clock: Clock, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(robots, "MOST_ORIGINS", 20)
+    site.says(OURS)
+    serve = site.network.servers["93.184.216.34", 80]
+    for number in range(50):
+        site.network.names[f"h{number}.example"] = [("93.184.216.34",)]
+        site.network.servers["93.184.216.34", 80] = serve
+        await site.robots.verdict(parse_url(f"http://h{number}.example/"))
+    assert "20 origins" in repr(site.robots)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"User-agent: bot{n}\n" for n in range(2000)) + "Disallow: /x\n" * 20_000,
+        "User-agent: *\n" + "Disallow: /a*b\n" * 30_000,
+        "User-agent: *\nDisallow: /" + "*a" * 200_000,
+        "\u2028User-agent: x" * 30_000,
+    ],
+    ids=["agents times rules", "many rules", "many stars", "line separators"],
+)
+def test_hostile_files_are_reduced_in_linear_time(text: str) -> None:
+    start = time.process_time()
+    reduced = reduce_to("sanderling", text)
+    assert time.process_time() - start < 0.5
+    assert reduced.count("\n") <= MOST_RULES

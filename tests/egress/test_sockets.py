@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+from functools import partial
+
+import pytest
+import trio
+import trio.testing
+
+from actors.egress import sockets
+from actors.egress.guard import ZoneSilent
+from actors.egress.sockets import SystemResolver, TcpConnector
+from actors.world import ResolveFailed
+
+pytestmark = pytest.mark.real
+
+
+async def test_p10_a_dead_resolver_does_not_starve_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+    monkeypatch.setattr(sockets, "_getaddrinfo", lambda host: release.wait(10) or [])
+    resolver = SystemResolver(timeout=0.3)
+    failures: list[ResolveFailed] = []
+
+    async def look(number: int) -> None:
+        try:
+            await resolver.resolve(f"h{number}.example")
+        except ResolveFailed as error:
+            failures.append(error)
+
+    try:
+        async with trio.open_nursery() as nursery:
+            for number in range(120):
+                nursery.start_soon(look, number)
+            await trio.sleep(0.1)
+            start = time.perf_counter()
+            await trio.to_thread.run_sync(time.perf_counter)
+            assert time.perf_counter() - start < 0.1
+    finally:
+        release.set()
+    assert len(failures) == 120
+    assert all(error.local for error in failures)
+
+
+@pytest.mark.parametrize(
+    ("code", "local"), [(socket.EAI_NONAME, False), (socket.EAI_AGAIN, True), (socket.EAI_FAIL, True)]
+)
+async def test_no_such_name_is_told_from_silence(monkeypatch: pytest.MonkeyPatch, code: int, local: bool) -> None:
+    def fail(host: str) -> list[object]:
+        raise socket.gaierror(code, "planted")
+
+    monkeypatch.setattr(sockets, "_getaddrinfo", fail)
+    with pytest.raises(ResolveFailed) as caught:
+        await SystemResolver().resolve("a.example")
+    assert caught.value.local is local
+
+
+async def test_silence_about_one_name_while_others_are_answered_is_that_names_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered = threading.Event()
+
+    def lookup(host: str) -> list[tuple[object, ...]]:
+        if host == "good.example":
+            return [(2, 1, 6, "", ("93.184.216.34", 0))] * 2
+        answered.wait(5)
+        raise socket.gaierror(socket.EAI_AGAIN, "planted")
+
+    monkeypatch.setattr(sockets, "_getaddrinfo", lookup)
+    resolver = SystemResolver()
+    async with trio.open_nursery() as nursery:
+
+        async def good() -> None:
+            await trio.sleep(0.05)
+            assert await resolver.resolve("good.example") == ["93.184.216.34"]
+            answered.set()
+
+        nursery.start_soon(good)
+        with pytest.raises(ZoneSilent):
+            await resolver.resolve("bad.example")
+
+
+async def test_an_address_in_text_resolves_to_itself() -> None:
+    assert await SystemResolver().resolve("127.0.0.1") == ["127.0.0.1"]
+
+
+async def test_a_connection_goes_to_its_address_and_carries_bytes(nursery: trio.Nursery) -> None:
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listeners[0].socket.getsockname()[1]
+
+    async def echo(stream: trio.SocketStream) -> None:
+        await stream.send_all(await stream.receive_some(100))
+
+    nursery.start_soon(partial(trio.serve_listeners, echo, listeners))
+    stream = await TcpConnector().connect("127.0.0.1", port)
+    assert isinstance(stream, trio.SocketStream)
+    assert stream.socket.getpeername() == ("127.0.0.1", port)
+    await stream.send_all(b"hello")
+    assert await stream.receive_some(100) == b"hello"
+    await stream.aclose()
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_name_is_never_connected_to() -> None:
+    with pytest.raises(ValueError, match="localhost"):
+        await TcpConnector().connect("localhost", 80)
+
+
+async def test_a_closed_port_is_an_os_error() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(ConnectionRefusedError):
+            await TcpConnector().connect("127.0.0.1", taken.getsockname()[1])
+
+
+async def test_tls_with_a_server_that_speaks_none_is_an_ssl_or_os_error(nursery: trio.Nursery) -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+
+    async def answer() -> None:
+        await theirs.receive_some(10_000)
+        await theirs.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    nursery.start_soon(answer)
+    with pytest.raises((ssl.SSLError, OSError)):
+        await TcpConnector().secure(ours, "a.example", ("http/1.1",))

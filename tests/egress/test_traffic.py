@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+import trio
+from trio.abc import Clock
+
+from actors.egress.failures import LookRefused
+from actors.egress.traffic import build_egress
+from actors.egress.url import parse_url
+from tests.support.memory_network import Answer, MemoryNetwork, a_world, settings, web
+
+
+async def test_watching_and_delivering_have_their_own_private_networks(
+    nursery: trio.Nursery, autojump_clock: Clock
+) -> None:
+    network = MemoryNetwork(nursery, servers={("10.1.0.1", 80): web(lambda asked: Answer(200, b"inside"))})
+    egress = build_egress(a_world(network), settings(allow_deliver_networks=("10.1.0.0/16",)))
+    url = parse_url("http://10.1.0.1/")
+    with pytest.raises(LookRefused):
+        await egress.http.get(url)
+    assert (await egress.deliver.post(url, {}, b"")).status == 200
+    assert await egress.deliver_guard.check(url) == ("10.1.0.1",)
+    await egress.aclose()
+
+
+async def test_robots_txt_takes_its_turn_at_the_host(nursery: trio.Nursery, autojump_clock: Clock) -> None:
+    times: list[float] = []
+
+    def answer(asked: object) -> Answer:
+        times.append(trio.current_time())
+        return Answer(404)
+
+    network = MemoryNetwork(nursery)
+    network.add("a.example", "93.184.216.34", web(answer))
+    egress = build_egress(a_world(network), settings())
+    async with egress.hosts.turn("a.example"):
+        pass
+    assert (await egress.robots.verdict(parse_url("http://a.example/x"))).allowed
+    assert times == [1.0]
+    await egress.aclose()
+
+
+async def test_an_idle_connection_is_closed_with_the_bundle(nursery: trio.Nursery, autojump_clock: Clock) -> None:
+    network = MemoryNetwork(nursery)
+    network.add("a.example", "93.184.216.34", web(lambda asked: Answer(200, b"x")))
+    egress = build_egress(a_world(network, keep_idle=60.0), settings())
+    await egress.http.get(parse_url("http://a.example/"))
+    assert network.open_streams == 1
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await egress.aclose()
+    await trio.sleep(1)
+    assert network.open_streams == 0
