@@ -58,7 +58,7 @@ _SOME = r"(?:\d+|eine[rmn]?|une?|en|ett)"
 
 
 class _Mask(NamedTuple):
-    """A pattern is tried only on text that holds one of its signs: most blocks hold none of any."""
+    """A pattern is tried only on text that holds one of its signs (none: a digit): most blocks hold none of any."""
 
     name: str
     signs: tuple[str, ...]
@@ -66,7 +66,7 @@ class _Mask(NamedTuple):
 
 
 def _mask(name: str, signs: str, pattern: str) -> _Mask:
-    return _Mask(f" ⟨{name}⟩ ", tuple(signs.split("|")), re.compile(pattern))
+    return _Mask(f" ⟨{name}⟩ ", tuple(signs.split("|")) if signs else (), re.compile(pattern))
 
 
 # Masks that hold anywhere: no edit of content is only this.
@@ -139,17 +139,21 @@ def canonical(text: str, *, cell: bool = False) -> str:
         text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
     text = text.casefold()
     short = not cell and text.count(" ") < LABEL_WORDS
-    if _DIGIT.search(text):
-        text = _FULL_MONTH.sub(r"\1", text)
-        text = _masked(_GLUED.sub(" ", text) if short else text, short)
+    text = _masked(text, short)
     if short and not _NOW_SIGNS.isdisjoint(_WORD.findall(text)):
         text = _NOW.sub(" ⟨now⟩ ", text)
     return " ".join(_EDGES.sub(" ", text.translate(_POINTS)).split())
 
 
 def _masked(text: str, short: bool) -> str:
-    for name, signs, pattern in _ANYWHERE + _LABELS if short else _ANYWHERE:
-        if any(sign in text for sign in signs):
+    figures = _DIGIT.search(text) is not None
+    text = _applied(_ANYWHERE, _FULL_MONTH.sub(r"\1", text) if figures else text, figures)
+    return _applied(_LABELS, _GLUED.sub(" ", text), figures) if short and figures else text
+
+
+def _applied(masks: tuple[_Mask, ...], text: str, figures: bool) -> str:
+    for name, signs, pattern in masks:
+        if any(sign in text for sign in signs) if signs else figures:
             text = pattern.sub(name, text)
     return text
 

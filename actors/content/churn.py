@@ -29,7 +29,9 @@ from actors.content.memory import (
     packed,
     packed_recent,
     settled_of,
+    state_of,
     unpack_keys,
+    with_state,
 )
 from actors.content.pages import PageReading
 from actors.content.traits import ASIDE, CELL
@@ -111,7 +113,9 @@ def content_of(reading: PageReading) -> Settled:
 
 
 def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
-    score = _score(look)
+    states = with_state(memory.states, state_of(look.now))
+    is_return = states == memory.states
+    score = 0.0 if is_return else _score(look)
     came = [look.now.keys[i] for i in look.came.positions]
     went = [look.before.keys[i] for i in look.went.positions]
     reason = f"{len(came)} blocks came and {len(went)} went"
@@ -119,11 +123,12 @@ def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
         after = _told(look.before, look.now)
         diff, delta = compare(_known_texts(look.before, after), after.texts)
         if diff.added or diff.removed or diff.changed:
-            remembered = pack(after, _grown(look.recent, look.aside, went), shelf=shelf)
+            remembered = pack(after, _grown(look.recent, look.aside, went), shelf, states)
             return Verdict("changed", remembered, diff, delta, score, f"{reason}.")
         reason += ", with the same texts"
     recent = packed_recent(_grown(look.recent, look.aside, came, went))
-    return Verdict("churn", replace(memory, recent=recent, held=b""), None, None, score, f"{reason}: not news.")
+    reason += ": the page is as it was in an earlier look." if is_return else ": not news."
+    return Verdict("churn", replace(memory, recent=recent, held=b"", states=states), None, None, score, reason)
 
 
 def _grown(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
@@ -219,11 +224,9 @@ def _unshelved(memory: PageMemory, now: Settled) -> PageMemory:
     if _alike(unpack_keys(memory.keys), now.keys, _SWAPPED):
         return memory
     recent = [*unpack_keys(shelved.recent), *unpack_keys(memory.recent), *unpack_keys(memory.keys)]
-    return pack(settled_of(shelved), recent)
+    return pack(settled_of(shelved), recent, states=shelved.states)
 
 
 def _released(memory: PageMemory) -> PageMemory:
     """Return the memory without a held page: the old one is back."""
-    return (
-        PageMemory(memory.version, memory.texts, memory.keys, memory.traits, memory.recent) if memory.held else memory
-    )
+    return replace(memory, held=b"") if memory.held else memory

@@ -98,7 +98,7 @@ def _key(raw: Raw, *, repeated: bool) -> str:
 def fingerprint(title: str, content: str, url: str) -> str:
     """Return 16 hex digits of the material content: canonical words, so clocks, counters and space do not count."""
     lines = [canonical(line) for line in (title, *content.splitlines())]
-    return digest16("\n".join(line for line in (*lines, _TRACKING.sub("", url)) if line))
+    return digest16(" ".join(line for line in (*lines, _TRACKING.sub("", url)) if line))
 
 
 def _tags(words: Iterable[str]) -> tuple[str, ...]:

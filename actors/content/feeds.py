@@ -72,7 +72,8 @@ def _read_xml(decoded: Decoded, url: str, root: re.Match[str]) -> FeedReading:
     start = _START.search(text)
     text = text[start.start() if start and start.start() < root.start() else root.start() :]
     clean = _NOT_XML.sub("", _DECLARATION.sub("", text, count=1))
-    headers = {"content-type": "application/xml; charset=utf-8", "content-location": url}
+    # No content-location: feedparser would resolve ids against it, and a feed that moves would get new identities.
+    headers = {"content-type": "application/xml; charset=utf-8"}
     parsed = feedparser.parse(
         io.BytesIO(clean.encode("utf-8")), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
     )

@@ -1,8 +1,8 @@
 """HTML text to a tree and the tree to lines, with lxml, and what every reader of pages must know about tags.
 
-libxml2 drops what lies deeper than 255 elements without a word; `too_deep` tells. lxml refuses a `str` that carries an
-encoding declaration, or NULs, so both go first. No network, no entities from files: the HTML parser has neither, and
-is told so nevertheless.
+libxml2 drops what lies deeper than `DEEPEST` elements without a word, and all that follows </html>. lxml refuses a
+`str` that carries an encoding declaration, or NULs, so both go first. No network, no entities from files: the HTML
+parser has neither, and is told so nevertheless.
 """
 
 from __future__ import annotations
@@ -107,19 +107,21 @@ UNSEEN = frozenset(
 )
 """Elements whose text is not part of what a reader reads."""
 
-DEEPEST = 255
+DEEPEST = 2047
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top|text-indent)\s*:\s*-\d{4,}px", re.I)
 _FOR_SCREEN_READERS = re.compile(
     r"(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text|-only)?|a11y-hidden)(?:$|\s)"
 )
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
+_CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def parse(text: str) -> Element:
     """Return the root of an HTML document. Raises ContentError when there is no element in it."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
-    clean = _CONTROL.sub("", _DECLARATION.sub("", text, count=1))
+    # Servers append to finished pages: without these two tags the rest belongs to the body, as in browsers.
+    clean = _CONTROL.sub("", _CLOSING.sub("", _DECLARATION.sub("", text, count=1)))
     try:
         # As UTF-8 bytes: whatever the document declares about its encoding is settled by now.
         root = etree.fromstring(clean.encode("utf-8", "replace"), parser)
@@ -145,7 +147,7 @@ def hidden(attributes: Mapping[str, str]) -> bool:
 
 
 def lines(root: Element) -> Iterator[str]:
-    """Yield the visible lines of a tree; elements of `BREAKS` begin and end one. Lines may be blank."""
+    """Yield the visible lines of a tree; elements of `BREAKS` begin and end one. Some are blank."""
     held: list[str] = []
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:

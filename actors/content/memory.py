@@ -8,6 +8,7 @@ a block was.
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Iterable, Sequence
 
@@ -17,6 +18,7 @@ from msgspec import Struct
 MOST_TEXT = 192 * 1024
 """Characters of settled text that are kept, some 64 KiB deflated; of the blocks beyond it only the keys are."""
 MOST_RECENT = 1_500
+MOST_STATES = 16
 _KEY = 8
 
 
@@ -24,7 +26,7 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """The packed form. `texts` is deflated, one block a line; `keys`, `recent`, `held` are 8 bytes a key; `traits` 1.
 
     `held` are the keys of a page that replaced nearly everything and waits for a second look; `shelf` is the encoded
-    memory from before such a page was told, for when the old page comes back.
+    memory from before such a page was told, for when the old page comes back. `states` are digests of whole looks.
     """
 
     version: int = 1
@@ -34,6 +36,7 @@ class PageMemory(Struct, frozen=True, array_like=True):
     recent: bytes = b""
     held: bytes = b""
     shelf: bytes = b""
+    states: bytes = b""
 
 
 class Settled(Struct, frozen=True):
@@ -44,7 +47,7 @@ class Settled(Struct, frozen=True):
     traits: tuple[int, ...]
 
 
-def pack(settled: Settled, recent: Sequence[str] = (), shelf: bytes = b"") -> PageMemory:
+def pack(settled: Settled, recent: Sequence[str] = (), shelf: bytes = b"", states: bytes = b"") -> PageMemory:
     """Return the memory of a state that has just been told."""
     return PageMemory(
         texts=zlib.compress("\n".join(_bounded(settled.texts)).encode("utf-8", "replace"), 6),
@@ -52,7 +55,19 @@ def pack(settled: Settled, recent: Sequence[str] = (), shelf: bytes = b"") -> Pa
         traits=bytes(settled.traits),
         recent=packed_recent(recent),
         shelf=shelf,
+        states=states or state_of(settled),
     )
+
+
+def state_of(settled: Settled) -> bytes:
+    """Return 8 bytes that stand for a whole look, whatever the order of its blocks."""
+    return hashlib.blake2b(packed(sorted(settled.keys)), digest_size=_KEY).digest()
+
+
+def with_state(states: bytes, state: bytes) -> bytes:
+    """Return the remembered states with one more, the newest last; the same when it is among them."""
+    known = {states[i : i + _KEY] for i in range(0, len(states), _KEY)}
+    return states if state in known else (states + state)[-_KEY * MOST_STATES :]
 
 
 def packed(keys: Iterable[str]) -> bytes:

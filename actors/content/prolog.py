@@ -22,22 +22,29 @@ def end_of_prolog(text: str) -> int:
         blank = _BLANK.match(text, position)
         position = blank.end() if blank else position
         if text.startswith("<?", position):
-            end = text.find("?>", position) + 2
+            end = _after(text, "?>", position)
         elif text.startswith("<!--", position):
-            end = text.find("-->", position) + 3
+            end = _after(text, "-->", position)
         elif text[position : position + 9].lower() == "<!doctype":
             end = _end_of_doctype(text, position)
         else:
             break
-        if end < position:  # never closed
+        if end is None:
             break
         position = end
     return position
 
 
-def _end_of_doctype(text: str, position: int) -> int:
-    close = text.find(">", position)
-    bracket = text.find("[", position)
-    if -1 < bracket < close:
-        close = text.find(">", max(position, text.find("]", bracket)))
-    return close + 1
+def _after(text: str, mark: str, position: int) -> int | None:
+    """Return the position after the next mark, None when there is none."""
+    found = text.find(mark, position)
+    return None if found < 0 else found + len(mark)
+
+
+def _end_of_doctype(text: str, position: int) -> int | None:
+    close = _after(text, ">", position)
+    subset = _after(text, "[", position)
+    if close is None or subset is None or subset > close:
+        return close
+    end = _after(text, "]", subset)
+    return None if end is None else _after(text, ">", end)

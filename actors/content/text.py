@@ -46,7 +46,7 @@ def plain(fragment: str, *, most: int = MOST_PLAIN) -> str:
     fragment = fragment[:most]
     if _MARKUP.search(fragment):
         try:
-            return normalise("\n".join(markup.lines(markup.parse_fragment(fragment))))
+            return normalise("\n".join(filter(str.strip, markup.lines(markup.parse_fragment(fragment)))))
         except ContentError:
             return ""
     return normalise(decode_entities(fragment))

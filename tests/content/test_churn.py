@@ -1,0 +1,200 @@
+"""Whether a page has really changed."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.content.churn import judge
+from actors.content.diff import apply
+from actors.content.memory import MOST_RECENT, PageMemory, decode_memory, encode, settled_of, unpack_keys
+from tests.content.pages import PROSE, html, look, reading
+
+NEWS = "A new tide table for the coming winter has been published and replaces the one that was found to be wrong."
+
+
+def remembered(*blocks: str) -> PageMemory:
+    return look(None, *blocks).memory
+
+
+def test_the_first_look_is_the_baseline() -> None:
+    verdict = look(None)
+    assert (verdict.kind, verdict.diff, verdict.delta) == ("baseline", None, None)
+    assert settled_of(verdict.memory).texts == ("The shore", *PROSE)
+
+
+def test_the_same_page_is_unchanged_and_its_memory_need_not_be_saved() -> None:
+    memory = remembered()
+    verdict = look(memory)
+    assert (verdict.kind, verdict.memory) == ("unchanged", memory)
+
+
+def test_a_new_paragraph_is_told_with_diff_and_delta() -> None:
+    verdict = look(remembered(), NEWS, *PROSE)
+    assert verdict.kind == "changed"
+    assert verdict.diff is not None
+    assert verdict.diff.added == (NEWS,)
+    assert verdict.delta is not None
+    assert verdict.delta.stats.added == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The yearly fee for members of the club is $9 and includes the journal.", "$8"),
+        ("Members are liable for damage to the hide and to what is kept in it over night.", "are not"),
+        ("Applications have to reach the office of the society by 30 June at the latest.", "31 July"),
+    ],
+)
+def test_one_digit_of_a_price_a_negation_and_a_deadline_are_changes(old: str, new: str) -> None:
+    changed = {"$8": ("$9", "$8"), "are not": ("are", "are not"), "31 July": ("30 June", "31 July")}[new]
+    assert look(remembered(*PROSE, old), *PROSE, old.replace(*changed, 1)).kind == "changed"
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        (PROSE[2], PROSE[0], PROSE[1], *PROSE[3:]),
+        (PROSE[0] + " " + PROSE[1], *PROSE[2:]),
+        (PROSE[0].replace(", ", ",<br>"), *PROSE[1:]),
+        tuple(text.replace(" ", "  ") for text in PROSE),
+        (*PROSE, PROSE[0]),
+        (*PROSE, "Updated 3 minutes ago"),
+    ],
+    ids=["reordered", "merged", "split", "spaced", "repeated", "a label with a time"],
+)
+def test_order_breaks_space_and_repetition_are_no_news(after: tuple[str, ...]) -> None:
+    assert look(remembered(), *after).kind in ("unchanged", "churn")
+
+
+def test_a_redesign_with_the_same_text_is_no_change() -> None:
+    plain = html(*PROSE, around="<nav><ul><li>Home<li>Birds<li>Members of the society</ul></nav>{}")
+    other = html(*PROSE, around="<div><div><p>Home<p>Birds<p>Members of the society</div></div><section>{}</section>")
+    assert judge(judge(None, reading(plain)).memory, reading(other)).kind in ("unchanged", "churn")
+
+
+def test_furniture_may_change() -> None:
+    one = html(*PROSE, around="{}<aside>" + NEWS + "</aside><footer>2,014 visitors, page made in 0.31 seconds</footer>")
+    other = html(
+        *PROSE, around="{}<footer>Another footer, with a long sentence about the weather of the whole week</footer>"
+    )
+    assert judge(judge(None, reading(one)).memory, reading(other)).kind in ("unchanged", "churn")
+
+
+def test_a_b_a_is_silent_and_a_c_is_told_against_what_was_told_last() -> None:
+    banner_a, banner_b = "Our autumn fair is on", "Become a friend today"
+    memory = remembered(banner_a, *PROSE)
+    told = look(memory, NEWS, *PROSE)
+    assert told.kind == "changed"
+    back = look(told.memory, banner_a, *PROSE)
+    assert back.kind == "churn"
+    again = look(back.memory, NEWS, *PROSE)
+    assert again.kind == "unchanged"
+    other = look(back.memory, banner_b, NEWS.replace("winter", "summer"), *PROSE)
+    assert other.kind == "changed"
+    assert other.delta is not None
+    assert tuple(apply(settled_of(told.memory).texts, other.delta)) == settled_of(other.memory).texts
+
+
+def test_a_page_that_shrinks_to_little_is_held_and_told_when_it_stays() -> None:
+    memory = remembered(*PROSE, *(text + " Again." for text in PROSE))
+    held = look(memory, "Closed for the season")
+    assert (held.kind, held.delta) == ("held", None)
+    told = look(held.memory, "Closed for the season")
+    assert told.kind == "changed"
+
+
+def test_a_held_page_that_comes_back_was_nothing() -> None:
+    memory = remembered()
+    held = look(memory, "Closed for a moment")
+    assert held.kind == "held"
+    back = look(held.memory)
+    assert (back.kind, back.memory) == ("unchanged", memory)
+
+
+def test_when_the_page_is_back_after_a_swap_was_told_it_is_compared_with_the_look_before() -> None:
+    memory = remembered()
+    told = look(look(memory, "Closed for the season").memory, "Closed for the season")
+    assert told.kind == "changed"
+    assert look(told.memory).kind == "unchanged"
+    verdict = look(told.memory, NEWS, *PROSE)
+    assert verdict.kind == "changed"
+    assert verdict.diff is not None
+    assert (verdict.diff.added, verdict.diff.removed) == ((NEWS,), ())
+
+
+def test_a_wall_is_held_and_changes_no_memory() -> None:
+    memory = remembered()
+    wall = judge(memory, reading(html("Please wait", title="Just a moment...")))
+    assert (wall.kind, wall.memory) == ("held", memory)
+    assert "challenge" in wall.reason
+
+
+def test_a_wall_at_the_first_look_is_no_baseline() -> None:
+    wall = judge(None, reading(html("Please wait", title="Just a moment...")))
+    assert wall.kind == "held"
+    assert look(wall.memory).kind == "baseline"
+
+
+def test_what_is_masked_keeps_the_wording_that_was_told() -> None:
+    before = (*PROSE, "<p>Read 12 minutes ago</p>")
+    told = look(remembered(*before), NEWS, *PROSE, "<p>Read 59 minutes ago</p>")
+    assert told.kind == "changed"
+    assert told.delta is not None
+    assert told.delta.stats.changed == 0
+    assert "Read 12 minutes ago" in settled_of(told.memory).texts
+
+
+blocks = st.lists(
+    st.sampled_from([*PROSE, NEWS, "12:30", "5 comments", "Menu", "From $9", "<h2>Part</h2>"]), max_size=9
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(blocks, min_size=2, max_size=6))
+def test_a_changed_verdict_always_has_a_delta_that_rebuilds_what_is_remembered(looks: list[list[str]]) -> None:
+    memory: PageMemory | None = None
+    for shown in looks:
+        before = settled_of(memory).texts if memory else ()
+        verdict = look(memory, *shown, "The last paragraph stands on every page of this little history of looks.")
+        memory = decode_memory(encode(verdict.memory))
+        assert memory is not None
+        if verdict.kind != "changed":
+            assert verdict.diff is verdict.delta is None
+            continue
+        assert verdict.diff is not None
+        assert verdict.delta is not None
+        assert verdict.diff.added or verdict.diff.removed or verdict.diff.changed
+        assert verdict.delta.ops
+        if memory.shelf == b"":
+            assert tuple(apply(before, verdict.delta)) == settled_of(memory).texts
+
+
+def test_memory_is_small_bounded_and_survives_its_encoding() -> None:
+    memory = remembered()
+    for n in range(40):
+        memory = look(memory, *PROSE, *(f"label {n} {m}" for m in range(60))).memory
+    assert len(unpack_keys(memory.recent)) <= MOST_RECENT
+    assert decode_memory(encode(memory)) == memory
+    assert len(encode(memory)) < 32_000
+
+
+def test_a_memory_of_another_version_or_a_damaged_one_gives_a_new_baseline() -> None:
+    assert decode_memory(b"\xff\x00nonsense") is None
+    assert decode_memory(encode(msgspec.structs.replace(PageMemory(), version=99))) is None
+
+
+def test_a_page_larger_than_memory_keeps_is_still_judged() -> None:
+    many = [
+        f"Paragraph number {n} of a very long page, which says {n} times that the tide comes in." * 3
+        for n in range(1500)
+    ]
+    memory = remembered(*many)
+    assert look(memory, *many).kind == "unchanged"
+    verdict = look(memory, NEWS, *many)
+    assert verdict.kind == "changed"
+    assert verdict.diff is not None
+    assert verdict.diff.added == (NEWS,)
+    assert verdict.diff.removed == ()
