@@ -18,7 +18,7 @@ SLICE = 200
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """How much is kept: no event older than `age` milliseconds, and no more than `events` of them; None sets no bound."""
+    """How much is kept: no event older than `age` milliseconds, no more than `events` of them; None sets no bound."""
 
     age: Millis | None = None
     events: int | None = None

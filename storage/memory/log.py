@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from storage.interface import Lease, Mint, Stamp
 from storage.memory.disk import Apply, Disk
 from storage.memory.writer import Writer
-from storage.records.body import head_of
+from storage.records.body import id_in, tags_in
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored, kind_of
 from storage.records.identity import START, Seq, seq_of
@@ -51,7 +51,7 @@ class MemoryLog:
                 raise ValueError(f"minted {seq} after {self._last}: positions must rise")
             self._last = seq
             body = stamp(seq, event_id, harvest.source, draft)
-            yield Stored(seq, harvest.source, kind_of(draft), head_of(body).tags, body)
+            yield Stored(seq, harvest.source, kind_of(draft), tags_in(body), body)
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
         """Save states in one transaction; see EventLog."""
@@ -87,7 +87,7 @@ class MemoryLog:
             found = self._disk.event_at(seq_of(event_id))
         except ValueError:
             return None
-        return found if found is not None and head_of(found.body).id == event_id.lower() else None
+        return found if found is not None and id_in(found.body) == event_id.lower() else None
 
     async def bounds(self) -> Bounds:
         """Return the log's ends; see EventLog."""

@@ -9,7 +9,7 @@ from storage.errors import CursorMoved
 from storage.interface import Lease
 from storage.memory.disk import Apply, Disk, Row
 from storage.memory.writer import Writer
-from storage.records.body import head_of
+from storage.records.body import id_in
 from storage.records.delivery import Attempt, Delivery, Match, Outcome
 from storage.records.identity import Millis, Seq
 
@@ -58,7 +58,7 @@ class MemoryWork:
                 if event is None:
                     gone.append(seq)
                 else:
-                    event_id = head_of(event.body).id
+                    event_id = id_in(event.body)
                     claimed.append(Delivery(destination, seq, event_id, row.attempts + 1, row.first_due, event.body))
             return claimed, lambda: self._take(destination, claimed, gone, now)
 

@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from storage.interface import Lease, Mint, Stamp
-from storage.records.body import head_of
+from storage.records.body import id_in, tags_in
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored, kind_of
 from storage.records.identity import Seq, seq_of
@@ -28,13 +28,13 @@ class SqliteLog:
     """See `storage.interface.EventLog`. `known` is the newest position that anyone may have seen at this start."""
 
     def __init__(self, writer: Writer, readers: Readers, known: Seq) -> None:
-        self._writer, self._readers, self._known = writer, readers, known
+        self._writer, self._readers, self._pages = writer, readers, scan.Pages(known)
         self._last = known  # the newest position minted, kept or not; touched on the writer thread only
 
     async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Stored]:
         """Commit harvests in one transaction; see EventLog."""
         job = partial(self._append, harvests, lease, mint, stamp)
-        return await self._writer.submit(job, events=sum(max(1, len(harvest.drafts)) for harvest in harvests))
+        return await self._writer.submit(job, events=sum([len(harvest.drafts) or 1 for harvest in harvests]))
 
     def _append(
         self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, transaction: Transaction
@@ -57,7 +57,7 @@ class SqliteLog:
                 self._last = seq
                 body = stamp(seq, event_id, harvest.source, draft)
                 kind = kind_of(draft)
-                events.append(Stored(seq, harvest.source, kind, head_of(body).tags, body))
+                events.append(Stored(seq, harvest.source, kind, tags_in(body), body))
                 rows.append((seq, key, kind, body))
         transaction.executemany(_INSERT, rows)
         _save(transaction, states)
@@ -77,13 +77,11 @@ class SqliteLog:
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return a page forward; see EventLog."""
-        return await self._readers.run(lambda c: scan.read(c, after, scan.Wish(limit, where, budget), self._known))
+        return await self._readers.run(lambda c: self._pages.read(c, after, scan.Wish(limit, where, budget)))
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return a page back; see EventLog."""
-        return await self._readers.run(
-            lambda c: scan.read_back(c, before, scan.Wish(limit, where, budget), self._known)
-        )
+        return await self._readers.run(lambda c: self._pages.read_back(c, before, scan.Wish(limit, where, budget)))
 
     async def get(self, event_id: str) -> Stored | None:
         """Return one event; see EventLog."""
@@ -91,13 +89,13 @@ class SqliteLog:
             seq = seq_of(event_id)
         except ValueError:
             return None
-        found = await self._readers.run(lambda connection: scan.get(connection, seq))
+        found = await self._readers.run(lambda connection: self._pages.get(connection, seq))
         # The position is only the head of the id: the rest must agree too.
-        return found if found is not None and head_of(found.body).id == event_id.lower() else None
+        return found if found is not None and id_in(found.body) == event_id.lower() else None
 
     async def bounds(self) -> Bounds:
         """Return the log's ends; see EventLog."""
-        return await self._readers.run(lambda connection: scan.bounds(connection, self._known))
+        return await self._readers.run(self._pages.bounds)
 
     async def count(self) -> int:
         """Return how many events are kept; see EventLog."""

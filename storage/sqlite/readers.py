@@ -17,7 +17,8 @@ import trio
 from storage.errors import Unavailable
 from storage.sqlite.connection import READER, connect, translated
 
-HOW_MANY = 3
+HOW_MANY = 2
+"""More do not read faster: they share the interpreter, and each that runs keeps the loop waiting for its turn."""
 CLOSE_WITHIN = 5.0
 """Seconds that looks under way get at a close."""
 

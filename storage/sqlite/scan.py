@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from storage.errors import Corrupt, NewerSchema
-from storage.records.body import head_of
+from storage.records.body import tags_in
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, SourceId
@@ -27,9 +27,9 @@ FEW = 16
 """Sources up to which their index is merged rather than the log walked."""
 LAST = Seq((1 << 63) - 1)
 
-Row = tuple[Seq, SourceId, int, int, bytes]
+Row = tuple[Seq, int, int, int, bytes]
 
-_ROW = "SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE "
+_ROW = "SELECT seq, source, kind, codec, body FROM log WHERE "
 _ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')"
 
 
@@ -42,11 +42,11 @@ class _Way(NamedTuple):
 
 _INDEXED = "SELECT seq FROM log INDEXED BY log_source WHERE source=? AND "
 FORWARD = _Way(
-    _ROW + "l.seq>? AND l.seq<=? ORDER BY l.seq LIMIT ?",
+    _ROW + "seq>? AND seq<=? ORDER BY seq LIMIT ?",
     _INDEXED + "seq>? AND seq<=? ORDER BY seq LIMIT ?",
 )
 BACK = _Way(
-    _ROW + "l.seq<? AND l.seq>=? ORDER BY l.seq DESC LIMIT ?",
+    _ROW + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?",
     _INDEXED + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?",
 )
 
@@ -65,34 +65,49 @@ class Wish(NamedTuple):
     budget: int
 
 
-def read(connection: sqlite3.Connection, after: Seq, wish: Wish, known: Seq) -> Page:
-    """Return a page forward; see `EventLog.read`."""
-    # The end is fixed before the first row is read: what is committed meanwhile belongs to the next page.
-    head = bounds(connection, known).newest
-    if after >= head:
-        return Page((), after, head)
-    events, scanned = _Scan(connection, FORWARD, head, wish).run(after)
-    return Page(events, scanned, head)
+class Pages:
+    """Looks at the log. `known` is the newest position that anyone may have seen at this start.
 
+    It remembers the sources' ids by their numbers, which never change; all events of a source then share one string.
+    Used by all reader threads: the worst that two of them can do is to look the same id up.
+    """
 
-def read_back(connection: sqlite3.Connection, before: Seq, wish: Wish, known: Seq) -> Page:
-    """Return a page back; see `EventLog.read_back`."""
-    head = bounds(connection, known).newest
-    events, scanned = _Scan(connection, BACK, START, wish).run(Seq(min(before, LAST)))
-    return Page(events, scanned, head)
+    def __init__(self, known: Seq) -> None:
+        self._known = known
+        self._ids: dict[int, SourceId] = {}
 
+    def read(self, connection: sqlite3.Connection, after: Seq, wish: Wish) -> Page:
+        """Return a page forward; see `EventLog.read`."""
+        # The end is fixed before the first row is read: what is committed meanwhile belongs to the next page.
+        head = self.bounds(connection).newest
+        if after >= head:
+            return Page((), after, head)
+        events, scanned = _Scan(connection, self._ids, FORWARD, head, wish).run(after)
+        return Page(events, scanned, head)
 
-def get(connection: sqlite3.Connection, seq: Seq) -> Stored | None:
-    """Return the event at a position."""
-    row = connection.execute(_ROW + "l.seq=?", (seq,)).fetchone()
-    return None if row is None else _stored(row)
+    def read_back(self, connection: sqlite3.Connection, before: Seq, wish: Wish) -> Page:
+        """Return a page back; see `EventLog.read_back`."""
+        head = self.bounds(connection).newest
+        events, scanned = _Scan(connection, self._ids, BACK, START, wish).run(Seq(min(before, LAST)))
+        return Page(events, scanned, head)
+
+    def get(self, connection: sqlite3.Connection, seq: Seq) -> Stored | None:
+        """Return the event at a position."""
+        row = connection.execute(_ROW + "seq=?", (seq,)).fetchone()
+        return None if row is None else _stored(connection, self._ids, row)
+
+    def bounds(self, connection: sqlite3.Connection) -> Bounds:
+        """Return the log's ends."""
+        return bounds(connection, self._known)
 
 
 class _Scan:
     """One look at the log, in one direction, to a fixed end."""
 
-    def __init__(self, connection: sqlite3.Connection, way: _Way, end: Seq, wish: Wish) -> None:
-        self._connection, self._way, self._end = connection, way, end
+    def __init__(
+        self, connection: sqlite3.Connection, ids: dict[int, SourceId], way: _Way, end: Seq, wish: Wish
+    ) -> None:
+        self._connection, self._ids, self._way, self._end = connection, ids, way, end
         self._limit, self._where, self._budget = min(wish.limit, MOST), wish.where, wish.budget
         self._keys = self._few_sources()
 
@@ -108,7 +123,7 @@ class _Scan:
             for row in rows:
                 if where.kinds and row[2] not in where.kinds:
                     continue  # no need to look into the body
-                event = _stored(row)
+                event = _stored(self._connection, self._ids, row)
                 if where.admits(event):
                     found.append(event)
                     if len(found) == self._limit:
@@ -137,16 +152,20 @@ class _Scan:
         # Each source's next `most` positions hold all that can be among the next `most` of them together.
         each = [execute(way.of_source, (key, at, self._end, most)).fetchall() for key in self._keys]
         positions = sorted((row[0] for rows in each for row in rows), reverse=way is BACK)[:most]
-        found = (execute(_ROW + "l.seq=?", (seq,)).fetchone() for seq in positions)
+        found = (execute(_ROW + "seq=?", (seq,)).fetchone() for seq in positions)
         return positions, [row for row in found if row is not None]  # retention may have been quicker
 
 
-def _stored(row: Row) -> Stored:
-    seq, source, kind, codec, body = row
+def _stored(connection: sqlite3.Connection, ids: dict[int, SourceId], row: Row) -> Stored:
+    seq, number, kind, codec, body = row
     if codec != 0:
         raise NewerSchema(f"event {seq} is stored in form {codec}, which this program does not know")
+    source = ids.get(number)
+    if source is None:
+        (source,) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
+        ids[number] = source
     try:
-        tags = head_of(body).tags
+        tags = tags_in(body)
     except msgspec.DecodeError as error:
         raise Corrupt(f"the body of event {seq} is damaged: {error}") from error
     return Stored(seq, source, kind, tags, body)

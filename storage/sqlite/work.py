@@ -14,7 +14,7 @@ import msgspec
 from storage.attempts import KEPT_ATTEMPTS, attempt_of, gone_attempt
 from storage.errors import CursorMoved
 from storage.interface import Lease
-from storage.records.body import head_of
+from storage.records.body import id_in
 from storage.records.delivery import Attempt, Delivery, Match, Outcome
 from storage.records.identity import Millis, Seq
 from storage.sqlite.readers import Readers
@@ -128,7 +128,7 @@ def _claim(transaction: Transaction, destination: str, now: Millis, limit: int) 
             gone.append(gone_attempt(destination, Seq(seq), attempts, now))
             transaction.execute(_LEAVE, (key, seq))
         else:
-            event_id = head_of(body).id
+            event_id = id_in(body)
             claimed.append(Delivery(destination, Seq(seq), event_id, attempts + 1, Millis(first_due), body))
     transaction.executemany(_CLAIM, [(d.attempt, d.event_id, key, d.seq) for d in claimed])
     _note(transaction, key, gone)

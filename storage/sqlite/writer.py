@@ -55,16 +55,20 @@ Job = Callable[[Transaction], T]
 
 
 class _Ticket(Generic[T]):
-    """One job and its waiter."""
+    """One job and the task that waits for it, None once it has given up."""
 
-    __slots__ = ("abandoned", "error", "events", "job", "ready", "result", "rows")
+    __slots__ = ("error", "events", "job", "result", "rows", "waiter")
 
     def __init__(self, job: Job[T], events: int, rows: int) -> None:
         self.job, self.events, self.rows = job, events, rows
-        self.ready = trio.Event()
-        self.abandoned = False
+        self.waiter: trio.lowlevel.Task | None = trio.lowlevel.current_task()
         self.error: Exception | None = None
         self.result: T | None = None
+
+    def give_up(self, _: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
+        """Forget the waiter, which is cancelled; a job that has not begun is skipped."""
+        self.waiter = None
+        return trio.lowlevel.Abort.SUCCEEDED
 
 
 class Writer:
@@ -109,11 +113,7 @@ class Writer:
             self._moved_at = trio.current_time()
         self._waiting += 1
         self._queue.put(ticket)
-        try:
-            await ticket.ready.wait()
-        except trio.Cancelled:
-            ticket.abandoned = True
-            raise
+        await trio.lowlevel.wait_task_rescheduled(ticket.give_up)
         if ticket.error is not None:
             raise ticket.error
         return ticket.result  # type: ignore[return-value]  # without an error there is a result, which may be None
@@ -134,7 +134,8 @@ class Writer:
     def _wake(self, tickets: Sequence[_Ticket[Any]], start: int) -> None:
         end = min(start + SLICE, len(tickets))
         for ticket in tickets[start:end]:
-            ticket.ready.set()
+            if ticket.waiter is not None:
+                trio.lowlevel.reschedule(ticket.waiter)
         self._waiting -= end - start
         self._moved_at = trio.current_time()
         if end < len(tickets):
@@ -145,7 +146,7 @@ class Writer:
     def _run(self, connection: sqlite3.Connection) -> None:
         try:
             while batch := self._take():
-                self._commit(connection, [ticket for ticket in batch if not ticket.abandoned])
+                self._commit(connection, [ticket for ticket in batch if ticket.waiter is not None])
                 self._tell(self._wake, batch, 0)
                 with suppress(sqlite3.Error):  # the commit stands; what ails the disk, the next one will say
                     self._wal.after_commit(connection)

@@ -41,6 +41,11 @@ def say(*words: object) -> None:
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
+async def add(storage: Storage, number: int) -> None:
+    with suppress(Duplicate):
+        await storage.sources.add(a_source(number), a_state(number), storage.lease)
+
+
 async def harvest(storage: Storage, number: int, mint: CountingMint, chance: random.Random) -> None:
     """Look at a source that always has something new: its items are numbered, its state says how many it has given."""
     watched = await storage.sources.get(a_source_id(number))
@@ -72,11 +77,12 @@ async def live(folder: Path, seed: int, start: int) -> None:
     storage = await open_sqlite(folder, clock=lambda: 1.8e9, owner="killed", warn=lambda text: say("WARN", text))
     await storage.alerts.put(an_alert())
     await storage.alerts.put_destination(a_destination())
+    async with trio.open_nursery() as nursery:
+        for number in range(SOURCES):
+            nursery.start_soon(add, storage, number)
     mint = CountingMint(start)
     async with trio.open_nursery() as nursery:
         for number in range(SOURCES):
-            with suppress(Duplicate):
-                await storage.sources.add(a_source(number), a_state(number), storage.lease)
             nursery.start_soon(harvest, storage, number, mint, chance)
         nursery.start_soon(match, storage)
 

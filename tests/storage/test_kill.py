@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from storage.records.body import head_of
+from storage.records.body import id_in
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, SourceId, seq_of
 from storage.sqlite.folder import DATABASE
@@ -76,7 +76,7 @@ def check(folder: Path, acks: list[list[int]]) -> None:
     log = [Stored(seq, SourceId(source), 1, (), body) for seq, source, body in rows]
     at = {event.seq: event for event in log}
 
-    ids = [head_of(event.body).id for event in log]
+    ids = [id_in(event.body) for event in log]
     assert ids == sorted(set(ids)), "ids rise strictly, although the clock stepped"
     assert [seq_of(event_id) for event_id in ids] == [event.seq for event in log]
 

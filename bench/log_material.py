@@ -1,0 +1,132 @@
+"""What the log's benchmark stores: drafts of natural size, ids from the real clock, folders filled by bare SQL."""
+
+from __future__ import annotations
+
+import base64
+import random
+import sqlite3
+import time
+from pathlib import Path
+
+import msgspec
+import nacl.signing
+
+from storage.records.event import Draft, Event
+from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of
+from storage.records.source import Detection, Harvest, HotState, Source, SourceState
+from storage.records.times import rfc3339
+from storage.sqlite import open_keys
+from storage.sqlite.folder import DATABASE
+
+SOURCES = 1_000
+NOW = Millis(1_800_000_000_000)
+SIGNED_AT = rfc3339(NOW)
+KEY = nacl.signing.SigningKey(b"bench" + b"." * 27)
+WORDS = ["".join(random.Random(n).choices("abcdefghiklmnoprstuv", k=2 + n % 9)) for n in range(4_000)]
+canonical = msgspec.json.Encoder(order="sorted").encode
+
+
+def a_draft(chance: random.Random, size: int) -> Draft:
+    content = " ".join(chance.choices(WORDS, k=max(1, (size - 700) // 7)))
+    url = f"https://news{chance.randrange(500)}.example/{chance.getrandbits(40)}"
+    tags = (f"topic:{chance.randrange(40)}", f"region:{chance.randrange(20)}")
+    return Draft(
+        source_type="feed",
+        source_url="https://news.example/feed.xml",
+        url=url,
+        title=" ".join(chance.choices(WORDS, k=8)),
+        author="A. Writer",
+        content=content,
+        content_truncated=False,
+        content_hash="sha256:" + "ab" * 32,
+        simhash=chance.getrandbits(53),
+        tags=tags,
+        published_at=NOW,
+        fetched_at=NOW,
+    )
+
+
+def an_event(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> Event:
+    return Event(
+        schema="https://sanderling.example/schemas/stream-event/1.json",
+        id=event_id,
+        source_id=source,
+        source_type=draft.source_type,
+        source_url=draft.source_url,
+        url=draft.url,
+        title=draft.title,
+        author=draft.author,
+        content=draft.content,
+        content_hash=draft.content_hash,
+        simhash=draft.simhash,
+        tags=draft.tags,
+        published_at=SIGNED_AT,
+        fetched_at=SIGNED_AT,
+        emitted_at=SIGNED_AT,
+        schema_version=1,
+        signed_at=SIGNED_AT,
+        key_id="k" * 43,
+    )
+
+
+def signed(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
+    event = an_event(seq, event_id, source, draft)
+    signature = base64.urlsafe_b64encode(KEY.sign(canonical(event)).signature).decode().rstrip("=")
+    return canonical(msgspec.structs.replace(event, signature=signature))
+
+
+def unsigned(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
+    return canonical(an_event(seq, event_id, source, draft))
+
+
+class Mint:
+    """Ids from the real clock, as the recorder makes them."""
+
+    def __init__(self) -> None:
+        self.last = START
+        self.tail = random.Random(1).getrandbits
+
+    def raise_floor(self, floor: Seq) -> None:
+        self.last = max(self.last, floor)
+
+    def mint(self) -> tuple[Seq, str]:
+        self.last = Seq(max(self.last + 1, time.time_ns() // 1_000_000 << COUNTER_BITS))
+        return self.last, id_of(self.last, self.tail(59))
+
+
+def source_id(number: int) -> SourceId:
+    return SourceId(id_of(Seq((NOW + number) << COUNTER_BITS), number))
+
+
+HOT = HotState(looks=100, events=5, last_look_at=NOW, next_look_at=NOW, pace=b"p" * 100, pulse=b"q" * 100)
+DRAFTS = [a_draft(random.Random(n), 2_048) for n in range(500)]
+
+
+def a_harvest(number: int, draft: Draft, base: bytes | None = None) -> Harvest:
+    source = source_id(number)
+    return Harvest(source, (draft,), SourceState(source, HOT, base))
+
+
+def seeded(folder: Path, sources: int = SOURCES, base: int = 0, events: int = 0) -> Path:
+    """Make a data folder with so many sources and events, by bare SQL."""
+    open_keys(folder).close()
+    c = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    c.execute("PRAGMA synchronous=OFF")
+    c.execute("BEGIN")
+    hot, chance = msgspec.msgpack.encode(HOT), random.Random(1)
+    detection = Detection("feed", "high", "The body is RSS 2.0.", "https://x.example/", "application/rss+xml")
+    for n in range(sources):
+        url = f"https://host{n}.example/feed.xml"
+        source = Source(source_id(n), url, url, "feed", detection, NOW, NOW, tags=("topic:a",))
+        c.execute("INSERT INTO source_key VALUES(?,?)", (n, source.id))
+        c.execute("INSERT INTO source VALUES(?,?,?)", (n, url, msgspec.json.encode(source)))
+        c.execute("INSERT INTO source_hot VALUES(?,?)", (n, hot))
+        c.execute("INSERT INTO source_base VALUES(?,?)", (n, chance.randbytes(base)))
+    bodies = [unsigned(START, id_of(START, 1), source_id(1), draft) for draft in DRAFTS]
+    first = NOW - 86_400_000 << COUNTER_BITS
+    insert = "INSERT INTO log VALUES(?,?,1,0,?)"
+    c.executemany(insert, ((first + n, chance.randrange(sources), bodies[n % 500]) for n in range(events)))
+    c.execute("COMMIT")
+    c.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    c.close()
+    return folder
