@@ -49,6 +49,25 @@ def anchors(node: Node, cost: Cost) -> Anchors | None:
             assert_never(node)
 
 
+def needs(node: Node) -> tuple[tuple[str, ...], ...]:
+    """Return keys that every matching text has one of, for each word that a query insists on: a quick way to say no."""
+    match node:
+        case Word(_, keys):
+            return (keys,)
+        case All(parts):
+            return tuple(keys for part in parts for keys in needs(part))
+        case Phrase(steps):
+            sure = (path for step in steps if len(step) == 1 for path in step)
+            return tuple(unit.keys for path in sure for unit in path if isinstance(unit, Word))
+        case _:
+            return ()
+
+
+def is_words(node: Node) -> bool:
+    """Return whether a text that has all that a query needs matches it."""
+    return isinstance(node, Word) or (isinstance(node, All) and all(is_words(part) for part in node.parts))
+
+
 def _of_unit(unit: Unit, cost: Cost) -> Anchors:
     if isinstance(unit, Prefix):
         return Anchors(_PREFIX_FACTOR * cost(unit.text), (), (unit.text,), True)

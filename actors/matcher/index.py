@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from actors.matcher.anchors import Anchors, anchors
+from actors.matcher.anchors import Anchors, anchors, is_words, needs
 from actors.query import Analysed, Query
 from actors.query.match import holds
 from storage.records.identity import SourceId
@@ -40,6 +40,8 @@ class _Entry:
     query: Query
     scopes: tuple[SourceId | None, ...]
     wide: frozenset[str] | None
+    needs: tuple[tuple[str, ...], ...]
+    is_words: bool
     anchors: Anchors | None
 
 
@@ -92,8 +94,12 @@ class _Table(NamedTuple):
             found.update(self.sure_prefix.get(prefix, ()))
             possible.update(self.maybe_prefix.get(prefix, ()))
         for entry in possible:
-            if entry not in found and holds(entry.query.root, text, code):
-                found[entry] = None
+            for needed in entry.needs:
+                if keys.isdisjoint(needed):
+                    break
+            else:
+                if entry.is_words or holds(entry.query.root, text, keys, code):
+                    found[entry] = None
         return found
 
     def _prefixes(self, text: Analysed) -> list[str]:
@@ -143,6 +149,8 @@ class StandingQueries:
             query=query,
             scopes=tuple(bound) if narrow else (None,),
             wide=frozenset(bound) if bound and not narrow else None,
+            needs=needs(query.root),
+            is_words=is_words(query.root),
             anchors=anchors(query.root, self._common.cost),
         )
         self._entries[id] = entry

@@ -7,7 +7,7 @@ are made when a phrase has all its words in the text, the words themselves when 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from itertools import chain
 
@@ -28,10 +28,10 @@ class Analysed:
     def __init__(self, title: str, content: str) -> None:
         self._parts = tuple(words.chunks(words.plain(part)) for part in (title, content))
         self._chunks = tuple({chunk: None for part in self._parts for chunk in part})
-        self._keys: dict[str, Set[str]] = {}
+        self._keys: dict[str, frozenset[str]] = {}
         self._positions: dict[str, Positions] = {}
 
-    def keys(self, code: str) -> Set[str]:
+    def keys(self, code: str) -> frozenset[str]:
         """Return every key of the text in a language."""
         found = self._keys.get(code)
         if found is None:
@@ -53,8 +53,7 @@ class Analysed:
         """Return whether the text has a word or a prefix."""
         if isinstance(unit, Prefix):
             return self.begins(unit.text)
-        keys = self.keys(code)
-        return any(key in keys for key in unit.keys)
+        return not self.keys(code).isdisjoint(unit.keys)
 
     def in_a_row(self, phrase: Phrase, code: str) -> bool:
         """Return whether the text has the steps of a phrase one right after the other."""

@@ -1,0 +1,151 @@
+"""Matching (goals ST11 and ST12): events against standing queries, beside the bare work on their words.
+
+The limit cuts a text into words with one expression and stems the distinct ones in two languages: whoever wants to
+match stems must do that much, and it finds nothing. The texts are the words of real feeds where the shared material is
+present, else made up with the same distribution; queries are drawn from the texts' own words.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import statistics
+import tarfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import Stemmer
+
+from actors.matcher.index import StandingQueries
+from actors.query import Analysed, parse
+
+FEEDS = Path(__file__).resolve().parents[2] / "shared" / "data" / "feeds" / "feeds.tar.xz"
+SIZE = 1_500
+"""Characters of a text: the mean of real feed entries."""
+_WORD = re.compile(r"[^\W_]+")
+_TAG = re.compile(r"<[^>]*>|&[#\w]+;|https?:\S+")
+
+
+def corpus(chance: random.Random) -> list[str]:
+    """Return many words in order."""
+    words = _words() if FEEDS.exists() else []
+    if len(words) < 100_000:
+        ranks = [f"ord{rank:x}en" for rank in range(1, 30_001)]
+        words = chance.choices(ranks, [1 / rank for rank in range(1, 30_001)], k=400_000)
+    return words
+
+
+def texts(count: int, words: Sequence[str], chance: random.Random) -> list[str]:
+    """Return that many texts of `SIZE` characters."""
+    made = []
+    for _ in range(count):
+        start = chance.randrange(len(words) - SIZE)
+        made.append(" ".join(words[start : start + SIZE // 4])[:SIZE])
+    return made
+
+
+def _words() -> list[str]:
+    """Return the words of the shared feeds in order, without their tags."""
+    words: list[str] = []
+    with tarfile.open(FEEDS) as archive:
+        for member in archive:
+            file = archive.extractfile(member)
+            if file is not None and len(words) < 400_000:
+                words += _TAG.sub(" ", file.read(60_000).decode("utf-8", "ignore")).split()
+    return words
+
+
+def queries(count: int, words: Sequence[str], rare: bool, chance: random.Random) -> list[str]:
+    """Return queries of all kinds on words that are common or not, or as names are, of two words seen once or twice."""
+    seen = Counter(word for word in _WORD.findall(" ".join(words).lower()) if len(word) > 2 and word.isalpha())
+    pool = sorted(word for word, times in seen.items() if (times <= 2 if rare else times > 2))
+
+    def one() -> str:
+        a, b, c = chance.choices(pool, k=3)
+        if rare:
+            return chance.choice([f"{a} {b}", f'"{a} {b}"', f"{a} {b} OR {b} {c}"])
+        return chance.choice([f"{a} {b}", f"{a} {b}", f"{a} OR {b} OR {c}", f'"{a} {b}"', f"({a} OR {b}) -{c}", a])
+
+    return [one() for _ in range(count)]
+
+
+def each(action: Callable[[str], object], items: Sequence[str]) -> float:
+    """Return the median of three rounds: seconds of processor time for each item."""
+    rounds = []
+    for _ in range(3):
+        start = process_time()
+        for item in items:
+            action(item)
+        rounds.append((process_time() - start) / len(items))
+    return statistics.median(rounds)
+
+
+def bare() -> Callable[[str], object]:
+    """Return the limit: words by one expression, the distinct ones stemmed in two languages."""
+    stemmers = [Stemmer.Stemmer(name) for name in ("swedish", "english")]
+
+    def analyse(text: str) -> object:
+        words = list({*_WORD.findall(text.casefold())})
+        return [stemmer.stemWords(words) for stemmer in stemmers]
+
+    return analyse
+
+
+def filled(alerts: Sequence[str]) -> tuple[StandingQueries, float]:
+    """Return an index of the queries, half of them Swedish, half English, and the seconds that each took."""
+    index = StandingQueries()
+    start = process_time()
+    for number, text in enumerate(alerts):
+        index.add(str(number), parse(text, "sv" if number % 2 else "en"))
+    return index, (process_time() - start) / len(alerts)
+
+
+def rows() -> list[dict[str, Any]]:
+    """Measure and return the rows of the table."""
+    chance = random.Random(11)
+    words = corpus(chance)
+    sample = texts(300, words, chance)
+    limit = each(bare(), sample)
+    found: list[dict[str, Any]] = []
+    for name, count, rare, goal in (("10,000 alerts", 10_000, False, 500), ("100,000 selective", 100_000, True, 300)):
+        index, adding = filled(queries(count, words, rare, chance))
+        hits = 0
+
+        def match(text: str, index: StandingQueries = index) -> None:
+            nonlocal hits
+            hits += len(index.match(Analysed("", text), "source"))
+
+        ours = each(match, sample)
+        figure = f"ST11 analyse and match, {name}, two languages ({hits / 3 / len(sample):.1f} hits a text)"
+        found.append(
+            _row(
+                figure,
+                f">= {goal}/s a core",
+                f"{1 / limit:,.0f}/s",
+                f"{1 / ours:,.0f}/s",
+                limit / ours,
+                1 / ours >= goal,
+            )
+        )
+    adding_one, dropping_one = _changes(index, queries(1_000, words, True, chance))
+    ours_text = f"{adding * 1e6:.0f} us; into 100,000: {adding_one * 1e6:.0f} us, out: {dropping_one * 1e6:.0f} us"
+    found.append(_row("ST12 add an alert", "<= 1 ms, no rebuild", "", ours_text, None, max(adding, adding_one) <= 1e-3))
+    return found
+
+
+def _changes(index: StandingQueries, more: list[str]) -> tuple[float, float]:
+    """Return the seconds of processor time for adding one more query, parsing included, and for dropping it again."""
+    start = process_time()
+    for number, text in enumerate(more):
+        index.add(f"more {number}", parse(text, "sv"))
+    middle = process_time()
+    for number in range(len(more)):
+        index.remove(f"more {number}")
+    return (middle - start) / len(more), (process_time() - middle) / len(more)
+
+
+def _row(figure: str, goal: str, limit: str, ours: str, ratio: float | None, met: bool) -> dict[str, Any]:
+    return {"figure": figure, "goal": goal, "limit": limit, "ours": ours, "ratio": ratio, "met": met}
