@@ -25,8 +25,8 @@ from supervision.breaker import Breaker, BreakerRule, Probe, Wait
 
 FAILURES_TO_OPEN = 5
 SOURCES_TO_OPEN = 2
-MOST_CRAWL_DELAY = 60.0
-"""A longer Crawl-delay counts as this: at 60 s a host's few pages are still looked at within the hour."""
+MOST_CRAWL_DELAY = 300.0
+"""A longer Crawl-delay counts as this: at that pace a host's few pages are still looked at within the hour."""
 
 MEMORY = 3600.0
 """Seconds that a host's failures and Crawl-delay are remembered after its last turn."""
@@ -95,6 +95,7 @@ class Hosts:
     async def turn(self, host: str) -> AsyncIterator[None]:
         """Wait for a turn at a host; inside, one request may be made. Raises HostOpen when the host is resting.
 
+        Say `succeeded` or `failed` inside the block: a probe that ends without a word counts as failed.
         Cancelled while waiting, the place in the queue is given up and nothing is used up.
         """
         state = self._enter(host)

@@ -11,6 +11,7 @@ import trio
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.http import HttpClient
+from actors.egress.outage import Outage
 from actors.egress.robots import Robots
 from actors.egress.url import Url
 from actors.egress.websocket import Frames, open_websocket
@@ -23,7 +24,7 @@ _CLOSE_GRACE = 5.0
 @dataclass(frozen=True, slots=True, eq=False)
 class Egress:
     """http, guard: for watching. deliver, deliver_guard: for deliveries, whose private networks are opened
-    separately.
+    separately. outage: what all looks together say about our own line; whoever looks tells it.
     """
 
     world: World
@@ -34,6 +35,7 @@ class Egress:
     deliver: HttpClient
     hosts: Hosts
     robots: Robots
+    outage: Outage
 
     def websocket(self, url: Url, *, subprotocols: Sequence[str] = ()) -> AbstractAsyncContextManager[Frames]:
         """Open a WebSocket session for watching; see `open_websocket`."""
@@ -61,4 +63,5 @@ def build_egress(world: World, settings: Settings) -> Egress:
         deliver=HttpClient(world, settings, deliver_guard),
         hosts=hosts,
         robots=Robots(http, world, hosts),
+        outage=Outage(),
     )

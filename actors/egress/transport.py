@@ -23,8 +23,6 @@ MOST_IDLE = 32
 away.
 """
 
-_CLOSE_GRACE = 2.0
-
 
 class GuardedTransport(httpx.AsyncBaseTransport):
     """An httpx transport for requests that carry our Url in `extensions["url"]`.
@@ -162,9 +160,8 @@ class _Connection(httpcore.AsyncNetworkStream):
         return kind(Blame.REMOTE_TRANSIENT, "the connection was reset")
 
     async def aclose(self) -> None:
-        # A close that waits for the peer (TLS) is not worth waiting for; httpcore shields this call without a deadline.
-        with trio.move_on_after(_CLOSE_GRACE):
-            await trio.aclose_forcefully(self._stream)
+        # By force, which never waits: httpcore shields this call without a deadline, and TLS would wait for the peer.
+        await trio.aclose_forcefully(self._stream)
 
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import shutil
 import socket
 import ssl
+import subprocess
 import threading
 import time
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -11,7 +14,8 @@ import trio
 import trio.testing
 
 from actors.egress import sockets
-from actors.egress.guard import ZoneSilent
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.guard import Guard, ZoneSilent
 from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.world import ResolveFailed
 
@@ -113,6 +117,64 @@ async def test_a_closed_port_is_an_os_error() -> None:
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(ConnectionRefusedError):
             await TcpConnector().connect("127.0.0.1", taken.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """A certificate for good.example that signs itself, and its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs the openssl command to make a certificate")
+    folder = tmp_path_factory.mktemp("tls")
+    cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
+    command = [
+        openssl,
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+    ]
+    command += ["-subj", "/CN=good.example", "-addext", "subjectAltName=DNS:good.example", "-out", cert, "-keyout", key]
+    subprocess.run(command, check=True, capture_output=True)
+    return cert, key
+
+
+@pytest.mark.parametrize(
+    ("host", "trusted", "blame"),
+    [
+        ("good.example", True, None),
+        ("other.example", True, Blame.REMOTE_PERMANENT),
+        ("good.example", False, Blame.REMOTE_PERMANENT),
+    ],
+)
+async def test_d9_the_certificate_is_checked_for_the_host(
+    nursery: trio.Nursery, certificate: tuple[str, str], host: str, trusted: bool, blame: Blame | None
+) -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    server.load_cert_chain(*certificate)
+    server.set_alpn_protocols(["http/1.1"])
+
+    async def serve() -> None:
+        with suppress(trio.BrokenResourceError):
+            await trio.SSLStream(theirs, server, server_side=True).do_handshake()
+
+    nursery.start_soon(serve)
+    connector = TcpConnector(partial(ssl.create_default_context, cafile=certificate[0])) if trusted else TcpConnector()
+    guard = Guard(SystemResolver(), connector, ())
+    if blame is None:
+        stream = await guard.secure(ours, host)
+        assert isinstance(stream, trio.SSLStream)
+        assert stream.selected_alpn_protocol() == "http/1.1"
+    else:
+        with pytest.raises(LookFailed, match="certificate") as caught:
+            await guard.secure(ours, host)
+        assert caught.value.blame is blame
 
 
 async def test_tls_with_a_server_that_speaks_none_is_an_ssl_or_os_error(nursery: trio.Nursery) -> None:
