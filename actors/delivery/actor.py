@@ -109,8 +109,9 @@ class DestinationActor:
 
     async def _read(self) -> None:
         """Read the record again: it may have another URL, other secrets, or have been switched off or on."""
-        self._record = await self._storage.alerts.destination(self._id)
-        if self._record is not None and self._record.state != self._standing.state:
+        known, self._record = self._record, await self._storage.alerts.destination(self._id)
+        if self._record is not None and (known is None or known.state != self._record.state):
+            # Someone else has changed the state. Held against the record and not the standing, which may be ahead of it.
             self._standing = standing_of(self._record, self._world.now())
 
     async def _claim(self) -> None:
@@ -149,11 +150,12 @@ class DestinationActor:
     async def _test(self, message: TestDelivery) -> None:
         with message.reply:
             await self._read()
-            if self._record is None:
+            record = self._record
+            if record is None:
                 return
             webhook_id, body = await self._sample()
             async with self._room:
-                answer = await attempt(self._egress.deliver, self._record, webhook_id, body, self._world)
+                answer = await attempt(self._egress.deliver, record, webhook_id, body, self._world)
             result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
             detail = answer.error or f"the receiver answered {answer.status}"
             message.reply.answer(TestResult(result, answer.status, answer.latency_ms, detail))
@@ -161,10 +163,11 @@ class DestinationActor:
     # --- delivering ----------------------------------------------------------------------------------------------
 
     async def _deliver(self, delivery: Delivery, task_status: trio.TaskStatus[None]) -> None:
-        assert self._record is not None
+        record = self._record
+        assert record is not None
         async with self._room:
             task_status.started()
-            answer = await attempt(self._egress.deliver, self._record, delivery.event_id, delivery.body, self._world)
+            answer = await attempt(self._egress.deliver, record, delivery.event_id, delivery.body, self._world)
         self._take(delivery, answer)
         if answer.delivered:
             self._world.reach("delivery/after 2xx")

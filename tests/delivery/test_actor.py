@@ -13,7 +13,7 @@ from actors.errors import UrlRefused
 from actors.messages import TestDelivery as AskForTest
 from actors.signatures import webhook
 from actors.signatures.event import jwks, verify
-from storage.records.destination import Secret
+from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis
 from tests.delivery.rig import Arrival, Rig, answers
 from tests.matcher.rig import a_destination
@@ -348,3 +348,31 @@ async def test_thousands_of_idle_destinations_cost_no_nursery_and_nothing_is_sen
         await rig.match("h77", "a")
         await trio.sleep(1)
         assert [each.host for each in rig.arrivals] == ["h77.example"]
+
+
+async def test_a_state_that_another_stores_is_taken_over_but_an_old_reading_undoes_nothing(
+    autojump_clock: MockClock,
+) -> None:
+    """Readings of the record take time here; failures that were counted meanwhile stay counted."""
+    rig = Rig()
+    await rig.prepare("hook")
+    plain = rig.storage.alerts.destination
+
+    async def slowly(id: str) -> Destination | None:
+        found = await plain(id)
+        await trio.sleep(0.3)
+        return found
+
+    rig.storage.alerts.destination = slowly  # type: ignore[method-assign]
+    rig.receivers["hook.example"] = answers(500, takes=0.1)
+    async with rig.running():
+        await rig.match("hook", *[str(number) for number in range(20)])
+        await trio.sleep(4)
+        record = await plain("hook")
+        assert record is not None
+        assert record.state == "failing"
+        await rig.storage.alerts.put_destination(msgspec.structs.replace(record, state="active", failing_since=None))
+        await rig.registry.refresh()
+        rig.receivers["hook.example"] = answers(200)
+        await trio.sleep(HOUR)
+    assert await rig.storage.work.backlog("hook") == 0
