@@ -111,7 +111,7 @@ class DestinationActor:
         """Read the record again: it may have another URL, other secrets, or have been switched off or on."""
         known, self._record = self._record, await self._storage.alerts.destination(self._id)
         if self._record is not None and (known is None or known.state != self._record.state):
-            # Someone else has changed the state. Held against the record and not the standing, which may be ahead of it.
+            # Someone else has changed the state. Our own standing may be ahead of both records, so it is no measure.
             self._standing = standing_of(self._record, self._world.now())
 
     async def _claim(self) -> None:

@@ -358,8 +358,8 @@ async def test_a_state_that_another_stores_is_taken_over_but_an_old_reading_undo
     await rig.prepare("hook")
     plain = rig.storage.alerts.destination
 
-    async def slowly(id: str) -> Destination | None:
-        found = await plain(id)
+    async def slowly(destination_id: str) -> Destination | None:
+        found = await plain(destination_id)
         await trio.sleep(0.3)
         return found
 
