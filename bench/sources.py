@@ -1,0 +1,161 @@
+"""What a parked source costs: memory of its actor with its state, and the time to start and stop many of them.
+
+The limit beside it is a bare supervised task with a mailbox in the same run. `rows()` starts a process of its own for
+each measurement, so that one does not find the other's memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import trio
+
+from actors.egress.traffic import build_egress
+from actors.settings import Settings
+from actors.source.actor import PolledSource
+from actors.source.feed import FeedTier
+from actors.source.ports import Live, Ports
+from actors.world import World
+from storage.records.identity import Millis, SourceId, id_of, seq_at
+from storage.records.source import Detection, HotState, Source, Validators
+from supervision import ChildSpec, DynamicSupervisor, Mailbox
+
+COUNT = 20_000
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return the measured rows: figure, goal, limit, ours, ratio, met."""
+    bare, real = _measured("bare"), _measured("real")
+    return [
+        {
+            "figure": f"memory of a parked source actor with its state, KB ({COUNT:,} of them)",
+            "goal": "<= 12 KB",
+            "limit": f"{bare['kb']:.1f} (bare task with mailbox)",
+            "ours": f"{real['kb']:.1f}",
+            "ratio": real["kb"] / bare["kb"],
+            "met": real["kb"] <= 12,
+        },
+        {
+            "figure": "start of one source actor, us",
+            "goal": "<= 100 us",
+            "limit": f"{bare['start_us']:.0f}",
+            "ours": f"{real['start_us']:.0f}",
+            "ratio": real["start_us"] / bare["start_us"],
+            "met": real["start_us"] <= 100,
+        },
+        {
+            "figure": f"stop of {COUNT:,} source actors, s",
+            "goal": "<= 4 s for 100,000",
+            "limit": f"{bare['stop_s']:.2f}",
+            "ours": f"{real['stop_s']:.2f}",
+            "ratio": real["stop_s"] / bare["stop_s"],
+            "met": real["stop_s"] * 100_000 / COUNT <= 4,
+        },
+    ]
+
+
+def _measured(kind: str) -> dict[str, float]:
+    root = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.sources", kind], cwd=root, capture_output=True, text=True, check=True, timeout=300
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def _rss_kb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4.0
+
+
+async def _measure(kind: str) -> dict[str, float]:
+    make = _real_sources() if kind == "real" else None
+    supervisor = DynamicSupervisor("sources", chance=random.Random(1))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervisor.run)
+        await trio.sleep(0.01)
+        gc.collect()
+        before, began = _rss_kb(), time.perf_counter()
+        for number in range(COUNT):
+            if make is not None:
+                supervisor.start_child(make(number))
+            else:
+                mailbox: Mailbox[object] = Mailbox(f"m{number}", 2)
+
+                async def wait(_child: object, mailbox: Mailbox[object] = mailbox) -> None:
+                    with trio.move_on_after(3600):
+                        await mailbox.receive()
+
+                supervisor.start_child(ChildSpec(str(number), wait, mailbox=mailbox))
+        await trio.sleep(0.05)
+        started = time.perf_counter() - began
+        gc.collect()
+        used = _rss_kb() - before
+        began = time.perf_counter()
+        supervisor.stop()
+    stopped = time.perf_counter() - began
+    return {"kb": used / COUNT, "start_us": 1e6 * (started - 0.05) / COUNT, "stop_s": stopped}
+
+
+def _real_sources() -> Any:
+    """Return a maker of child specs of the product's own polled sources, due an hour from now."""
+    chance = random.SystemRandom()
+    none: Any = SimpleNamespace()
+    world = World(
+        wall=lambda: 1.8e9,
+        chance=lambda name: chance,
+        entropy=bytes,
+        resolver=none,
+        connector=none,
+        listen=none,
+        jail=none,
+        open_storage=none,
+        reach=lambda name: None,
+        log=lambda *a, **k: None,
+    )
+    settings = Settings()
+    egress = build_egress(world, settings)
+    ports = Ports(world, settings, none, egress, Mailbox("recorder", 16), none, trio.CapacityLimiter(64))
+    tier = FeedTier()
+
+    def make(number: int) -> ChildSpec:
+        now = world.now()
+        url = f"https://host{number % 5000}.example/section/{number}/feed.xml"
+        source = Source(
+            id=SourceId(id_of(seq_at(now), number)),
+            url=url,
+            watch_url=url,
+            type="feed",
+            detection=Detection("feed", "high", "root element <rss version='2.0'>, 25 items", url, "text/xml"),
+            created_at=now,
+            updated_at=now,
+        )
+        hot = HotState(
+            validators=Validators(f'"{number:x}-5f2a"', "Sat, 21 Nov 2026 10:00:00 GMT", f"{number:024x}"),
+            looks=900,
+            last_look_at=now,
+            last_success_at=now,
+            next_look_at=Millis(now + 1_800_000 + number),
+            last_status=304,
+            pace=b"\x84\xa7max_age\xcb\x00\x00\x00\x00\x00\x00\x00\x00",
+        )
+        live = Live(source, hot)
+        return ChildSpec(source.id, PolledSource(ports, live, tier).run, mailbox=live.mailbox)
+
+    return make
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps(trio.run(_measure, sys.argv[1])))
+    else:
+        for row in rows():
+            print(row)
