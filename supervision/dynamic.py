@@ -17,7 +17,7 @@ from typing import assert_never
 import trio
 
 from supervision.alarm import Alarm, is_alarming
-from supervision.child import CLEANUP_GRACE, Child, live
+from supervision.child import Child, live
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild, Stopping
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
 from supervision.snapshot import SLICE, RawRow, Snapshot, Status, StepClock, picture
@@ -82,6 +82,7 @@ class DynamicSupervisor:
         self._chance = chance
         self._alarm = Teller(alarm)
         self._nursery: trio.Nursery | None = None
+        self._running: trio.Event | None = None
         self._ends: OrderedDict[str, End] = OrderedDict()
         self._reset()
 
@@ -89,7 +90,7 @@ class DynamicSupervisor:
         self._children: dict[str, Child] = {}
         self._counts = dict.fromkeys(State, 0)
         self._restarts = 0
-        self._alarming = self._asked = False
+        self._alarming = self._asked = self._now = False
         self._empty: trio.Event | None = None
         self._job = trio.CancelScope()
         self._polite = trio.CancelScope()
@@ -106,6 +107,9 @@ class DynamicSupervisor:
         self._begin(child)
         try:
             async with trio.open_nursery() as self._nursery:
+                if self._running is not None:
+                    self._running.set()
+                    self._running = None
                 if child is not None:
                     child.ready()
                 try:
@@ -113,8 +117,7 @@ class DynamicSupervisor:
                         await trio.sleep_forever()
                 finally:
                     self._asked = True
-                    with trio.move_on_after(self._stop_budget + CLEANUP_GRACE, shield=True):
-                        await self._stop_children()
+                    await self._stop_children()
         finally:
             self._nursery = None
 
@@ -124,6 +127,7 @@ class DynamicSupervisor:
             return
         self._asked = True
         if now:
+            self._now = True
             self._polite.cancel()
         self._job.cancel()
 
@@ -164,6 +168,13 @@ class DynamicSupervisor:
             raise NoSuchChild(id)
         await trio.lowlevel.checkpoint()
         return end
+
+    async def wait_running(self) -> None:
+        """Wait until children can be started: for whoever has only just spawned `run`."""
+        while self._nursery is None:
+            if self._running is None:
+                self._running = trio.Event()
+            await self._running.wait()
 
     def has(self, id: str) -> bool:
         """Whether a child of this id is alive, in whatever state."""
@@ -299,25 +310,20 @@ class DynamicSupervisor:
                 self.steps = child.owner.steps
 
     async def _stop_children(self) -> None:
-        """Ask all, wait within the budget, cancel the rest."""
+        """Ask all and wait, within the budget; cancel the rest, however long the machine takes for that."""
         children = list(self._children.values())
-        self._polite.deadline = trio.current_time() + self._stop_budget
-        with self._polite:
+        with trio.move_on_after(0 if self._now else self._stop_budget, shield=True) as self._polite:
             await _in_slices(children, lambda child: child.ask(math.inf))
-            await self._wait_empty()
+            if self._children:
+                self._empty = trio.Event()
+                await self._empty.wait()
         await _in_slices(children, Child.cut)
-        await self._wait_empty()
-
-    async def _wait_empty(self) -> None:
-        if self._children:
-            self._empty = trio.Event()
-            await self._empty.wait()
 
 
 async def _in_slices(children: list[Child], act: Callable[[Child], None]) -> None:
-    """Act on each child that is alive, letting other tasks run in between."""
+    """Act on each child that is alive, letting other tasks run in between; no cancellation leaves any of them out."""
     for start in range(0, len(children), STOP_SLICE):
         for child in children[start : start + STOP_SLICE]:
             if child.alive:
                 act(child)
-        await trio.lowlevel.checkpoint()
+        await trio.lowlevel.cancel_shielded_checkpoint()

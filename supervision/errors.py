@@ -90,7 +90,7 @@ def _leaf(error: BaseException) -> Crash:
 
 
 def _frames(traceback: TracebackType | None) -> tuple[str, ...]:
-    """Walk by hand: the traceback module would read source files for every frame, at every crash."""
+    """Walk by hand: the traceback module would open a file for every frame, at every crash."""
     kept: list[str] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code

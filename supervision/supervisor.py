@@ -97,6 +97,8 @@ class Supervisor:
                     self._asked = True
                     with trio.move_on_after(self._longest_stop(), shield=True):
                         await self._stop_children()
+                    for left in self._children:
+                        left.cut()
         finally:
             self._nursery = None
         if self._fault is not None:
@@ -231,12 +233,15 @@ class Supervisor:
             await child.wait_ended(child.spec.shutdown)
         await trio.sleep_until(max(self._not_before, trio.current_time()))
         while self._from < len(self._children):
+            # A wait that was over already when the job was cancelled returns as if nothing had happened.
+            await trio.lowlevel.checkpoint_if_cancelled()
             child = self._children[self._from]
             if not child.alive and not (child.end is not None and child.spec.restart is Restart.TEMPORARY):
                 assert self._nursery is not None
                 child.begin()
                 self._nursery.start_soon(live, child, name=child.path)
             await child.wait_settled()
+            await trio.lowlevel.checkpoint_if_cancelled()
             self._from += 1
 
     def _restart_from(self, index: int, not_before: float) -> None:

@@ -4,6 +4,7 @@ import trio
 
 from supervision import Latest
 from supervision.latest import WAKE_SLICE
+from tests.supervision.batches import batch_sizes
 
 
 async def test_p4_a_slow_reader_misses_values_but_never_the_last(autojump_clock: trio.testing.MockClock) -> None:
@@ -35,11 +36,6 @@ async def test_a_reader_that_is_behind_does_not_wait() -> None:
 async def test_s15_one_change_never_makes_more_than_a_thousand_tasks_runnable() -> None:
     slot = Latest(0)
     woken = 0
-    batches: list[int] = []
-
-    class Counting(trio.abc.Instrument):
-        def before_io_wait(self, timeout: float) -> None:
-            batches.append(trio.lowlevel.current_statistics().tasks_runnable)
 
     async def waiter() -> None:
         nonlocal woken
@@ -52,12 +48,10 @@ async def test_s15_one_change_never_makes_more_than_a_thousand_tasks_runnable() 
         for _ in range(3_500):
             nursery.start_soon(waiter)
         await trio.testing.wait_all_tasks_blocked()
-        instrument = Counting()
-        trio.lowlevel.add_instrument(instrument)
-        slot.set(1)
-        while woken < 3_500:
-            await trio.lowlevel.checkpoint()
-        trio.lowlevel.remove_instrument(instrument)
+        with batch_sizes() as batches:
+            slot.set(1)
+            while woken < 3_500:
+                await trio.lowlevel.checkpoint()
     assert WAKE_SLICE <= max(batches) <= WAKE_SLICE + 1
 
 

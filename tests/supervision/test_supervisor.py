@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from supervision import (
+    Backoff,
     Change,
     Child,
     ChildSpec,
@@ -177,6 +178,21 @@ async def test_s4_two_levels_make_at_most_16_restarts_and_a_third_is_refused(
     assert "last: Escalate: root/inner/bad: needs more than 3 restarts" in caught.value.reason
     with pytest.raises(InvalidSpec, match="3 levels escalate"):
         Supervisor("top", [ChildSpec("root", tree.run)], chance=chance)
+
+
+async def test_s5_a_root_that_gives_up_is_gone_within_its_budgets(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    """The runtime's part; `test_examples.py` shows the exit code of a process."""
+    specs = [
+        ChildSpec("log", deaf, shutdown=5),
+        ChildSpec("bad", crash_after_a_second, backoff=Backoff(0, 0)),
+        ChildSpec("web", deaf, shutdown=4),
+    ]
+    began = trio.current_time()
+    with pytest.raises(Escalate, match="root/bad"):
+        await Supervisor("root", specs, period=60, chance=chance).run()
+    assert trio.current_time() - began == pytest.approx(4 + 4 + 5)
 
 
 async def test_s9_static_children_stop_in_reverse_each_within_its_own_budget(

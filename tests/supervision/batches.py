@@ -1,0 +1,25 @@
+"""Counting how many tasks become runnable at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import trio
+
+
+@contextmanager
+def batch_sizes() -> Iterator[list[int]]:
+    """Collect how many tasks were runnable at each turn of the loop."""
+    sizes: list[int] = []
+
+    class Counting(trio.abc.Instrument):
+        def before_io_wait(self, timeout: float) -> None:
+            sizes.append(trio.lowlevel.current_statistics().tasks_runnable)
+
+    instrument = Counting()
+    trio.lowlevel.add_instrument(instrument)
+    try:
+        yield sizes
+    finally:
+        trio.lowlevel.remove_instrument(instrument)

@@ -1,0 +1,43 @@
+"""The room stands on its own: it can be quoted as a library."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import supervision
+from supervision.breaker import diagram
+from supervision.policy import AGAIN, Restart
+from tests.rules.source_files import ROOT, modules
+
+README = ROOT / "supervision" / "README.md"
+
+
+def test_importing_the_room_brings_in_trio_and_nothing_of_ours() -> None:
+    others = {"actors", "storage", "api", "sanderling", "msgspec", "httpx", "quart"}
+    code = f"import supervision, sys; found = {others!r} & set(sys.modules); assert not found, found"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_no_word_of_the_product_is_in_it() -> None:
+    words = re.compile(r"\b(sources?|feeds?|urls?|event log|webhooks?|sanderling|http)\b", re.IGNORECASE)
+    texts = [*modules("supervision"), README]
+    found = [(path.name, word) for path in texts for word in words.findall(path.read_text("utf-8"))]
+    assert found == []
+
+
+def test_the_public_face_is_complete_and_sorted() -> None:
+    assert supervision.__all__ == sorted(supervision.__all__, key=lambda name: (name[0].islower(), name))
+    assert all(hasattr(supervision, name) for name in supervision.__all__)
+
+
+def test_the_breaker_of_the_documentation_is_the_table_of_the_code() -> None:
+    assert diagram() in README.read_text("utf-8")
+
+
+def test_the_policy_of_the_documentation_is_the_table_of_the_code() -> None:
+    said = {False: "again", True: "end"}
+    for crashed, name in ((False, "returned"), (True, "raised an exception")):
+        cells = " | ".join(said[not AGAIN[crashed, kind]] for kind in Restart)
+        assert f"| {name} | {cells} |" in README.read_text("utf-8")
