@@ -1,8 +1,8 @@
 """What every storage engine promises: SQLite, the simulation's in-memory one, and later PostgreSQL.
 
-`tests/contract` runs one suite over all of them. Three promises carry the product: `append` is one transaction (events and
-source states, all or nothing) and its order is the ids' order; a read never outlives its page; durable cursors move by
-compare-and-set together with what they caused. A cancelled write may still happen: its caller knows nothing until it
+`tests/contract` runs one suite over all of them. Three promises carry the product: `append` is one transaction (events
+and source states, all or nothing) and its order is the ids' order; a read never outlives its page; durable cursors move
+by compare-and-set together with what they caused. A cancelled write may still happen: its caller knows nothing until it
 looks. Every write names a `Lease`, whose epoch is the fencing token: a write of an earlier life raises `Fenced`.
 """
 
@@ -31,7 +31,7 @@ class Lease(NamedTuple):
 
 
 Stamp = Callable[[Seq, str, SourceId, Draft], bytes]
-"""Makes the signed wire JSON of an event from its position, its id, its source and its draft. Pure; may run in a thread."""
+"""Makes the signed wire JSON of an event from its position, id, source and draft. Pure; may run in a thread."""
 
 
 class Mint(Protocol):
@@ -58,7 +58,7 @@ class EventLog(Protocol):
         """Save states without events, in one transaction; states of unknown sources are skipped."""
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
-        """Return at most `limit` (<= 500) events after `after`, oldest first, having looked at most at `budget` rows."""
+        """Return up to `limit` (1 to 500) events after `after`, oldest first, having looked at `budget` rows at most."""
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return events before `before`, newest first; `scanned` is the lowest position looked at (0 at the end)."""

@@ -118,6 +118,7 @@ class MemoryLog:
 def _sift(looked: Sequence[Stored], limit: int, where: Filter, end: Seq) -> tuple[Sequence[Stored], Seq]:
     """Return the first events that pass, and how far the look got: to its end, or to the last event of a full page."""
     limit = min(limit, MOST)
+    assert limit > 0, f"a page of {limit} events makes no progress"
     found: list[Stored] = []
     for event in looked:
         if where.admits(event):

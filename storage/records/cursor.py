@@ -38,7 +38,10 @@ EVERYTHING = Filter()
 
 
 class Page(NamedTuple):
-    """What a read found. Go on from `scanned`: it moves even when nothing passed the filter."""
+    """What a read found. Go on from `scanned`: it moves even when nothing passed the filter.
+
+    `head` is the newest position, as in `Bounds`; a forward read that has reached the end has scanned up to it.
+    """
 
     events: Sequence[Stored]
     scanned: Seq
@@ -46,7 +49,11 @@ class Page(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The log's ends. `floor`: everything at or below it has been deleted by retention (0 when nothing was)."""
+    """The log's ends.
+
+    `floor`: everything at or below it has been deleted by retention (0 when nothing was). `oldest`: the oldest event
+    that is there (0 when none is). `newest`: the newest position that anyone may have seen, its event there or not.
+    """
 
     floor: Seq
     oldest: Seq

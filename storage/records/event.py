@@ -66,8 +66,8 @@ class Delta(Struct, frozen=True):
 class Draft(Struct, frozen=True):
     """What a source tier found, before the recorder gives it an id, times and a signature.
 
-    `content` is NFC text, already capped; `content_hash` is of the uncut text. `url` is of the content, which may differ
-    from the source's.
+    `content` is NFC text, already capped; `content_hash` is of the uncut text. `url` is of the content, which may
+    differ from the source's.
     """
 
     source_type: SourceType

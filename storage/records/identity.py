@@ -1,7 +1,7 @@
 """Identifiers and positions: UUIDv7 text, the log's key, and milliseconds.
 
-The log's key (`Seq`) is the head of an event's UUIDv7 (RFC 9562, 6.2 method 1): 48 bits of milliseconds, then a counter of
-15 bits (12 in rand_a, 3 at the head of rand_b). `seq_of` and `first_id_of` are arithmetic, so a cursor needs no lookup,
+The log's key (`Seq`) is the head of an event's UUIDv7 (RFC 9562, 6.2 method 1): 48 bits of milliseconds, then a counter
+of 15 bits (12 in rand_a, 3 at the head of rand_b). `seq_of` and `seq_at` are arithmetic, so a cursor needs no lookup,
 the log needs no index over ids, and a time is a key range.
 """
 

@@ -1,8 +1,8 @@
 """A watched source: what the user asked for, what was detected, and what the watching remembers.
 
 Three classes of state, by when they are saved (STORAGE rule 5): what belongs to a harvest goes with it in one
-transaction (`base`, the validators in `hot`); a breaker that opens goes with the next group commit; counters and times are
-swept lazily. Hot and base are separate tables because hot is 450 bytes and base up to 12 KB.
+transaction (`base`, the validators in `hot`); a breaker that opens goes with the next group commit; counters and times
+are swept lazily. Hot and base are separate tables because hot is 450 bytes and base up to 12 KB.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ class Source(Struct, frozen=True):
 
 
 class Validators(Struct, frozen=True):
-    """What makes the next request conditional, and the hash of the body they belong to."""
+    """What makes the next request conditional, the hash of the body they belong to, and the URL that gave them."""
 
     etag: str | None = None
     last_modified: str | None = None
     body_hash: str | None = None
+    url: str | None = None
 
 
 class HotState(Struct, frozen=True):

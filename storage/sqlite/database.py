@@ -7,6 +7,7 @@ then the log's newest position beside the head mark, and only then the readers.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -41,7 +42,8 @@ async def open_sqlite(folder: Path, *, clock: Callable[[], float], owner: str, w
     """Open the engine over a folder, made when missing.
 
     `clock` is the wall clock in seconds, `owner` names the process in the lease, `warn` hears sentences that an
-    operator must read. Raises Locked, NewerSchema, Corrupt, DiskFull, Unavailable.
+    operator must read. Raises Locked, NewerSchema, Corrupt, DiskFull, Unavailable, and OSError when
+    the folder can't be made.
     """
     database = prepare(folder)
     lock = FolderLock(folder)
@@ -198,14 +200,26 @@ def open_keys(folder: Path) -> CommandKeys:
     connection = connect(database, COMMAND)
     try:
         with translated():
-            if version_of(connection) < len(STEPS):
-                lock = FolderLock(folder)
-                lock.acquire()
-                try:
-                    migrate(connection)
-                finally:
-                    lock.release()
+            _bring_up_to_date(connection, FolderLock(folder))
     except BaseException:
         connection.close()
         raise
     return CommandKeys(connection)
+
+
+def _bring_up_to_date(connection: sqlite3.Connection, lock: FolderLock) -> None:
+    """Migrate under the folder's lock, unless there is nothing to do; a server that just starts may do it for us."""
+    tries = 0
+    while version_of(connection) < len(STEPS):
+        try:
+            lock.acquire()
+        except Locked:
+            tries += 1
+            if tries > LOCK_TRIES:
+                raise
+            time.sleep(LOCK_PAUSE)
+        else:
+            try:
+                migrate(connection)
+            finally:
+                lock.release()

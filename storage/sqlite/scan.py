@@ -109,7 +109,9 @@ class _Scan:
     ) -> None:
         self._connection, self._ids, self._way, self._end = connection, ids, way, end
         self._limit, self._where, self._budget = min(wish.limit, MOST), wish.where, wish.budget
+        self._columns = msgspec.structs.replace(wish.where, tags=())
         self._keys = self._few_sources()
+        assert self._limit > 0, f"a page of {wish.limit} events makes no progress"
 
     def run(self, start: Seq) -> tuple[Sequence[Stored], Seq]:
         """Return the events found, and how far the look got."""
@@ -121,8 +123,8 @@ class _Scan:
             most = min(self._budget, SIFTED if sifts else self._limit - len(found))
             positions, rows = self._fetch(at, most)
             for row in rows:
-                if where.kinds and row[2] not in where.kinds:
-                    continue  # no need to look into the body
+                if sifts and not self._may_pass(row):
+                    continue
                 event = _stored(self._connection, self._ids, row)
                 if where.admits(event):
                     found.append(event)
@@ -133,6 +135,10 @@ class _Scan:
             at = positions[-1]
             self._budget -= most
         return found, at
+
+    def _may_pass(self, row: Row) -> bool:
+        """Return whether a row passes as far as its columns tell, without a look into its body."""
+        return self._columns.admits(Stored(row[0], _source_of(self._connection, self._ids, row[1]), row[2], (), b""))
 
     def _few_sources(self) -> Sequence[int] | None:
         """Return the numbers of the sources that the filter names, or None when it names none or many."""
@@ -156,16 +162,21 @@ class _Scan:
         return positions, [row for row in found if row is not None]  # retention may have been quicker
 
 
-def _stored(connection: sqlite3.Connection, ids: dict[int, SourceId], row: Row) -> Stored:
-    seq, number, kind, codec, body = row
-    if codec != 0:
-        raise NewerSchema(f"event {seq} is stored in form {codec}, which this program does not know")
+def _source_of(connection: sqlite3.Connection, ids: dict[int, SourceId], number: int) -> SourceId:
+    """Return a source's id, from memory or from its row."""
     source = ids.get(number)
     if source is None:
         (source,) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
         ids[number] = source
+    return source
+
+
+def _stored(connection: sqlite3.Connection, ids: dict[int, SourceId], row: Row) -> Stored:
+    seq, number, kind, codec, body = row
+    if codec != 0:
+        raise NewerSchema(f"event {seq} is stored in form {codec}, which this program does not know")
     try:
         tags = tags_in(body)
     except msgspec.DecodeError as error:
         raise Corrupt(f"the body of event {seq} is damaged: {error}") from error
-    return Stored(seq, source, kind, tags, body)
+    return Stored(seq, _source_of(connection, ids, number), kind, tags, body)

@@ -193,14 +193,16 @@ class Writer:
             head = self._attempt(connection, tickets)
         except Exception as error:
             _roll_back(connection)
-            failure = in_our_words(error)
-            if len(tickets) > 1 and not isinstance(failure, Unavailable):
+            # After an I/O error it is not known what has reached the disk: nobody tries again on his own.
+            if len(tickets) > 1 and not isinstance(in_our_words(error), Unavailable):
                 for ticket in tickets:
                     ticket.error = None
                     self._commit(connection, [ticket])
                 return
             for ticket in tickets:
                 ticket.error = in_our_words(error)  # an exception each, as each gets a traceback of its own
+                if ticket.error is not error:
+                    ticket.error.__cause__ = error
         else:
             self._head = max(self._head, head)
 

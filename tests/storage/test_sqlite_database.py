@@ -331,6 +331,19 @@ async def test_a_command_makes_the_folder_when_there_is_none(tmp_path: Path) -> 
     await storage.aclose()
 
 
+async def test_commands_that_come_first_all_at_once_make_one_database(tmp_path: Path) -> None:
+    def add(number: int) -> None:
+        with open_keys(tmp_path / "new") as keys:
+            keys.add(an_api_key(str(number)))
+
+    async with trio.open_nursery() as nursery:
+        for number in range(8):
+            nursery.start_soon(trio.to_thread.run_sync, add, number)
+        storage = await opened(tmp_path / "new")
+    assert len(await storage.keys.all()) == 8
+    await storage.aclose()
+
+
 async def test_a_command_does_not_change_the_schema_under_a_server(tmp_path: Path) -> None:
     storage = await opened(tmp_path)
     with sqlite3.connect(tmp_path / DATABASE) as other:
