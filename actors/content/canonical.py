@@ -58,64 +58,77 @@ _SOME = r"(?:\d+|eine[rmn]?|une?|en|ett)"
 
 
 class _Mask(NamedTuple):
-    """A pattern is tried only on text that holds one of its signs (none: a digit): most blocks hold none of any."""
+    """A pattern is tried only on text with one of its signs (see `_signs_in`): most blocks have none of any."""
 
     name: str
-    signs: tuple[str, ...]
+    signs: frozenset[str]
     pattern: re.Pattern[str]
 
 
 def _mask(name: str, signs: str, pattern: str) -> _Mask:
-    return _Mask(f" ⟨{name}⟩ ", tuple(signs.split("|")) if signs else (), re.compile(pattern))
+    return _Mask(f" ⟨{name}⟩ ", frozenset(signs.split()), re.compile(pattern))
 
+
+_LONG = "⟨long⟩"
+"""The sign of a word that may be machine-made."""
+_MARKS = (":", "©", "(c)", "°")
 
 # Masks that hold anywhere: no edit of content is only this.
 _ANYWHERE = (
     _mask("stamp", ":", rf"\b{_STAMPED}\b[^.\d]{{0,24}}{_DATE}[ ,t-]*(?:at |um |kl\.? |à )?{_CLOCK}"),
     _mask(
         "copyright",
-        "©|(c)|copyright",
+        "© (c) copyright",
         r"(?:©|\(c\)|\bcopyright\b)[^.\d]{0,40}(?:19|20)\d\d(?:\s?-\s?(?:19|20)?\d\d\b)?"
         r"|\b(?:19|20)\d\d(?:\s?-\s?(?:19|20)\d\d)?\s?(?:©|\(c\))",
     ),
-    _mask("id", "-", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
+    _mask("id", _LONG, r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
     _mask(
         "id",
-        "",
+        _LONG,
         r"(?<![\d.,$€£])\b(?:\d{10,}|(?=[0-9a-f]{0,40}\d)(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{10,})\b(?!\s?[%€$£])",
     ),
     _mask(
         "ago",
-        "vor |il y a|för |hace ",
+        "vor il för hace",
         rf"\b(?:vor|il y a|för|hace)\s(?:weniger als |ca\. |etwa |environ )?{_SOME}\s?{_UNIT}\b(?:\ssedan)?",
     ),
     _mask(
         "ago",
-        " ago| sedan",
+        "ago sedan",
         rf"\b(?:about |almost |over )?(?:\d+|an?|one)\s?{_UNIT}(?:,? (?:and )?\d+\s?{_UNIT})?\s(?:ago|sedan)\b",
     ),
-    _mask("took", "took |in ", r"\b(?:took|in)\s\d+(?:[.,]\d+)?\s?(?:s|sec|seconds|ms|milliseconds)\b"),
+    _mask("took", "took in", r"\b(?:took|in)\s\d+(?:[.,]\d+)?\s?(?:s|sec|seconds|ms|milliseconds)\b"),
 )
 
 # Masks for short blocks outside of table cells: labels, bylines, teasers. In a sentence these figures can be the news.
+_COUNT_SIGNS = (
+    "view views comment comments reply replies reaction reactions like likes share shares vote votes point points"
+    " upvote upvotes star stars fork forks watchers follower followers subscriber subscribers reader readers visitor visitors"
+    " online reading watching viewing kommentar kommentare aufrufe besucher leser empfehlung empfehlungen geteilt"
+    " antworten abonnenten commentaire commentaires vue vues partage partages abonnés kommentarer visningar läsare"
+    " gillar gilla delningar"
+)
 _LABELS = (
     _mask("when", ":", rf"{_DATE}[ ,t•·|-]*(?:at |um |kl\.? |à )?{_CLOCK}"),
     _mask("clock", ":", rf"(?<![\d.,:$€£]){_CLOCK}"),
     _mask("clock", "uhr", r"\b\d{1,2}\.\d\d\suhr\b"),
-    _mask("count", "", rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
-    _mask("count", "", rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
-    _mask("ago", "read|lesezeit|lecture|läsning", rf"\b\d+\s?{_UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
+    _mask("count", _COUNT_SIGNS, rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
+    _mask("count", _COUNT_SIGNS, rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
+    _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{_UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
     _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
 )
-_NOW = re.compile(
-    r"\b(?:just now|gerade eben|à l'instant|just nu|heute|gestern|today|yesterday|idag|igår|aujourd'hui|hier)\b,?"
+_NOW = _mask(
+    "now",
+    "now eben instant nu heute gestern today yesterday idag igår hier aujourd'hui l'instant",
+    r"\b(?:just now|gerade eben|à l'instant|just nu|heute|gestern|today|yesterday|idag|igår|aujourd'hui|hier)\b,?",
 )
-_NOW_SIGNS = frozenset(
-    ("now", "eben", "instant", "l'instant", "nu", "heute", "gestern", "today", "yesterday", "idag", "igår", "hier",
-     "aujourd'hui")
-)  # fmt: skip
+_MONTH_SIGNS = frozenset(
+    ("january", "february", "march", "april", "june", "july", "august", "sept", "september", "october", "november")
+    + ("december",)
+)
 _FULL_MONTH = re.compile(
-    r"\b(jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?(?=\s\d)"
+    r"\b(jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)\.?(?=\s\d)"
 )
 _WORD = re.compile(r"[\w']+")
 _DIGIT = re.compile(r"\d")
@@ -123,6 +136,7 @@ _GLUED = re.compile(r"(?<=[a-zäöüß])(?=\d)|(?<=\d{4})(?=\d{1,2}:\d\d)")
 _POINTS = str.maketrans(dict.fromkeys(";:!?\"'()[]|•·*›»", " "))
 _EDGES = re.compile(r"(?<!\d)[.,-]+|[.,-]+(?!\d)")
 
+SHORTEST_ID = 8
 LABEL_WORDS = 10
 """A block of at most so many words is a label or a teaser, not a sentence."""
 
@@ -139,21 +153,34 @@ def canonical(text: str, *, cell: bool = False) -> str:
         text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
     text = text.casefold()
     short = not cell and text.count(" ") < LABEL_WORDS
-    text = _masked(text, short)
-    if short and not _NOW_SIGNS.isdisjoint(_WORD.findall(text)):
-        text = _NOW.sub(" ⟨now⟩ ", text)
+    figures = _DIGIT.search(text) is not None
+    if figures or short:
+        text = _masked(text, short, figures)
     return " ".join(_EDGES.sub(" ", text.translate(_POINTS)).split())
 
 
-def _masked(text: str, short: bool) -> str:
-    figures = _DIGIT.search(text) is not None
-    text = _applied(_ANYWHERE, _FULL_MONTH.sub(r"\1", text) if figures else text, figures)
-    return _applied(_LABELS, _GLUED.sub(" ", text), figures) if short and figures else text
+def _masked(text: str, short: bool, figures: bool) -> str:
+    signs = _signs_in(text, figures)
+    if not _MONTH_SIGNS.isdisjoint(signs):
+        text = _FULL_MONTH.sub(r"\1", text)
+    text = _applied(_ANYWHERE, text, signs)
+    if short and figures:
+        text = _applied(_LABELS, _GLUED.sub(" ", text), signs)
+    return _applied((_NOW,), text, signs) if short else text
 
 
-def _applied(masks: tuple[_Mask, ...], text: str, figures: bool) -> str:
-    for name, signs, pattern in masks:
-        if any(sign in text for sign in signs) if signs else figures:
+def _signs_in(text: str, figures: bool) -> set[str]:
+    """Return the words of a text and the marks in it; with `figures`, a word that is long enough for an id is one."""
+    signs = set(_WORD.findall(text))
+    if figures and max(map(len, signs)) >= SHORTEST_ID:
+        signs.add(_LONG)
+    signs.update(mark for mark in _MARKS if mark in text)
+    return signs
+
+
+def _applied(masks: tuple[_Mask, ...], text: str, signs: set[str]) -> str:
+    for name, wanted, pattern in masks:
+        if not wanted.isdisjoint(signs):
             text = pattern.sub(name, text)
     return text
 

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
+from actors.content.traits import CELL
+
 MOST_TEXT = 192 * 1024
 """Characters of settled text that are kept, some 64 KiB deflated; of the blocks beyond it only the keys are."""
 MOST_RECENT = 1_500
@@ -30,6 +32,7 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """
 
     version: int = 1
+    """Changes with the canonical form of blocks too, because keys are compared across looks."""
     texts: bytes = b""
     keys: bytes = b""
     traits: bytes = b""
@@ -89,6 +92,14 @@ def settled_of(memory: PageMemory) -> Settled:
     )
     texts = tuple(text.split("\n"))[: len(keys)] if keys else ()
     return Settled(texts, keys, tuple(memory.traits))
+
+
+def known_keys(memory: PageMemory) -> dict[tuple[str, bool], str]:
+    """Return the key of each told (text, is a cell)."""
+    told = settled_of(memory)
+    return {
+        (text, bool(trait & CELL)): key for text, trait, key in zip(told.texts, told.traits, told.keys, strict=False)
+    }
 
 
 def unpack_keys(packed: bytes) -> tuple[str, ...]:

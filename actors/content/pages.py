@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -18,6 +20,7 @@ from actors.content.traits import CELL
 from actors.content.walls import trouble_of
 from storage.records.identity import Millis
 
+NOTHING_KNOWN: Mapping[tuple[str, bool], str] = MappingProxyType({})
 _MOST_LABEL = 1_000
 _TITLE_NAMES = ("og:title", "twitter:title", "dc.title")
 _AUTHOR_NAMES = ("author", "article:author", "dc.creator", "parsely-author", "byl")
@@ -86,8 +89,18 @@ def read_tree(
     )
 
 
-def reading_of(root: markup.Element, blocks: Blocks, content: str, *, narrowed: bool) -> PageReading:
-    """Return the reading of a tree whose blocks and content are known."""
+def reading_of(
+    root: markup.Element,
+    blocks: Blocks,
+    content: str,
+    *,
+    narrowed: bool,
+    known: Mapping[tuple[str, bool], str] = NOTHING_KNOWN,
+) -> PageReading:
+    """Return the reading of a tree whose blocks and content are known.
+
+    `known` has keys of (text, is a cell) from an earlier look: most blocks are as they were, and a key is the dearest part.
+    """
     named = _metas(root)
     title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
     texts = tuple(normalise(text) for text in blocks.texts)
@@ -97,7 +110,10 @@ def reading_of(root: markup.Element, blocks: Blocks, content: str, *, narrowed: 
         published_at=_published(root, named),
         content=normalise(content),
         blocks=texts,
-        keys=tuple(canonical.key(t, cell=bool(r & CELL)) for t, r in zip(texts, blocks.traits, strict=True)),
+        keys=tuple(
+            known.get((t, bool(r & CELL))) or canonical.key(t, cell=bool(r & CELL))
+            for t, r in zip(texts, blocks.traits, strict=True)
+        ),
         trouble=None if narrowed else trouble_of(root, title, blocks),
         traits=blocks.traits,
         partial=blocks.partial,

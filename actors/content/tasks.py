@@ -14,8 +14,8 @@ from actors.content.feeds import read_feed
 from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import read_frame
 from actors.content.main_text import main_text
-from actors.content.memory import decode_memory, encode
-from actors.content.pages import PageReading, read_page, read_tree, reading_of
+from actors.content.memory import decode_memory, encode, known_keys
+from actors.content.pages import NOTHING_KNOWN, PageReading, read_page, read_tree, reading_of
 from actors.content.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
 from actors.content.text import cap, normalise
 
@@ -50,8 +50,9 @@ def _look_page(request: bytes) -> bytes:
 def look_page(asked: PageRequest) -> PageLook:
     """Read a page and judge it against its memory; the main text is sought only where an event may carry it."""
     root, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)
-    reading = reading_of(root, blocks, "", narrowed=asked.selector is not None)
     memory = decode_memory(asked.memory) if asked.memory else None
+    known = known_keys(memory) if memory is not None else NOTHING_KNOWN
+    reading = reading_of(root, blocks, "", narrowed=asked.selector is not None, known=known)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     verdict = judge(memory, reading)
