@@ -27,7 +27,7 @@ from storage.records.identity import Seq
 from supervision import Child, Mailbox
 
 MOST_IN_FLIGHT = 4
-MOST_CLAIMED = 16
+MOST_CLAIMED = 32
 LONGEST_SLEEP = 3600.0
 """Seconds after which a sleeping actor looks at the wall clock again, which may have been set meanwhile."""
 LOOK_AGAIN = 1.0
@@ -74,6 +74,7 @@ class DestinationActor:
     async def run(self, child: Child) -> None:
         """Deliver until cancelled, at any point."""
         self._begin()
+        await self._settle()
         child.ready()
         while True:
             if await self._fill():
@@ -99,13 +100,17 @@ class DestinationActor:
     # --- claiming ------------------------------------------------------------------------------------------------
 
     async def _fill(self) -> bool:
-        """Claim what is due when the queue is empty; return whether there is something to deliver."""
-        if not self._queue or not self._width():
-            await self._settle()
+        """Claim what is due before the queue runs dry; return whether there is something to deliver."""
+        if len(self._queue) < MOST_IN_FLIGHT or not self._width():
             await self._read()
-            if not self._queue and self._width():
+            if self._width():
                 await self._claim()
         return bool(self._queue) and self._width() > 0
+
+    @property
+    def record(self) -> Destination | None:
+        """The destination as this actor last read or wrote it."""
+        return self._record
 
     async def _read(self) -> None:
         """Read the record again: it may have another URL, other secrets, or have been switched off or on."""

@@ -38,7 +38,6 @@ class DeliveryRegistry:
         self._base_url = base_url
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
         self._actors: dict[str, DestinationActor] = {}
-        self._known: dict[str, Destination] = {}
         self._room = trio.CapacityLimiter(MOST_REQUESTS)
         self._refreshing = trio.Lock()
         self._released = False
@@ -71,9 +70,8 @@ class DeliveryRegistry:
             for id, destination in stored.items():
                 if _is_open(destination):
                     self._start(id)
-                    if destination != self._known.get(id):
+                    if destination != self._actors[id].record:
                         self.nudge(id)
-            self._known = stored
 
     def mailbox(self, destination: str) -> Mailbox[DestinationMessage] | None:
         """Return the mailbox of a destination's actor; None when it has none, being disabled or unknown."""
