@@ -7,14 +7,11 @@ import pytest
 import trio
 
 from supervision import (
-    Backoff,
     Change,
     Child,
     ChildSpec,
     DynamicSupervisor,
-    Escalate,
     InvalidSpec,
-    NoSuchChild,
     Restart,
     State,
     Strategy,
@@ -107,92 +104,6 @@ async def test_s2_restart_after_any_exit_after_a_crash_or_never(
         tree.stop()
     again = kind is Restart.PERMANENT or (kind is Restart.TRANSIENT and crashes)
     assert lives == (2 if again else 1)
-
-
-async def test_s3_keyboard_interrupt_and_system_exit_pass_the_supervisor(
-    chance: random.Random, autojump_clock: trio.testing.MockClock
-) -> None:
-    for error in (KeyboardInterrupt, SystemExit):
-        log: list[str] = []
-
-        async def run(child: Child, error: type[BaseException] = error) -> None:
-            await trio.sleep(1)
-            raise error
-
-        specs = [ChildSpec("a", recorder(log, "a")), ChildSpec("b", run), ChildSpec("c", recorder(log, "c"))]
-        with pytest.raises(BaseExceptionGroup) as caught:
-            await Supervisor("root", specs, chance=chance).run()
-        assert caught.group_contains(error)
-        assert log == ["+a", "+c", "-c", "-a"], "the siblings are stopped in order even then"
-
-
-async def test_s4_too_many_restarts_stop_all_in_order_and_raise_one_plain_escalation(
-    chance: random.Random, autojump_clock: trio.testing.MockClock
-) -> None:
-    log: list[str] = []
-    specs = [
-        ChildSpec("a", recorder(log, "a")),
-        ChildSpec("bad", crash_after_a_second),
-        ChildSpec("c", recorder(log, "c")),
-    ]
-    with pytest.raises(Escalate) as caught:
-        await Supervisor("root", specs, chance=chance).run()
-    assert (caught.value.path, caught.value.child) == ("root", "bad")
-    assert caught.value.reason == "needs more than 3 restarts in 30 s; last: Boom: again"
-    assert log == ["+a", "+c", "-c", "-a"]
-    assert caught.value.__context__ is None
-
-
-async def test_s4_restarts_far_apart_never_escalate(
-    chance: random.Random, autojump_clock: trio.testing.MockClock
-) -> None:
-    async def run(child: Child) -> None:
-        await trio.sleep(11)
-        raise Boom
-
-    tree = Supervisor("root", [ChildSpec("a", run)], intensity=3, period=30, chance=chance)
-    with trio.move_on_after(10_000):
-        await tree.run()
-    with pytest.raises(NoSuchChild):
-        tree.status("b")
-    assert tree.status("a").restarts > 100
-
-
-async def test_s4_two_levels_make_at_most_16_restarts_and_a_third_is_refused(
-    chance: random.Random, autojump_clock: trio.testing.MockClock
-) -> None:
-    restarts = 0
-
-    def count(change: Change) -> None:
-        nonlocal restarts
-        restarts += change.new is State.BACKOFF
-
-    async def bad(child: Child) -> None:
-        raise Boom
-
-    inner = Supervisor("inner", [ChildSpec("bad", bad)], chance=chance)
-    tree = Supervisor("root", [ChildSpec("inner", inner.run)], period=60, chance=chance, on_change=count)
-    with pytest.raises(Escalate) as caught:
-        await tree.run()
-    assert restarts <= 16
-    assert "last: Escalate: root/inner/bad: needs more than 3 restarts" in caught.value.reason
-    with pytest.raises(InvalidSpec, match="3 levels escalate"):
-        Supervisor("top", [ChildSpec("root", tree.run)], chance=chance)
-
-
-async def test_s5_a_root_that_gives_up_is_gone_within_its_budgets(
-    chance: random.Random, autojump_clock: trio.testing.MockClock
-) -> None:
-    """The runtime's part; `test_examples.py` shows the exit code of a process."""
-    specs = [
-        ChildSpec("log", deaf, shutdown=5),
-        ChildSpec("bad", crash_after_a_second, backoff=Backoff(0, 0)),
-        ChildSpec("web", deaf, shutdown=4),
-    ]
-    began = trio.current_time()
-    with pytest.raises(Escalate, match="root/bad"):
-        await Supervisor("root", specs, period=60, chance=chance).run()
-    assert trio.current_time() - began == pytest.approx(4 + 4 + 5)
 
 
 async def test_s9_static_children_stop_in_reverse_each_within_its_own_budget(
