@@ -143,7 +143,7 @@ def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Mil
 
 def validators_of(fetched: Fetched) -> Validators:
     """Return what makes the next request conditional on this answer."""
-    return Validators(fetched.etag, fetched.last_modified, body_hash(fetched))
+    return Validators(fetched.etag, fetched.last_modified, body_hash(fetched), fetched.url)
 
 
 def first_state(fetched: Fetched, reading: Reading, at: Millis, ports: Ports, live: Live) -> SourceState:

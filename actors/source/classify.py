@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from actors.content.detection import FeedLink, Finding
 from actors.content.requests import DetectRequest
-from actors.egress.failures import LookFailed
+from actors.egress.failures import LookFailed, LookRefused
 from actors.egress.http import Fetched
 from actors.egress.url import Url, parse_url
 from actors.errors import Overloaded, Unprocessable, UrlRefused
@@ -48,11 +48,9 @@ async def classify(ports: Ports, url: Url, wanted: SourceType | None) -> Classif
     if url.scheme in ("ws", "wss"):
         if wanted not in (None, "push"):
             raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted)
-        await _check(ports, url)
         return await _handshake(ports, url)
     if wanted == "push":
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted)
-    await _check(ports, url)
     fetched, finding = await _look(ports, url.text)
     if finding.refusal is not None and wanted is None:
         raise Unprocessable(finding.refusal, "body.url", url.text)
@@ -66,14 +64,6 @@ async def classify(ports: Ports, url: Url, wanted: SourceType | None) -> Classif
     if chosen == "html":
         await _heed_robots(ports, fetched.url)
     return Classified(_detection(chosen, wanted, finding, fetched), url.text, fetched)
-
-
-async def _check(ports: Ports, url: Url) -> None:
-    """Have the guard judge the URL before anything is asked of anybody, so that its refusal keeps its rule."""
-    try:
-        await ports.egress.guard.check(url)
-    except LookFailed as failure:
-        raise refused(failure, url.text) from None
 
 
 async def _look(ports: Ports, text: str) -> tuple[Fetched, Finding]:
@@ -125,6 +115,8 @@ def _detection(chosen: SourceType, wanted: SourceType | None, finding: Finding, 
 
 def refused(failure: LookFailed, url: str) -> Exception:
     """Return what to tell the person whose URL could not be looked at."""
+    if isinstance(failure, LookRefused):
+        return failure.refusal
     if failure.retry_after is not None or failure.status in (429, 503):
         return Overloaded(failure.reason, round(failure.retry_after or 60))
     return Unprocessable(f"it can't be watched now: {failure.reason}", "body.url", url)

@@ -29,7 +29,11 @@ async def fetch(
         try:
             async with ports.looks:
                 fetched = await egress.http.get(
-                    url, etag=validators.etag, last_modified=validators.last_modified, accept=accept
+                    url,
+                    etag=validators.etag,
+                    last_modified=validators.last_modified,
+                    validated=validators.url,
+                    accept=accept,
                 )
         except LookFailed as failure:
             _tell_host(ports, url, source, failure)

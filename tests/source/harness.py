@@ -129,6 +129,10 @@ class Watching:
     async def add(self, url: str, **wish: Any) -> Added:
         return await self.registry_box.ask(lambda reply: AddSource(url, reply, **wish))
 
+    def events_from(self, position: int) -> list[dict[str, Any]]:
+        """The events from the `position`-th of the log on, however many there are."""
+        return [msgspec.json.decode(event.body) for event in self.disk.events[position:]]
+
     async def events(self) -> list[dict[str, Any]]:
         found = await self.storage.log.read(START, 500, EVERYTHING)
         return [msgspec.json.decode(event.body) for event in found.events]

@@ -4,6 +4,7 @@ import trio
 
 from storage.memory import Disk
 from tests.source.harness import rss, watching
+from tests.support.memory_network import Answer, web
 
 URL = "https://site.example/feed"
 
@@ -89,3 +90,13 @@ async def test_the_feed_that_a_page_advertises_is_watched_in_its_place(autojump_
         origin.bodies["/feed"] = rss("b", "a")
         await trio.sleep(3600)
         assert await service.titles() == ["b"]
+
+
+async def test_a_feed_behind_a_redirect_to_another_host_is_asked_conditionally(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        service.network.add("moved.example", "93.184.216.40", web(lambda asked: Answer(301, headers={"location": URL})))
+        origin.bodies["/feed"] = rss("a")
+        await service.add("http://moved.example/feed")
+        await trio.sleep(3600)
+        looks = origin.looks("/feed")[1:]
+        assert looks and all("if-none-match" in look.headers for look in looks)
