@@ -9,6 +9,7 @@ memory).
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from functools import partial
@@ -27,6 +28,7 @@ from api.reader import FellBehind, Reader
 
 if TYPE_CHECKING:
     from api.app import Api
+    from api.streams import Writer
     from storage.records.key import ApiKey
 
 OPENED = "sanderling.opened"
@@ -54,12 +56,18 @@ class Wire(trio.abc.Stream):
         self.on_eof: Callable[[], None] | None = None
         self._inner, self._patience = inner, patience
         self._sending: trio.CancelScope | None = None
+        plain = isinstance(inner, trio.SocketStream)
+        self._descriptor = inner.socket.fileno() if plain else None  # type: ignore[attr-defined]  # seen by `plain` only
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send everything, or cut the connection after the deadline, or when cancelled half way.
 
         Raises trio.BrokenResourceError when cut off, by either end.
         """
+        data = self.send_nowait(data)
+        if not data:
+            await trio.lowlevel.checkpoint()
+            return
         done = False
         try:
             with trio.CancelScope(deadline=trio.current_time() + self._patience) as self._sending:
@@ -71,6 +79,18 @@ class Wire(trio.abc.Stream):
                 await self._cut()
         if not done:
             raise trio.BrokenResourceError("the peer took nothing until the deadline")
+
+    def send_nowait(self, data: bytes | bytearray | memoryview) -> bytes | bytearray | memoryview:
+        """Send what a socket takes at once; return the rest (all of it, where there is no socket).
+
+        Trio's own send does the same and costs more than the system call. An error is left to the next `send_all`.
+        """
+        if self._descriptor is None or self.eof:
+            return data
+        try:
+            return data[os.write(self._descriptor, data) :]
+        except OSError:
+            return data
 
     async def wait_send_all_might_not_block(self) -> None:
         """Wait as the inner stream does."""
@@ -89,6 +109,7 @@ class Wire(trio.abc.Stream):
 
     async def aclose(self) -> None:
         """Close."""
+        self._descriptor = None  # the system gives the number to the next connection
         await self._inner.aclose()
 
     def hurry(self) -> None:
@@ -99,6 +120,7 @@ class Wire(trio.abc.Stream):
 
     async def _cut(self) -> None:
         self._ended()
+        self._descriptor = None
         await trio.aclose_forcefully(self._inner)
 
     def _ended(self) -> None:
@@ -158,29 +180,28 @@ class Connection(TCPServer):
         head["headers"] = [pair for pair in head["headers"] if pair[0].lower() != b"content-length"]
         key, reader = scope[OPENED]
         await send(head)
+        head["headers"] = scope["headers"] = []  # nobody reads them any more, and a stream may stay for weeks
         await self._feed(key, reader, self._writer(scope["http_version"], send))
         if not self._wire.eof:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _feed(self, key: ApiKey, reader: Reader, write: Any) -> None:
+    async def _feed(self, key: ApiKey, reader: Reader, writer: Writer) -> None:
         wire, streams = self._wire, self._api.streams
         with streams.opened(key) as scope:
             wire.on_eof = scope.cancel
             try:
                 if not wire.eof:
-                    await streams.feed(reader, write)
+                    await streams.feed(reader, writer)
             except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError, FellBehind):
                 pass  # the client is gone, or must come back with its cursor: both are a stream's ordinary end
             finally:
                 wire.on_eof = None
 
-    def _writer(self, version: str, send: Any) -> Any:
-        """Return what writes a piece of a body whose head has been sent."""
-        if version == "1.1":
-            return partial(_write_chunk, self._wire)
-        if version == "1.0":
-            return self._wire.send_all
-        return partial(_write_asgi, send, self._api.doors.settings.send_timeout)
+    def _writer(self, version: str, send: Any) -> Writer:
+        """Return what writes a body whose head has been sent."""
+        if version in ("1.0", "1.1"):
+            return _WireWriter(self._wire, chunked=version == "1.1")
+        return _AsgiWriter(send, self._api.doors.settings.send_timeout)
 
     async def _fail(self, send: Any, refusal: Refusal) -> None:
         body = refusal.encode(self._api.base_url)
@@ -189,14 +210,40 @@ class Connection(TCPServer):
         await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-async def _write_chunk(wire: Wire, data: bytes) -> None:
-    await wire.send_all(b"%x\r\n%b\r\n" % (len(data), data))
+class _WireWriter:
+    """Writes HTTP/1 straight to the wire, in chunks if the client knows them."""
+
+    __slots__ = ("_chunked", "_wire", "spoke")
+
+    def __init__(self, wire: Wire, *, chunked: bool) -> None:
+        self._wire, self._chunked = wire, chunked
+        self.spoke = trio.current_time()
+
+    def send_nowait(self, data: bytes) -> bytes:
+        if not data:
+            return b""
+        self.spoke = trio.current_time()
+        return bytes(self._wire.send_nowait(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data))
+
+    async def send(self, rest: bytes) -> None:
+        await self._wire.send_all(rest)
+        self.spoke = trio.current_time()
 
 
-async def _write_asgi(send: Any, patience: float, data: bytes) -> None:
-    """HTTP/2 has flow control of its own, which waits for the client's window."""
-    with trio.fail_after(patience):
-        await send({"type": "http.response.body", "body": data, "more_body": True})
+class _AsgiWriter:
+    """Writes through Hypercorn: HTTP/2 has flow control of its own, which waits for the client's window."""
+
+    def __init__(self, send: Any, patience: float) -> None:
+        self._send, self._patience = send, patience
+        self.spoke = trio.current_time()
+
+    def send_nowait(self, data: bytes) -> bytes:
+        return data
+
+    async def send(self, rest: bytes) -> None:
+        with trio.fail_after(self._patience):
+            await self._send({"type": "http.response.body", "body": rest, "more_body": True})
+        self.spoke = trio.current_time()
 
 
 async def _refuse(api: Api, protocol: H11Protocol, status: int) -> None:

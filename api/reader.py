@@ -15,7 +15,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 import msgspec
-import trio
 from msgspec import Struct
 
 from actors.query import Analysed, Query, matches
@@ -117,15 +116,12 @@ class Reader:
     async def take(self) -> bytes:
         """Return the frames of what is new and passes, oldest first; b"" when nothing of what was looked at did.
 
-        A checkpoint, unless frames are returned. If cancelled, nothing has been taken. Raises FellBehind.
+        Waits only for the log. If cancelled, nothing has been taken. Raises FellBehind.
         """
         if not self._page:
             recent = self._tail.since(self.cursor)
             if recent is not None:
-                frames = self._of_ring(recent)
-                if not frames:
-                    await trio.lowlevel.checkpoint()
-                return frames
+                return self._of_ring(recent)
             await self._read_page()
         return self._of_page()
 

@@ -8,23 +8,36 @@ while none is open, so an idle service has no timer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 import trio
 
 from actors.settings import Settings
 from api.problems import Refusal
 from api.reader import Reader, Texts
-from api.sse import head_of, keepalive, opening
+from api.sse import keepalive, opening
 from storage.interface import Storage
+from storage.records.body import id_in
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import Seq, id_of
 from storage.records.key import ApiKey
 
 KEY_CHECK = 0.5
 """Seconds between two looks at the keys of the open streams."""
-Write = Callable[[bytes], Awaitable[None]]
+
+
+class Writer(Protocol):
+    """Where a stream's bytes go. `spoke`: when something was last handed over, on Trio's clock."""
+
+    spoke: float
+
+    def send_nowait(self, data: bytes) -> bytes:
+        """Hand over what is taken at once, framed; return the rest, which must go through `send` next."""
+
+    async def send(self, rest: bytes) -> None:
+        """Hand over a rest, within a deadline. Raises trio.BrokenResourceError, trio.TooSlowError."""
 
 
 class Streams:
@@ -100,27 +113,25 @@ class Streams:
             else:
                 page = await self._storage.log.read_back(Seq(head + 1), 1, EVERYTHING)
                 body = page.events[0].body if page.events else None
-            self._newest = (head, head_of(body).id if body else id_of(head, 0))
+            self._newest = (head, id_in(body) if body else id_of(head, 0))
         return self._newest[1]
 
-    async def feed(self, reader: Reader, write: Write) -> None:
-        """Write a stream: the opening, then what is new as it comes, and signs of life. Ends when `write` raises."""
-        first = opening(reader.form, reader.replay_from)
-        if first:
-            await write(first)
-        spoke = trio.current_time()
+    async def feed(self, reader: Reader, writer: Writer) -> None:
+        """Write a stream: the opening, then what is new as it comes, and signs of life. Ends when a send raises.
+
+        One timer serves many events: it is not moved at each of them, but looked at again when it goes off. Only what a
+        client does not take at once is sent outside of it, since a send must not end in the middle.
+        """
+        rest = writer.send_nowait(opening(reader.form, reader.replay_from))
         while True:
-            frames = await reader.take()
-            if frames:
-                await write(frames)
-                spoke = trio.current_time()
-                continue
-            if reader.at_end():
-                with trio.move_on_at(spoke + self._settings.keepalive):
-                    await reader.wait()
-            if trio.current_time() >= spoke + self._settings.keepalive:
-                await write(keepalive(reader.form, await self.newest_id()))
-                spoke = trio.current_time()
+            if rest:
+                await writer.send(rest)
+            deadline = writer.spoke + self._settings.keepalive
+            rest = b""
+            with trio.CancelScope(deadline=deadline):
+                rest = await _feed_willing(reader, writer)
+            if not rest and trio.current_time() >= writer.spoke + self._settings.keepalive:
+                rest = writer.send_nowait(keepalive(reader.form, await self.newest_id()))
 
     def __len__(self) -> int:
         return len(self._open)
@@ -132,3 +143,15 @@ class Streams:
         for scope, key in self._open.items():
             if key.sha256 == hashed:
                 scope.cancel()
+
+
+async def _feed_willing(reader: Reader, writer: Writer) -> bytes:
+    """Feed a client for as long as it takes everything at once; return the first rest that it did not."""
+    while True:
+        if reader.at_end():
+            await reader.wait()
+        else:
+            await trio.lowlevel.checkpoint()
+        frames = await reader.take()
+        if frames and (rest := writer.send_nowait(frames)):
+            return rest

@@ -285,7 +285,7 @@ def make_house(pair: StreamPair = memory_stream_pair, **settings: Any) -> House:
     logs: list[tuple[str, dict[str, Any]]] = []
 
     async def listen(host: str, port: int) -> list[MemoryListener]:
-        return [listener]
+        return [house.listener]
 
     world = World(
         wall=lambda: NOW / 1000 + trio.current_time(),

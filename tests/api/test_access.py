@@ -90,7 +90,7 @@ async def test_x15_a_deleted_key_is_refused_on_the_very_next_request(house: Hous
 @pytest.mark.parametrize("route", SCOPED)
 async def test_x16_only_the_routes_own_scope_opens_it(house: House, route: Route) -> None:
     narrower = "stream:read:feed"  # of another channel than the one asked for
-    others = [scope for scope in sorted(SCOPES - {PUBLIC, route.scope})] + [narrower, f"{route.scope}:x", ""]
+    others = [*sorted(SCOPES - {PUBLIC, route.scope}), narrower, f"{route.scope}:x", ""]
     async with await house.client(*others) as client:
         assert_problem(await call(client, route), 403, "forbidden")
     for header in ("Authorization", "X-API-Key"):

@@ -1,0 +1,70 @@
+"""The short way from a reader to a socket, on real sockets: memory streams do not take it."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+import trio
+
+from api.connection import Wire
+from tests.api.house import make_house, running
+from tests.api.listening import Listening
+from tests.support.build import a_draft
+
+pytestmark = pytest.mark.real
+
+
+async def a_pair() -> tuple[Wire, socket.socket]:
+    near, far = socket.socketpair()
+    return Wire(trio.SocketStream(trio.socket.from_stdlib_socket(near)), patience=0.2), far
+
+
+async def test_what_a_socket_takes_at_once_goes_without_trio_and_the_rest_after_it() -> None:
+    wire, far = await a_pair()
+    data = bytes(range(256)) * 40_000
+    rest = wire.send_nowait(data)
+    assert 0 < len(rest) < len(data)
+    got = bytearray()
+
+    async def read() -> None:
+        while len(got) < len(data):
+            got.extend(await trio.to_thread.run_sync(far.recv, 1 << 20))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read)
+        await wire.send_all(rest)
+    assert bytes(got) == data
+    await wire.aclose()
+    far.close()
+
+
+async def test_who_takes_nothing_until_the_deadline_is_cut() -> None:
+    wire, far = await a_pair()
+    with pytest.raises(trio.BrokenResourceError):
+        await wire.send_all(b"x" * 10_000_000)
+    assert wire.eof and wire.send_nowait(b"more") == b"more", "a number that may be another's now is not written to"
+    far.close()
+
+
+async def test_a_peer_that_is_gone_is_found_by_the_send_that_follows() -> None:
+    wire, far = await a_pair()
+    far.close()
+    assert wire.send_nowait(b"x") == b"x"
+    with pytest.raises(trio.BrokenResourceError):
+        await wire.send_all(b"x")
+
+
+async def test_a_stream_over_tcp_arrives_whole_also_at_a_slow_reader() -> None:
+    house = make_house()
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    house.listener = listener  # type: ignore[assignment]  # the world listens on a real socket here
+    address = listener.socket.getsockname()[:2]
+    async with running(house):
+        client = Listening(await trio.open_tcp_stream(*address))
+        await client.ask("/v1/stream", Authorization=f"Bearer {await house.key()}")
+        titles = [str(number) for number in range(300)]
+        for title in titles:
+            await house.publish(a_draft(title, content=title * 5_000))
+        assert await client.titles(300) == titles
+        await trio.aclose_forcefully(client.stream)
