@@ -58,7 +58,7 @@ class EventLog(Protocol):
         """Save states without events, in one transaction; states of unknown sources are skipped."""
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
-        """Return up to `limit` (1 to 500) events after `after`, oldest first, having looked at `budget` rows at most."""
+        """Return up to `limit` (1 to 500) events after `after`, oldest first, after a look at `budget` rows at most."""
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return events before `before`, newest first; `scanned` is the lowest position looked at (0 at the end)."""

@@ -56,7 +56,7 @@ async def open_sqlite(folder: Path, *, clock: Callable[[], float], owner: str, w
             warn(sentence)
         door = connect(database, READER, read_only=True)
         undo.callback(door.close)
-        parts = _Parts(lock, door, Readers(database), Writer(opened.mark, Wal(database), clock, warn))
+        parts = _Parts(lock, door, Readers(database), Writer(opened.mark, Wal(database, clock), clock, warn))
         storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known)
         parts.writer.start(opened.connection, opened.newest)
         undo.pop_all()

@@ -9,20 +9,24 @@ cut it.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 CUT_AT = 16 << 20
 """Bytes of WAL above which it is cut. An ordinary WAL stays at about 4 MB."""
 PATIENCE = 0.1
-"""Seconds that the writer waits for readers; one that takes longer (a backup) is left in peace for a while."""
+"""Seconds that the writer waits for readers."""
+AGAIN = 1.0
+"""Seconds until it tries again when somebody (a backup) held a snapshot for longer than that."""
 
 
 class Wal:
     """The WAL of a database, as its writer sees it."""
 
-    def __init__(self, database: Path) -> None:
+    def __init__(self, database: Path, clock: Callable[[], float]) -> None:
         self._path = database.with_name(database.name + "-wal")
-        self._cut_at = CUT_AT
+        self._clock = clock
+        self._tried_at = 0.0
 
     def after_commit(self, connection: sqlite3.Connection) -> None:
         """Cut the WAL when it is too large. Raises sqlite3.Error, with the commit unharmed."""
@@ -30,7 +34,7 @@ class Wal:
             size = self._path.stat().st_size
         except FileNotFoundError:
             return
-        if size <= self._cut_at:
+        if size <= CUT_AT or abs(self._clock() - self._tried_at) < AGAIN:
             return
         (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
         connection.execute(f"PRAGMA busy_timeout={int(PATIENCE * 1000)}").fetchone()
@@ -39,4 +43,4 @@ class Wal:
         finally:
             connection.execute(f"PRAGMA busy_timeout={patience}").fetchone()
         # When somebody holds a snapshot for long, waiting at each commit would be worse than a larger WAL.
-        self._cut_at = 2 * size if busy else CUT_AT
+        self._tried_at = self._clock() if busy else 0.0
