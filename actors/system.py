@@ -50,71 +50,87 @@ class System:
     def __init__(
         self, world: World, settings: Settings, storage: Storage, keys: Sequence[SigningKey], front: Front
     ) -> None:
-        self._storage = storage
+        self._world, self._settings, self._storage = world, settings, storage
         self._stopping = False
-        egress = build_egress(world, settings)
-        recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
-        self.recorder_box = recorder_box
-        matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
-        registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
-        sources = DynamicSupervisor("sources", chance=world.chance("supervision/sources"))
-        destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
-        recorder = Recorder(
+        self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
+        self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
+        self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
+        self.egress = build_egress(world, settings)
+        self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
+        self.deliveries = DeliveryRegistry(
             world=world,
             storage=storage,
-            signer=Signer(keys[0]),
+            egress=self.egress,
+            destinations=self.destinations,
             base_url=settings.public_url(),
-            mailbox=recorder_box,
-            matcher=matcher_box,
-            chance=world.chance("recorder/ids"),
         )
-        ports = Ports(
-            world,
-            settings,
-            storage,
-            egress,
-            recorder_box,
-            Admission(storage.alerts),
-            trio.CapacityLimiter(settings.looks_at_once),
-        )
-        self.registry = Registry(ports, sources, registry_box)
-        deliveries = DeliveryRegistry(
-            world=world, storage=storage, egress=egress, destinations=destinations, base_url=settings.public_url()
-        )
-        matcher = Matcher(
-            storage=storage, mailbox=matcher_box, nudge=deliveries.nudge, refresh=deliveries.refresh, world=world
-        )
-        self.doors = Doors(
-            world=world,
-            settings=settings,
-            storage=storage,
-            registry=registry_box,
-            matcher=matcher_box,
-            destination=deliveries.mailbox,
-            jwks=lambda: jwks(keys),
-            readiness=self.readiness,
-            tree=lambda: list(self.supervisor.snapshot()),
-            draining=lambda: self._stopping,
-        )
+        self.sources = DynamicSupervisor("sources", chance=world.chance("supervision/sources"))
+        self.registry = Registry(self._ports(), self.sources, self.registry_box)
+        self.doors = self._doors(keys)
         self.supervisor = Supervisor(
             "sanderling",
-            [
-                ChildSpec("log", recorder.run, ready_within=10, mailbox=recorder_box),
-                ChildSpec("egress", _holding(egress), ready_within=10),
-                ChildSpec("parsers", world.jail.run),
-                ChildSpec("destinations", destinations.run, ready_within=10),
-                ChildSpec("deliveries", deliveries.run, ready_within=60),
-                ChildSpec("matcher", matcher.run, ready_within=60, mailbox=matcher_box),
-                ChildSpec("sources", sources.run, ready_within=10),
-                ChildSpec("registry", self.registry.run, ready_within=120, mailbox=registry_box),
-                ChildSpec("pruner", Pruner(world, settings, storage).run),
-                *front(self.doors),
-            ],
+            [*self._children(Signer(keys[0])), *front(self.doors)],
             strategy=Strategy.REST_FOR_ONE,
             intensity=3,
             period=60.0,
             chance=world.chance("supervision/root"),
             on_change=partial(_tell, world),
+        )
+
+    def _children(self, signer: Signer) -> Sequence[ChildSpec]:
+        """Return the tree in start order, all but the front end."""
+        recorder = Recorder(
+            world=self._world,
+            storage=self._storage,
+            signer=signer,
+            base_url=self._settings.public_url(),
+            mailbox=self.recorder_box,
+            matcher=self.matcher_box,
+            chance=self._world.chance("recorder/ids"),
+        )
+        matcher = Matcher(
+            storage=self._storage,
+            mailbox=self.matcher_box,
+            nudge=self.deliveries.nudge,
+            refresh=self.deliveries.refresh,
+            world=self._world,
+        )
+        pruner = Pruner(self._world, self._settings, self._storage)
+        return [
+            ChildSpec("log", recorder.run, ready_within=10, mailbox=self.recorder_box),
+            ChildSpec("egress", _holding(self.egress), ready_within=10),
+            ChildSpec("parsers", self._world.jail.run),
+            ChildSpec("destinations", self.destinations.run, ready_within=10),
+            ChildSpec("deliveries", self.deliveries.run, ready_within=60),
+            ChildSpec("matcher", matcher.run, ready_within=60, mailbox=self.matcher_box),
+            ChildSpec("sources", self.sources.run, ready_within=10),
+            ChildSpec("registry", self.registry.run, ready_within=120, mailbox=self.registry_box),
+            ChildSpec("pruner", pruner.run),
+        ]
+
+    def _ports(self) -> Ports:
+        return Ports(
+            self._world,
+            self._settings,
+            self._storage,
+            self.egress,
+            self.recorder_box,
+            Admission(self._storage.alerts),
+            trio.CapacityLimiter(self._settings.looks_at_once),
+        )
+
+    def _doors(self, keys: Sequence[SigningKey]) -> Doors:
+        return Doors(
+            world=self._world,
+            settings=self._settings,
+            storage=self._storage,
+            registry=self.registry_box,
+            matcher=self.matcher_box,
+            destination=self.deliveries.mailbox,
+            jwks=lambda: jwks(keys),
+            readiness=self.readiness,
+            tree=lambda: list(self.supervisor.snapshot()),
+            draining=lambda: self._stopping,
         )
 
     async def run(self) -> None:
