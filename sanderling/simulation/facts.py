@@ -55,6 +55,7 @@ class Facts:
     receipts: Sequence[Receipt] = ()
     taken: Mapping[str, Sequence[Taken]] = field(default_factory=dict)
     lives: list[LifeSpan] = field(default_factory=list)
+    actor_crashes: Sequence[float] = ()
     jwks: Any = None
     health: dict[str, Any] = field(default_factory=dict)
     overdue: list[str] = field(default_factory=list)
@@ -72,4 +73,6 @@ class Facts:
         """Return whether any fault or end of a life touched this host or the service in that time."""
         faults = self.program.faults
         near = any(f.where in (host, SERVICE) and f.at < ends and f.at + f.lasts > begins for f in faults)
-        return near or any(begins < life.ended < ends or begins < life.began < ends for life in self.lives)
+        if near or any(begins < at < ends for at in self.actor_crashes):
+            return True
+        return any(begins < life.ended < ends or begins < life.began < ends for life in self.lives)

@@ -59,11 +59,13 @@ class Result:
     """Seconds of the simulated world."""
 
 
-def simulate_program(program: Program, *, sink: Callable[[str], None] | None = None) -> Result:
+def simulate_program(
+    program: Program, *, sink: Callable[[str], None] | None = None, patience: float = PATIENCE
+) -> Result:
     """Run one program and judge it. `sink` is given every line of the timeline as it is written."""
     trace = Trace(sink)
-    simulation = _Simulation(program, trace)
-    ends = program.ends + PATIENCE + DAY
+    simulation = _Simulation(program, trace, patience)
+    ends = program.ends + patience + DAY
     try:
         with patch.object(streams, "KEY_CHECK", KEY_CHECK):
             scheduling.run(program.seed, simulation.run, ends=ends)
@@ -76,8 +78,9 @@ def simulate_program(program: Program, *, sink: Callable[[str], None] | None = N
 
 
 class _Simulation:
-    def __init__(self, program: Program, trace: Trace) -> None:
+    def __init__(self, program: Program, trace: Trace, patience: float) -> None:
         self._program = program
+        self._patience = patience
         self._trace = trace
         self._network = SimNetwork(chance(program.seed, "network"))
         settings = Settings(port=PORT, base_url=f"http://{SERVICE}:{PORT}", keepalive=KEEPALIVE)
@@ -123,7 +126,7 @@ class _Simulation:
         facts.taken = {client.plan.name: client.taken for client in self._clients}
         facts.added, facts.refused = self._user.added, self._user.refused
         facts.lives = self._machine.spans
-        facts.deaf = self._machine.faults
+        facts.deaf, facts.actor_crashes = self._machine.faults, self._machine.actor_crashes
         self._read_log()
         return facts
 
@@ -218,7 +221,7 @@ class _Simulation:
 
     async def _come_to_rest(self) -> None:
         self._trace.note("world", "the program is over")
-        with trio.move_on_after(PATIENCE):
+        with trio.move_on_after(self._patience):
             while self._owed():  # noqa: ASYNC110  # judged from outside, where no event tells
                 await trio.sleep(LOOK_AROUND)
         self._facts.overdue = self._owed()

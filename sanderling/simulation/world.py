@@ -53,7 +53,7 @@ class Machine:
     lives: int = 0
     spans: list[LifeSpan] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    healed_at: float = 0.0
+    actor_crashes: list[float] = field(default_factory=list)
 
     def fill_disk(self, lasts: float) -> None:
         """Let the disk be full for a while."""
@@ -63,6 +63,10 @@ class Machine:
     def free_disk(self) -> None:
         """Let the disk have room again, if no such fault lasts any longer."""
         self.disk.full = self.network.hosts[SERVICE].suffers("disk full")
+
+    def healed(self) -> bool:
+        """Return whether the last crash of an actor is long enough ago."""
+        return not self.actor_crashes or trio.current_time() > self.actor_crashes[-1] + HEAL
 
     def step_clock(self, by: float) -> None:
         """Set the wall clock."""
@@ -171,8 +175,8 @@ class Life:
         drawn = self._point_dice.random()
         if drawn < program.point_crash / 2:
             self.kill(f"at {point}")
-        elif drawn < program.point_crash and point.startswith(ACTORS) and trio.current_time() > self.machine.healed_at:
-            self.machine.healed_at = trio.current_time() + HEAL
+        elif drawn < program.point_crash and point.startswith(ACTORS) and self.machine.healed():
+            self.machine.actor_crashes.append(trio.current_time())
             self.machine.trace.note("machine", "crashes an actor", at=point)
             raise ActorCrash(point)
 
