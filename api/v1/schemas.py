@@ -19,6 +19,14 @@ Tags = Annotated[tuple[Tag, ...], Meta(max_length=50)]
 Selector = Annotated[str, Meta(min_length=1, max_length=1000, description="A CSS selector of what to watch in a page")]
 Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50)]
 Schedule = Annotated[str, Meta(pattern=r"^[0-9]{1,6}[smhd]$", description="A fixed interval such as 10m")]
+PushFilter = Annotated[
+    str,
+    Meta(
+        max_length=4096,
+        description="A query that a push source's frames must match to become events, beside those that match an "
+        "alert; an empty one admits every frame",
+    ),
+]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
@@ -32,6 +40,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: Ignore = ()
     schedule: Schedule | None = None
     backfill: Annotated[int, Meta(ge=0, le=50)] = 0
+    filter: PushFilter | None = None
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,13 +50,14 @@ class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null empties `selector` and `schedule`. The URL is fixed."""
+    """What to change; null empties `selector`, `schedule` and `filter`. The URL is fixed."""
 
     type: SourceType | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
     tags: Tags | UnsetType = UNSET
     selector: Selector | UnsetType | None = UNSET
     ignore: Ignore | UnsetType = UNSET
+    filter: PushFilter | UnsetType | None = UNSET
     schedule: Schedule | UnsetType | None = UNSET
 
 
@@ -112,6 +122,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...]
     selector: str | None
     ignore: tuple[str, ...]
+    filter: str | None
     schedule: str | None
     created_at: Time
     updated_at: Time

@@ -90,11 +90,12 @@ def _add(new: wire.NewSource, where: str, reply: Reply[Added]) -> AddSource:
         ignore=new.ignore,
         schedule=None if new.schedule is None else seconds_of(new.schedule, f"{where}.schedule"),
         backfill=new.backfill,
+        filter=new.filter,
     )
 
 
 def _edit(patch: wire.SourcePatch) -> SourceEdit:
-    clear = tuple(name for name in ("selector", "schedule") if getattr(patch, name) is None)
+    clear = tuple(name for name in ("selector", "schedule", "filter") if getattr(patch, name) is None)
     schedule = patch.schedule or None
     return SourceEdit(
         type=None if patch.type is UNSET else patch.type,
@@ -103,6 +104,7 @@ def _edit(patch: wire.SourcePatch) -> SourceEdit:
         selector=patch.selector or None,
         ignore=None if patch.ignore is UNSET else patch.ignore,
         schedule=None if schedule is None else seconds_of(schedule, "body.schedule"),
+        filter=None if patch.filter is UNSET else patch.filter,
         clear=clear,
     )
 
@@ -160,6 +162,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         tags=source.tags,
         selector=source.selector,
         ignore=source.ignore,
+        filter=source.filter,
         schedule=None if source.schedule is None else interval_text(source.schedule),
         created_at=rfc3339(source.created_at),
         updated_at=rfc3339(source.updated_at),
