@@ -104,10 +104,10 @@ _ANYWHERE = (
 # Masks for short blocks outside of table cells: labels, bylines, teasers. In a sentence these figures can be the news.
 _COUNT_SIGNS = (
     "view views comment comments reply replies reaction reactions like likes share shares vote votes point points"
-    " upvote upvotes star stars fork forks watchers follower followers subscriber subscribers reader readers visitor visitors"
-    " online reading watching viewing kommentar kommentare aufrufe besucher leser empfehlung empfehlungen geteilt"
-    " antworten abonnenten commentaire commentaires vue vues partage partages abonnés kommentarer visningar läsare"
-    " gillar gilla delningar"
+    " upvote upvotes star stars fork forks watchers follower followers subscriber subscribers reader readers visitor"
+    " visitors online reading watching viewing kommentar kommentare aufrufe besucher leser empfehlung empfehlungen"
+    " geteilt antworten abonnenten commentaire commentaires vue vues partage partages abonnés kommentarer visningar"
+    " läsare gillar gilla delningar"
 )
 _LABELS = (
     _mask("when", ":", rf"{_DATE}[ ,t•·|-]*(?:at |um |kl\.? |à )?{_CLOCK}"),
@@ -124,8 +124,7 @@ _NOW = _mask(
     r"\b(?:just now|gerade eben|à l'instant|just nu|heute|gestern|today|yesterday|idag|igår|aujourd'hui|hier)\b,?",
 )
 _MONTH_SIGNS = frozenset(
-    ("january", "february", "march", "april", "june", "july", "august", "sept", "september", "october", "november")
-    + ("december",)
+    "january february march april june july august sept september october november december".split()  # noqa: SIM905
 )
 _FULL_MONTH = re.compile(
     r"\b(jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)\.?(?=\s\d)"

@@ -18,93 +18,19 @@ from actors.content.errors import ContentError
 Element: TypeAlias = Any
 """An lxml element; lxml has no types."""
 
-BREAKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "br",
-        "button",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "dir",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "frameset",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "iframe",
-        "label",
-        "legend",
-        "li",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "optgroup",
-        "option",
-        "p",
-        "pre",
-        "search",
-        "section",
-        "select",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-        "video",
-    ]
-)
+BREAKS = frozenset([
+    "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center", "dd", "details",
+    "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frameset", "h1", "h2",
+    "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "iframe", "label", "legend", "li", "main", "menu",
+    "nav", "ol", "optgroup", "option", "p", "pre", "search", "section", "select", "summary", "table", "tbody", "td",
+    "tfoot", "th", "thead", "tr", "ul", "video"
+])  # fmt: skip
 """Elements that begin and end a line."""
 
-UNSEEN = frozenset(
-    [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "math",
-        "iframe",
-        "object",
-        "embed",
-        "head",
-        "canvas",
-        "select",
-        "textarea",
-        "datalist",
-        "audio",
-        "video",
-        "map",
-        "applet",
-        "noembed",
-        "noframes",
-    ]
-)
+UNSEEN = frozenset([
+    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "embed", "head", "canvas", "select",
+    "textarea", "datalist", "audio", "video", "map", "applet", "noembed", "noframes"
+])  # fmt: skip
 """Elements whose text is not part of what a reader reads."""
 
 DEEPEST = 2047

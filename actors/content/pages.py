@@ -99,7 +99,7 @@ def reading_of(
 ) -> PageReading:
     """Return the reading of a tree whose blocks and content are known.
 
-    `known` has keys of (text, is a cell) from an earlier look: most blocks are as they were, and a key is the dearest part.
+    `known` has keys of (text, is a cell) from an earlier look: most blocks are as they were, and keys are dear.
     """
     named = _metas(root)
     title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())

@@ -39,23 +39,10 @@ _INHERITED = FURNITURE | CONTROL | NAMED
 _FURNITURE_TAGS = frozenset({"nav", "footer", "aside", "dialog", "menu"})
 _CONTROL_TAGS = frozenset({"button", "label", "option", "legend"})
 _CONTENT_TAGS = frozenset({"main", "body", "html"})
-_FURNITURE_ROLES = frozenset(
-    [
-        "navigation",
-        "contentinfo",
-        "complementary",
-        "dialog",
-        "alertdialog",
-        "search",
-        "banner",
-        "menu",
-        "menubar",
-        "tooltip",
-        "toolbar",
-        "tablist",
-        "status",
-    ]
-)
+_FURNITURE_ROLES = frozenset([
+    "navigation", "contentinfo", "complementary", "dialog", "alertdialog", "search", "banner", "menu", "menubar",
+    "tooltip", "toolbar", "tablist", "status"
+])  # fmt: skip
 _FURNITURE_WORDS = re.compile(
     r"(?:^|[\s_-])(?:cookies?(?:bar|banner|notice|consent)?|consent|gdpr|cmp|onetrust|nav|navbar|navigation|menu|submenu"
     r"|dropdown|megamenu|footer|sidebar|related|recommend\w*|promo\w*|advert\w*|ads?|adslot|sponsor\w*|newsletter"
