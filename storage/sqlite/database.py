@@ -7,7 +7,6 @@ then the log's newest position beside the head mark, and only then the readers.
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,15 +14,14 @@ from typing import NamedTuple
 
 import trio
 
-from storage.errors import Locked
 from storage.interface import Lease, Storage
-from storage.records.identity import Seq, millis_of
+from storage.records.identity import START, Seq, millis_of
 from storage.records.key import ApiKey
 from storage.records.times import rfc3339
 from storage.sqlite import scan
 from storage.sqlite.alerts import SqliteAlerts
 from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translated
-from storage.sqlite.folder import FolderLock, HeadMark, prepare
+from storage.sqlite.folder import FolderLock, HeadMark, opening, prepare
 from storage.sqlite.keys import SqliteKeys, all_keys, delete_key, insert_key
 from storage.sqlite.log import SqliteLog
 from storage.sqlite.migrations import STEPS, migrate, version_of
@@ -33,9 +31,6 @@ from storage.sqlite.wal import Wal
 from storage.sqlite.work import SqliteWork
 from storage.sqlite.writer import Writer
 from storage.tail import Tail
-
-LOCK_TRIES, LOCK_PAUSE = 20, 0.05
-"""A command that makes or upgrades the database holds the folder's lock for a moment; a server waits that long."""
 
 
 async def open_sqlite(folder: Path, *, clock: Callable[[], float], owner: str, warn: Callable[[str], None]) -> Storage:
@@ -47,10 +42,9 @@ async def open_sqlite(folder: Path, *, clock: Callable[[], float], owner: str, w
     """
     database = prepare(folder)
     lock = FolderLock(folder)
-    await _acquire(lock)
     with ExitStack() as undo:
         undo.callback(lock.release)
-        opened = await trio.to_thread.run_sync(_open, database, HeadMark(folder))
+        opened = await trio.to_thread.run_sync(_open, database, lock, HeadMark(folder))
         undo.callback(opened.close)
         for sentence in opened.warnings:
             warn(sentence)
@@ -119,27 +113,25 @@ class _Opened(NamedTuple):
         self.connection.close()
 
 
-def _open(database: Path, mark: HeadMark) -> _Opened:
-    connection = connect(database, WRITER)
-    try:
-        with translated():
-            migrate(connection)
-            next_epoch = "UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value"
-            (epoch,) = connection.execute(next_epoch).fetchone()
-            newest = scan.bounds(connection, Seq(0)).newest
-            warnings = []
-            try:
-                marked = mark.read()
-            except ValueError as error:
-                marked = Seq(0)
-                warnings.append(f"the head mark is damaged and starts anew: {error}")
-            if marked > newest:
-                warnings.append(_behind(newest, marked))
-            return _Opened(connection, mark, epoch, newest, Seq(max(newest, marked)), warnings)
-    except BaseException:
-        mark.close()
-        connection.close()
-        raise
+def _open(database: Path, lock: FolderLock, mark: HeadMark) -> _Opened:
+    with opening(database.parent), ExitStack() as undo, translated():
+        lock.acquire()
+        connection = connect(database, WRITER)
+        undo.callback(connection.close)
+        undo.callback(mark.close)
+        migrate(connection)
+        (epoch,) = connection.execute("UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value").fetchone()
+        newest = scan.bounds(connection, START).newest
+        warnings = []
+        try:
+            marked = mark.read()
+        except ValueError as error:
+            marked = START
+            warnings.append(f"the head mark is damaged and starts anew: {error}")
+        if marked > newest:
+            warnings.append(_behind(newest, marked))
+        undo.pop_all()
+    return _Opened(connection, mark, epoch, newest, Seq(max(newest, marked)), warnings)
 
 
 def _behind(newest: Seq, marked: Seq) -> str:
@@ -148,15 +140,6 @@ def _behind(newest: Seq, marked: Seq) -> str:
         f"EVENTS ARE MISSING: the log ends {ends}, but events up to {rfc3339(millis_of(marked))} had been committed. "
         "The write-ahead log was probably deleted or damaged. New ids go on above the lost ones."
     )
-
-
-async def _acquire(lock: FolderLock) -> None:
-    for _ in range(LOCK_TRIES):
-        try:
-            return lock.acquire()
-        except Locked:
-            await trio.sleep(LOCK_PAUSE)
-    return lock.acquire()
 
 
 class CommandKeys:
@@ -197,29 +180,14 @@ def open_keys(folder: Path) -> CommandKeys:
     Raises Locked when the schema is older than this program and a server holds the folder, else as `open_sqlite`.
     """
     database = prepare(folder)
-    connection = connect(database, COMMAND)
-    try:
-        with translated():
-            _bring_up_to_date(connection, FolderLock(folder))
-    except BaseException:
-        connection.close()
-        raise
-    return CommandKeys(connection)
-
-
-def _bring_up_to_date(connection: sqlite3.Connection, lock: FolderLock) -> None:
-    """Migrate under the folder's lock, unless there is nothing to do; a server that just starts may do it for us."""
-    tries = 0
-    while version_of(connection) < len(STEPS):
-        try:
+    with opening(folder), ExitStack() as undo, translated():
+        connection = connect(database, COMMAND)
+        undo.callback(connection.close)
+        if version_of(connection) < len(STEPS):
+            lock = FolderLock(folder)
             lock.acquire()
-        except Locked:
-            tries += 1
-            if tries > LOCK_TRIES:
-                raise
-            time.sleep(LOCK_PAUSE)
-        else:
-            try:
-                migrate(connection)
-            finally:
-                lock.release()
+            undo.callback(lock.release)
+            migrate(connection)
+            lock.release()
+        undo.pop_all()
+    return CommandKeys(connection)
