@@ -55,6 +55,7 @@ class Origin:
         return Response(f"<html><head><title>The beach</title></head><body><main>{text}</main></body></html>")
 
     async def _socket(self) -> None:
+        await websocket.accept()
         told = 0
         while True:
             more = self._more

@@ -80,7 +80,7 @@ async def test_a_source_of_each_tier_becomes_a_stream_of_signed_events(tmp_path:
         async with a_service(tmp_path) as service, Client(service.url, key) as client, reading(client) as reader:
             feed = await add(client, f"http://{origin.place}/feed", tags=["beach"])
             page = await add(client, f"http://{origin.place}/page")
-            push = await add(client, f"ws://{origin.place}/socket", filter="sanderling")
+            push = await add(client, f"ws://{origin.place}/socket", filter="sanderlings")
             assert [feed["type"], page["type"], push["type"]] == ["feed", "html", "push"]
 
             origin.items.append("a knot")
