@@ -8,14 +8,14 @@ cancellation from outside reaches the supervisor, which then ends its children o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import trio
 
 from supervision.errors import Crash, NotReady, describe
 from supervision.policy import Exit
-from supervision.snapshot import RawRow, StepClock
+from supervision.snapshot import StepClock
 from supervision.spec import ChildSpec
 from supervision.states import Change, End, State
 from supervision.teller import Teller
@@ -46,8 +46,8 @@ class Branch(Protocol):
     def stop(self, *, now: bool = False) -> None:
         """Stop in order; `now` skips politeness."""
 
-    def row_slices(self) -> Iterator[list[RawRow]]:
-        """Yield rows of all below, in slices."""
+    def slices(self) -> Iterator[Sequence[Child]]:
+        """Yield all children below, in slices."""
 
     def find(self, path: str) -> Child | None:
         """Return the child of this full path."""
@@ -197,10 +197,6 @@ class Child:
             if self.alive:
                 self.cut()
                 await self.wait_over()
-
-    def row(self) -> RawRow:
-        """Return the child's line in a snapshot."""
-        return (self.path, self.state, self.since, self.restarts, self.crash, self.attention, self.remark)
 
     def __repr__(self) -> str:
         why = f", last {self.crash}" if self.crash is not None else ""

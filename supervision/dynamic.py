@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -20,10 +20,10 @@ from supervision.alarm import Alarm, is_alarming
 from supervision.child import Child, live
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild, Stopping
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
-from supervision.snapshot import SLICE, RawRow, Snapshot, Status, StepClock, picture
+from supervision.snapshot import SLICE, Snapshot, Status, StepClock
 from supervision.spec import ChildSpec
 from supervision.states import Change, End, State
-from supervision.status import status_of
+from supervision.status import snapshot_of, status_of, wait_snapshot_of
 from supervision.teller import Teller
 
 STOP_SLICE = 500
@@ -201,24 +201,24 @@ class DynamicSupervisor:
 
     def snapshot(self) -> Snapshot:
         """Return the picture of all children, worst first."""
-        return picture(self.row_slices(), trio.current_time(), self.steps.slow() if self.steps is not None else {})
+        return snapshot_of(self)
+
+    async def wait_snapshot(self) -> Snapshot:
+        """Return the same picture, read in slices with checkpoints between: for more than 50,000 children."""
+        return await wait_snapshot_of(self)
 
     def status(self, path: str) -> Status:
         """Return all that is known of one child, by full path or by id. Raises NoSuchChild."""
-        return status_of(self, path, self.steps)
+        return status_of(self, path)
 
-    def row_slices(self) -> Iterator[list[RawRow]]:
-        """Yield the rows of all below, in slices."""
+    def slices(self) -> Iterator[Sequence[Child]]:
+        """Yield all below, in slices."""
         children = list(self._children.values())
         for start in range(0, len(children), SLICE):
-            # As Child.row() says, but without the calls: they would be half of the time of a large snapshot.
-            yield [
-                (c.path, c.state, c.since, c.restarts, c.crash, c.attention, c.remark)
-                for c in children[start : start + SLICE]
-            ]
+            yield children[start : start + SLICE]
         for child in children:
             if child.branch is not None:
-                yield from child.branch.row_slices()
+                yield from child.branch.slices()
 
     def find(self, path: str) -> Child | None:
         """Return the child of this full path, however deep; None when there is none."""

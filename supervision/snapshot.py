@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from supervision.errors import Crash
 from supervision.mailbox import MailboxStatistics
 from supervision.states import State
 
 SLICE = 10_000
-"""Rows read between two checkpoints where a read is sliced: a few milliseconds."""
-
-RawRow = tuple[str, State, float, int, Crash | None, bool, str]
-"""A row before it is looked at: plain tuples, because naming fields costs more than reading fifty thousand children."""
+"""Children read between two checkpoints where a read is sliced: a few milliseconds."""
 
 _RANK = {State.QUARANTINED: 0, State.BACKOFF: 1, State.STOPPING: 4, State.STARTING: 5, State.ENDED: 6, State.RUNNING: 7}
 _ATTENTION = 2
 _SLOW = 3
+_LAST = 9
 
 
 class Row(NamedTuple):
@@ -72,54 +69,93 @@ class Status:
     steps: StepFigures | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Snapshot:
-    """The tree at a moment of Trio's clock, worst first: quarantined, backoff, attention, slow steps, the rest."""
+    """The tree at a moment of Trio's clock, worst first: quarantined, backoff, attention, slow steps, the rest.
+
+    It is kept as columns, and rows are made of the page that is looked at: fifty thousand tuples would set the garbage
+    collector going over the whole heap, at several times the cost of reading the children.
+    """
 
     at: float
     counts: Mapping[State, int]
-    raw: tuple[RawRow, ...]
+    columns: tuple[Sequence[Any], ...]
+    order: Sequence[int]
 
     def page(self, start: int = 0, count: int = 200) -> list[Row]:
         """Return so many rows from a position on."""
-        return [Row._make(row) for row in islice(self.raw, start, start + count)]
+        return [self._row(index) for index in self.order[start : start + count]]
 
     def __len__(self) -> int:
-        return len(self.raw)
+        return len(self.order)
 
     def __iter__(self) -> Iterator[Row]:
-        return map(Row._make, self.raw)
+        return map(self._row, self.order)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {state}" for state, count in self.counts.items())
-        return f"<Snapshot of {len(self.raw)} children: {counts}>"
+        return f"<Snapshot of {len(self)} children: {counts}>"
+
+    def _row(self, index: int) -> Row:
+        return Row._make(column[index] for column in self.columns)
 
 
-def picture(slices: Iterable[list[RawRow]], at: float, slow: Mapping[str, float]) -> Snapshot:
-    """Return the rows in order. Only the troubled few are sorted; the healthy many stay in their order of start."""
-    troubled: list[RawRow] = []
-    healthy: list[RawRow] = []
-    running = State.RUNNING
-    for rows in slices:
+class Visible(Protocol):
+    """What is read of a child."""
+
+    path: str
+    state: State
+    since: float
+    restarts: int
+    crash: Crash | None
+    attention: bool
+    remark: str
+
+
+class Picture:
+    """A snapshot in the making: `add` children, as many at a time as one likes, then `finish`."""
+
+    def __init__(self) -> None:
+        self._paths: list[str] = []
+        self._states: list[State] = []
+        self._since: list[float] = []
+        self._restarts: list[int] = []
+        self._crashes: list[Crash | None] = []
+        self._attention: list[bool] = []
+        self._notes: list[str] = []
+
+    def add(self, children: Sequence[Visible]) -> None:
+        """Read the records of some children: each once, for it is memory and not the reading that takes the time."""
+        paths, states, since, restarts = self._paths, self._states, self._since, self._restarts
+        crashes, attention, notes = self._crashes, self._attention, self._notes
+        for child in children:
+            paths.append(child.path)
+            states.append(child.state)
+            since.append(child.since)
+            restarts.append(child.restarts)
+            crashes.append(child.crash)
+            attention.append(child.attention)
+            notes.append(child.remark)
+
+    def finish(self, at: float, slow: Mapping[str, float]) -> Snapshot:
+        """Return the snapshot. Only the troubled few are sorted; the healthy many stay in their order of start."""
+        paths, states, restarts, attention = self._paths, self._states, self._restarts, self._attention
+        running = State.RUNNING
+        troubled = [n for n, state in enumerate(states) if state is not running or attention[n]]
         if slow:
-            fine = [row[1] is running and not row[5] and row[0] not in slow for row in rows]
-        else:
-            fine = [row[1] is running and not row[5] for row in rows]
-        if all(fine):
-            healthy += rows
-            continue
-        for row, well in zip(rows, fine, strict=True):
-            (healthy if well else troubled).append(row)
-    troubled.sort(key=lambda row: _badness(row, slow))
-    counts = Counter(row[1] for row in troubled)
-    counts[running] += len(healthy)
-    return Snapshot(at, {state: counts[state] for state in State if counts[state]}, (*troubled, *healthy))
+            known = set(troubled)
+            troubled += [n for n, path in enumerate(paths) if path in slow and n not in known]
+        counts = Counter(states[n] for n in troubled)
+        counts[running] += len(states) - len(troubled)
 
+        def badness(n: int) -> tuple[int, float, int, str]:
+            step = slow.get(paths[n], 0.0)
+            rank = min(_RANK[states[n]], _ATTENTION if attention[n] else _LAST, _SLOW if step else _LAST)
+            return rank, -step, -restarts[n], paths[n]
 
-def _badness(row: RawRow, slow: Mapping[str, float]) -> tuple[int, float, int, str]:
-    rank, step = _RANK[row[1]], slow.get(row[0], 0.0)
-    if row[5]:
-        rank = min(rank, _ATTENTION)
-    if step:
-        rank = min(rank, _SLOW)
-    return rank, -step, -row[3], row[0]
+        order: Sequence[int] = range(len(states))
+        if troubled:
+            known = set(troubled)
+            order = (*sorted(troubled, key=badness), *(n for n in order if n not in known))
+        columns = (paths, states, self._since, restarts, self._crashes, attention, self._notes)
+        return Snapshot(at, {state: counts[state] for state in State if counts[state]}, columns, order)

@@ -1,26 +1,48 @@
-"""What a child is doing, told from its supervisor's records and its task, without asking it."""
+"""What is told of a tree from its supervisors' records and the tasks themselves, without asking any child."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import trio
 
 from supervision.child import Child
 from supervision.errors import NoSuchChild
-from supervision.snapshot import Status, StepClock
+from supervision.snapshot import Picture, Snapshot, Status, StepClock
 
 
-class Finder(Protocol):
-    """A supervisor, as far as finding a child goes."""
+class Tree(Protocol):
+    """A supervisor, as far as looking at it goes."""
 
     path: str
+    steps: StepClock | None
 
     def find(self, path: str) -> Child | None:
         """Return the child of this full path."""
 
+    def slices(self) -> Iterator[Sequence[Child]]:
+        """Yield all children below, in slices."""
 
-def status_of(tree: Finder, path: str, steps: StepClock | None) -> Status:
+
+def snapshot_of(tree: Tree) -> Snapshot:
+    """Return the picture of this moment."""
+    picture = Picture()
+    for children in tree.slices():
+        picture.add(children)
+    return picture.finish(trio.current_time(), tree.steps.slow() if tree.steps is not None else {})
+
+
+async def wait_snapshot_of(tree: Tree) -> Snapshot:
+    """Return a picture, letting others run between its slices."""
+    picture = Picture()
+    for children in tree.slices():
+        picture.add(children)
+        await trio.lowlevel.checkpoint()
+    return picture.finish(trio.current_time(), tree.steps.slow() if tree.steps is not None else {})
+
+
+def status_of(tree: Tree, path: str) -> Status:
     """Return the status of a child, by its full path or its path below `tree`. Raises NoSuchChild."""
     child = tree.find(path) or tree.find(f"{tree.path}/{path}")
     if child is None:
@@ -36,7 +58,7 @@ def status_of(tree: Finder, path: str, steps: StepClock | None) -> Status:
         note=child.remark,
         awaiting=_awaiting(child.task) if child.task is not None else "",
         mailbox=mailbox.statistics() if mailbox is not None else None,
-        steps=steps.of(child.path) if steps is not None else None,
+        steps=tree.steps.of(child.path) if tree.steps is not None else None,
     )
 
 

@@ -23,10 +23,10 @@ import trio
 from supervision.child import CLEANUP_GRACE, Child, live
 from supervision.errors import Escalate, InvalidSpec
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
-from supervision.snapshot import RawRow, Snapshot, Status, StepClock, picture
+from supervision.snapshot import Snapshot, Status, StepClock
 from supervision.spec import ChildSpec, Restart, Strategy
 from supervision.states import Change, End, State
-from supervision.status import status_of
+from supervision.status import snapshot_of, status_of, wait_snapshot_of
 from supervision.teller import Teller
 
 MOST_LEVELS = 2
@@ -121,26 +121,22 @@ class Supervisor:
 
     def snapshot(self) -> Snapshot:
         """Return the picture of the whole tree below, worst first."""
-        return picture(self.row_slices(), trio.current_time(), self.steps.slow() if self.steps is not None else {})
+        return snapshot_of(self)
 
     async def wait_snapshot(self) -> Snapshot:
         """Return the same picture, read in slices with checkpoints between: for trees of more than 50,000 children."""
-        slices = []
-        for part in self.row_slices():
-            slices.append(part)
-            await trio.lowlevel.checkpoint()
-        return picture(slices, trio.current_time(), self.steps.slow() if self.steps is not None else {})
+        return await wait_snapshot_of(self)
 
     def status(self, path: str) -> Status:
         """Return all that is known of one child, by full path or by its path below here. Raises NoSuchChild."""
-        return status_of(self, path, self.steps)
+        return status_of(self, path)
 
-    def row_slices(self) -> Iterator[list[RawRow]]:
-        """Yield the rows of all below, in slices; each child before what it supervises."""
+    def slices(self) -> Iterator[Sequence[Child]]:
+        """Yield all below, in slices; each child before what it supervises."""
         for child in self._children:
-            yield [child.row()]
+            yield (child,)
             if child.branch is not None:
-                yield from child.branch.row_slices()
+                yield from child.branch.slices()
 
     def find(self, path: str) -> Child | None:
         """Return the child of this full path, however deep; None when there is none."""
