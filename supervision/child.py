@@ -72,6 +72,7 @@ class Child:
         "branch",
         "crash",
         "end",
+        "last_life",
         "owner",
         "path",
         "probation",
@@ -95,6 +96,9 @@ class Child:
         self.recent: tuple[float, ...] = ()
         self.probation = False
         self.crash: Crash | None = None
+        """Of the last life that crashed, however long ago."""
+        self.last_life: Crash | None = None
+        """How the last life ended: None for a return, or a stop without a fault."""
         self.end: End | None = None
         self.remark = ""
         self.attention = False
@@ -224,6 +228,7 @@ class Child:
         self._stopping, self.branch = None, None
         if self.spec.mailbox is not None:
             self.spec.mailbox.desert(f"{self.path} ended before answering", for_good=False)
+        self.last_life = crash
         if crash is not None:
             self.crash = crash
         if self.asked:

@@ -290,7 +290,7 @@ class DynamicSupervisor:
         child.become(State.ENDED)
         self._counts[State.ENDED] = 0
         del self._children[child.spec.id]
-        child.end = End(child.path, child.since, child.restarts, child.crash, stopped)
+        child.end = End(child.path, child.since, child.restarts, child.last_life, stopped)
         self._ends[child.spec.id] = child.end
         if len(self._ends) > ENDS_KEPT:
             self._ends.popitem(last=False)

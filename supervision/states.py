@@ -41,7 +41,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A child has ended for good. `crash` tells why, None when it returned or was stopped without a fault."""
+    """A child has ended for good. `crash` is how its last life ended, None for a return or a stop without a fault."""
 
     path: str
     at: float

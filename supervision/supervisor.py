@@ -30,7 +30,8 @@ from supervision.status import snapshot_of, status_of, wait_snapshot_of
 from supervision.teller import Teller
 
 MOST_LEVELS = 2
-"""Levels of supervisors that escalate. Restarts multiply: with 3 each, two levels already make 15 of one bad child."""
+"""Levels of supervisors that escalate, counted where a spec's `run` is a supervisor's own method. Restarts multiply: with
+3 each, two levels already make 15 of one bad child."""
 
 
 class Supervisor:
@@ -101,8 +102,9 @@ class Supervisor:
                         left.cut()
         finally:
             self._nursery = None
-        if self._fault is not None:
-            raise self._fault
+        fault, self._fault = self._fault, None
+        if fault is not None:
+            raise fault
 
     def stop(self, *, now: bool = False) -> None:
         """Ask for an ordered stop; `now`, also when a stop is under way, skips politeness but keeps the order.
@@ -200,7 +202,7 @@ class Supervisor:
         if child.state is not State.BACKOFF:
             stopped = child.asked
             child.become(State.ENDED)
-            child.end = End(child.path, child.since, child.restarts, child.crash, stopped)
+            child.end = End(child.path, child.since, child.restarts, child.last_life, stopped)
 
     # --- the task of run -----------------------------------------------------------------------------------------
 

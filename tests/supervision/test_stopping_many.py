@@ -243,3 +243,15 @@ async def test_s10_a_stop_that_takes_longer_than_its_budget_leaves_nobody_out(nu
         assert len(many) == 0
 
     await trio.to_thread.run_sync(lambda: trio.run(main, clock=Slow()))
+
+
+async def test_s14_the_end_tells_of_the_last_life_and_not_of_a_former_one(
+    many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
+) -> None:
+    async def second_time_lucky(child: Child) -> None:
+        if child.restarts == 0:
+            raise Boom
+
+    many.start_child(ChildSpec("a", second_time_lucky, restart=Restart.TRANSIENT))
+    end = await many.watch("a")
+    assert (end.crash, end.restarts, end.stopped) == (None, 1, False)
