@@ -41,7 +41,7 @@ check:
 	@$(PYTHON_IN) -m tests.rules.sizes
 
 simulate:
-	@bin/setup test
+	@bin/setup run
 	@exec bin/sanderling simulate $(SEED) $(ARGS)
 
 bench:

@@ -239,14 +239,15 @@ def demo(seconds: float | None, events: int | None) -> int:
 
 
 @main.command()
-@click.argument("seed", type=int)
+@click.argument("seed")
 @click.option("--days", type=float, default=1.0, show_default=True, help="Simulated days.")
 @click.option("--sources", "count", type=click.IntRange(1), default=10, show_default=True, help="Simulated sources.")
-def simulate(seed: int, days: float, count: int) -> int:
+@click.option("--verbose", is_flag=True, help="The whole timeline, instead of its ends.")
+def simulate(seed: str, days: float, count: int, verbose: bool) -> int:
     """Run the whole service in a simulated world that SEED determines, and check its promises."""
     from sanderling.simulation.command import simulate as run_simulation
 
-    return run_simulation(seed, days=days, sources=count)
+    return run_simulation(seed, days=days, sources=count, verbose=verbose)
 
 
 @main.command(cls=Tidy)
