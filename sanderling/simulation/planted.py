@@ -114,6 +114,15 @@ def resumes_with_the_last_event() -> AbstractContextManager[Any]:
 def live_without_replay() -> AbstractContextManager[Any]:
     """A reader whose cursor is older than the ring goes live at once: what lies between is never read."""
 
+    async def wrong(self: Reader) -> None:
+        self.cursor = self._tail.head
+
+    return patch.object(Reader, "_read_page", wrong)
+
+
+def spins_behind_the_ring() -> AbstractContextManager[Any]:
+    """A reader whose cursor is older than the ring is told that there is nothing, and asks again at once."""
+
     def wrong(self: Tail, after: Seq) -> Sequence[Recent] | None:
         return () if after >= self._head else self._ring[bisect_right(self._keys, after) :]
 
@@ -168,6 +177,7 @@ PLANTS: tuple[Plant, ...] = (
     ids_by_the_wall_clock,
     resumes_with_the_last_event,
     live_without_replay,
+    spins_behind_the_ring,
     unseen_stays_unseen,
     claimed_for_ever,
     matches_after_the_cursor,

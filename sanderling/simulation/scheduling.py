@@ -23,6 +23,8 @@ T = TypeVar("T")
 _SWITCH = "_ALLOW_DETERMINISTIC_SCHEDULING"
 _GENERATOR = "_r"
 _COLLECT_EVERY = 6 * 3600.0
+_MOST_ROUNDS = 100_000
+"""Rounds of the scheduler at one instant; the largest crowd of a sane world needs a few hundred."""
 
 
 class HookMoved(RuntimeError):
@@ -39,19 +41,43 @@ def run(seed: str, life: Callable[[], Awaitable[T]], *, ends: float) -> T:
     seed: fixes the order of simultaneous tasks. ends: virtual seconds until Stuck is raised; with no deadline
     left the clock would never jump, and a deadlock would hang for real. Raises what `life` raises.
     """
+    standstill = _Standstill()
     with _seeded(seed), _no_chance_collections():
-        return trio.run(_until, life, ends, clock=MockClock(autojump_threshold=0))
+        return trio.run(_until, life, ends, standstill, clock=MockClock(autojump_threshold=0), instruments=[standstill])
 
 
-async def _until(life: Callable[[], Awaitable[T]], ends: float) -> T:
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_collect)
-        with trio.move_on_after(ends):
-            result = await life()
+class _Standstill(trio.abc.Instrument):
+    """Ends a world in which somebody spins: tasks run, and the time does not move."""
+
+    def __init__(self) -> None:
+        self.scope = trio.CancelScope()
+        self.reached = False
+        self.stood_at = 0.0
+        self._at = -1.0
+        self._rounds = 0
+
+    def before_io_wait(self, timeout: float) -> None:
+        now = trio.current_time()
+        if now != self._at:
+            self._at, self._rounds = now, 0
+        self._rounds += 1
+        if self._rounds > _MOST_ROUNDS and not self.reached:
+            self.reached, self.stood_at = True, now
+            self.scope.cancel()
+
+
+async def _until(life: Callable[[], Awaitable[T]], ends: float, standstill: _Standstill) -> T:
+    result: list[T] = []
+    with standstill.scope, trio.move_on_after(ends):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_collect)
+            result.append(await life())
             nursery.cancel_scope.cancel()
-            return result
-        raise Stuck(f"not over after {ends:.0f} virtual seconds")
-    raise AssertionError("unreachable")
+    if result:
+        return result[0]
+    if standstill.reached:
+        raise Stuck(f"the time stands still at {standstill.stood_at:.3f} virtual seconds: somebody spins")
+    raise Stuck(f"not over after {ends:.0f} virtual seconds")
 
 
 @contextmanager
