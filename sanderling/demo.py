@@ -18,7 +18,6 @@ from functools import partial
 from pathlib import Path
 
 import click
-import msgspec
 import trio
 
 from actors.settings import Settings
@@ -26,10 +25,8 @@ from sanderling import keyring
 from sanderling.client import Client
 from sanderling.environment import service_command
 from sanderling.exits import CommandFailed, Exit
-from sanderling.rendering import Renderer
 from sanderling.shore import Shore, own_material, real_material
-from sanderling.sse_reader import ServerEvent
-from sanderling.terminal import renderer
+from sanderling.terminal import Audience
 
 PACE = 3.0
 """Seconds between two steps of the shore."""
@@ -61,7 +58,7 @@ async def _demo(variables: Mapping[str, str], folder: Path, *, seconds: float | 
     _say("Unpacking the shore...")
     material = await trio.to_thread.run_sync(real_material) or own_material()
     _key, plaintext = keyring.create(Settings(data=str(folder)), "demo", SCOPES)
-    audience = Audience(renderer(variables), events)
+    audience = Audience(variables, events)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_end_on_signal, nursery.cancel_scope)
         place = await nursery.start(Shore(material, PACE).serve)
@@ -72,30 +69,6 @@ async def _demo(variables: Mapping[str, str], folder: Path, *, seconds: float | 
                 await _watch(client, place, audience)
         nursery.cancel_scope.cancel()
     return Exit.WELL if audience.content else Exit.FAILED
-
-
-class Audience:
-    """Shows events, and ends the show when `wanted` have come (None: never)."""
-
-    def __init__(self, shown: Renderer, wanted: int | None) -> None:
-        self.scope = trio.CancelScope()
-        self._shown, self._left = shown, wanted
-
-    @property
-    def content(self) -> bool:
-        """Return whether all that were wanted have come."""
-        return not self._left
-
-    def take(self, event: ServerEvent) -> None:
-        """Print an event."""
-        if self._left == 0:
-            return
-        for line in self._shown.lines(msgspec.json.decode(event.data)):
-            click.echo(line)
-        if self._left is not None:
-            self._left -= 1
-            if self._left == 0:
-                self.scope.cancel()
 
 
 async def _watch(client: Client, place: str, audience: Audience) -> None:

@@ -21,9 +21,32 @@ from sanderling.sse_reader import ServerEvent
 FILTERS = ("source", "source_type", "tag", "keyword")
 
 
-def renderer(variables: Mapping[str, str]) -> Renderer:
-    """Return a renderer for this terminal."""
-    return Renderer(width=shutil.get_terminal_size((100, 24)).columns, colour=wants_colour(variables))
+class Audience:
+    """Prints events, for people or as JSON lines, and cancels its scope when `wanted` have come (None: never)."""
+
+    def __init__(self, variables: Mapping[str, str], wanted: int | None, *, as_json: bool = False) -> None:
+        self.scope = trio.CancelScope()
+        self._left = wanted
+        self._as_json = as_json
+        width = shutil.get_terminal_size((100, 24)).columns
+        self._renderer = Renderer(width=width, colour=wants_colour(variables))
+
+    @property
+    def content(self) -> bool:
+        """Return whether all that were wanted have come."""
+        return not self._left
+
+    def take(self, event: ServerEvent) -> None:
+        """Print an event, unless enough have come."""
+        if self._left == 0:
+            return
+        shown = (event.data,) if self._as_json else self._renderer.lines(msgspec.json.decode(event.data))
+        for line in shown:
+            click.echo(line)
+        if self._left is not None:
+            self._left -= 1
+            if self._left == 0:
+                self.scope.cancel()
 
 
 def tail(
@@ -41,28 +64,19 @@ def tail(
     if since:
         query.append(("since", since))
     path = f"/v1/streams/{quote(channel, safe='')}" if channel else "/v1/stream"
-    shown = renderer(variables)
-    left = count
+    audience = Audience(variables, count, as_json=as_json)
 
     async def run() -> None:
-        with trio.CancelScope() as enough:
-
-            def take(event: ServerEvent) -> None:
-                nonlocal left
-                if left == 0:
-                    return
-                for line in (event.data,) if as_json else shown.lines(msgspec.json.decode(event.data)):
-                    click.echo(line)
-                if left is not None:
-                    left -= 1
-                    if left == 0:
-                        enough.cancel()
-
+        with audience.scope:
             async with client:
-                await client.follow(path, query, take, tell=lambda words: click.echo(f"sanderling: {words}", err=True))
+                await client.follow(path, query, audience.take, tell=_tell)
 
     trio.run(run)
     return Exit.WELL
+
+
+def _tell(words: str) -> None:
+    click.echo(f"sanderling: {words}", err=True)
 
 
 def add_source(
