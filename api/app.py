@@ -185,7 +185,7 @@ def _response(answer: Answer) -> Response:
     if body is None:
         body = b""
     elif not isinstance(body, bytes):
-        body = msgspec.json.encode(body)
+        body = msgspec.json.encode(body) + b"\n"  # or the next line of a terminal begins behind it
     response = Response(body, status=answer.status, headers=answer.headers)
     if answer.status == 204:
         response.headers.pop("Content-Type", None)

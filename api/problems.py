@@ -129,7 +129,7 @@ class Refusal(Exception):
 
     def encode(self, base_url: str, instance: str | None = None) -> bytes:
         """Return the document as JSON."""
-        return json.encode(self.document(base_url, instance))
+        return json.encode(self.document(base_url, instance)) + b"\n"
 
 
 def invalid(location: str, message: str, value: Any = None) -> Refusal:
