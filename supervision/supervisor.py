@@ -30,8 +30,10 @@ from supervision.status import snapshot_of, status_of, wait_snapshot_of
 from supervision.teller import Teller
 
 MOST_LEVELS = 2
-"""Levels of supervisors that escalate, counted where a spec's `run` is a supervisor's own method. Restarts multiply: with
-3 each, two levels already make 15 of one bad child."""
+"""Levels of supervisors that escalate, counted where a spec's `run` is a supervisor's own method.
+
+Restarts multiply: with 3 each, two levels already make 15 of one bad child.
+"""
 
 
 class Supervisor:
