@@ -25,7 +25,6 @@ ALLOWED = {
         r"time\.time|random\.SystemRandom|os\.urandom|socket\.\w+",
         "the one maker of the real World",
     ),
-    "storage/sqlite/database.py": (
         r"time\.sleep",
         "the command's synchronous door to the keys waits for the folder's lock",
     ),
