@@ -22,11 +22,8 @@ BANNED = re.compile(
 ALLOWED = {
     "sanderling/environment.py": (r"os\.environ", "the one reader of the environment"),
     "sanderling/real_world.py": (
-        r"time\.time|random\.SystemRandom|os\.urandom|socket\.\w+",
+        r"time\.time|time\.monotonic|random\.SystemRandom|os\.urandom|socket\.\w+",
         "the one maker of the real World",
-    ),
-        r"time\.sleep",
-        "the command's synchronous door to the keys waits for the folder's lock",
     ),
     "actors/egress/sockets.py": (r"socket\.\w+", "the real connector and resolver, behind the World's ports"),
 }
