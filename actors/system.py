@@ -28,7 +28,20 @@ from actors.source.registry import Registry
 from actors.world import World
 from storage.interface import Storage
 from storage.records.key import SigningKey
-from supervision import Change, Child, ChildSpec, DynamicSupervisor, Mailbox, Run, State, Strategy, Supervisor
+from supervision import (
+    Alarm,
+    Change,
+    Child,
+    ChildSpec,
+    DynamicSupervisor,
+    Mailbox,
+    Row,
+    Run,
+    State,
+    Strategy,
+    Supervisor,
+    Watchdog,
+)
 
 EDGES = (
     ("web", "registry"),
@@ -45,10 +58,20 @@ Front = Callable[[Doors], Sequence[ChildSpec]]
 
 
 class System:
-    """The whole service. `await run()` until `stop()`; `doors` is what the front end was given."""
+    """The whole service. `await run()` until `stop()`; `doors` is what the front end was given.
+
+    keys: the signing keys, the active one first. steps: a watchdog that is on, for the steps shown in the tree.
+    """
 
     def __init__(
-        self, world: World, settings: Settings, storage: Storage, keys: Sequence[SigningKey], front: Front
+        self,
+        world: World,
+        settings: Settings,
+        storage: Storage,
+        keys: Sequence[SigningKey],
+        front: Front,
+        *,
+        steps: Watchdog | None = None,
     ) -> None:
         self._world, self._settings, self._storage = world, settings, storage
         self._stopping = False
@@ -64,7 +87,9 @@ class System:
             destinations=self.destinations,
             base_url=settings.public_url(),
         )
-        self.sources = DynamicSupervisor("sources", chance=world.chance("supervision/sources"))
+        self.sources = DynamicSupervisor(
+            "sources", chance=world.chance("supervision/sources"), alarm=partial(_alarm, world)
+        )
         self.registry = Registry(self._ports(), self.sources, self.registry_box)
         self.doors = self._doors(keys)
         self.supervisor = Supervisor(
@@ -75,6 +100,7 @@ class System:
             period=60.0,
             chance=world.chance("supervision/root"),
             on_change=partial(_tell, world),
+            steps=steps,
         )
 
     def _children(self, signer: Signer) -> Sequence[ChildSpec]:
@@ -129,7 +155,7 @@ class System:
             destination=self.deliveries.mailbox,
             jwks=lambda: jwks(keys),
             readiness=self.readiness,
-            tree=lambda: list(self.supervisor.snapshot()),
+            tree=self.supervisor_rows,
             draining=lambda: self._stopping,
         )
 
@@ -141,6 +167,10 @@ class System:
         """Ask for an ordered stop; `now` skips politeness."""
         self._stopping = True
         self.supervisor.stop(now=now)
+
+    def supervisor_rows(self) -> Sequence[Row]:
+        """Return the worst rows of the tree, at most 200."""
+        return self.supervisor.snapshot().page(0, 200)
 
     def readiness(self) -> Mapping[str, str]:
         """Return what must hold for /readyz; an empty sentence is well."""
@@ -161,6 +191,10 @@ def _tell(world: World, change: Change) -> None:
         world.log("actor.crashed", level="warning", actor=change.path, now=str(change.new), why=crash)
     else:
         world.log("actor.state", level="debug", actor=change.path, was=str(change.old), now=str(change.new))
+
+
+def _alarm(world: World, alarm: Alarm) -> None:
+    world.log("sources.alarm", level="error", says=str(alarm))
 
 
 async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:

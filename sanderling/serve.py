@@ -7,6 +7,7 @@ and the log last, and only then closes the storage.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import resource
 import signal
@@ -27,9 +28,9 @@ from sanderling.data_folder import told_plainly
 from sanderling.environment import environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
-from sanderling.real_world import Listening, open_listeners, real_world, wall
+from sanderling.real_world import Listening, monotonic, open_listeners, real_world, wall
 from storage.interface import Storage
-from supervision import Child, ChildSpec, Escalate
+from supervision import Child, ChildSpec, Escalate, Watchdog
 
 CLOSE_WITHIN = 8.0
 """Seconds that the storage gets to finish its writes after an escalation: with the tree's own stop under 15."""
@@ -41,6 +42,7 @@ def serve(settings: Settings) -> int:
     terminal = on_terminal()
     log = make_log(sys.stderr, wall, level=settings.log_level, words=terminal, colour=wants_colour(environ(), 2))
     _raise_file_limit()
+    gc.set_threshold(50_000, 20, 100)  # most of what lives here lives long: the default looks at it far too often
     return trio.run(_serve, settings, log, terminal)
 
 
@@ -54,7 +56,10 @@ async def _serve(settings: Settings, log: Callable[..., None], terminal: bool) -
         with told_plainly(Path(settings.data)):
             keys = await signing_keys(world, storage)
         herald = Herald(settings, log, terminal)
-        return await _run(System(world, settings, storage, keys, herald.after(front)), log)
+        with Watchdog(
+            clock=monotonic, report=lambda stall: log("loop.held", level="error", says=str(stall))
+        ) as watchdog:
+            return await _run(System(world, settings, storage, keys, herald.after(front), steps=watchdog), log)
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
