@@ -5,7 +5,7 @@ COMPILE = $(PYTHON_IN) -m uv pip compile -q --universal --python-version 3.11 --
 	--no-header --no-emit-index-url --no-emit-find-links --no-annotate
 SEED = 1
 
-.PHONY: help setup run demo test check simulate bench lock clean
+.PHONY: help setup run demo test check simulate bench bench-churn lock clean
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -14,6 +14,7 @@ help:
 	@echo "make check     format, lint, types, import rules, house rules"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
 	@echo "make bench     goals, limits and our figures in one table"
+	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
 	@echo "make setup     what all of these need;  make lock: resolve requirements/*.in anew"
 
 setup:
@@ -47,6 +48,10 @@ simulate:
 bench:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench $(ARGS)
+
+bench-churn:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.churn $(ARGS) $(PAGES)
 
 lock:
 	@bin/setup check

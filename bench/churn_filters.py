@@ -1,0 +1,132 @@
+"""The filters that `bench.churn` compares: the product's look in its worker, and what others do.
+
+The others compare one value of the page before with that of the page after. They have no memory; ours has, so it sees
+the looks before, in their order, as the service would.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from time import process_time
+
+import justext
+import msgspec
+from lxml import etree
+
+from actors.content import markup
+from actors.content.encoding import decode
+from actors.content.errors import ContentError
+from actors.content.requests import PageLook, PageRequest
+from actors.content.tasks import TASKS
+from bench.churn_material import Pair
+
+URL = "https://shore.example/"
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a filter said of a pair, and the CPU it took for the later page, in milliseconds."""
+
+    real: bool
+    ms: float
+    size: int
+    look: PageLook | None = None
+
+
+def ours(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, Outcome]:
+    """Return the product's outcome on each pair of a page. Looks that pairs have in common are taken once."""
+    memories: dict[tuple[str, ...], bytes | None] = {(): None}
+    outcomes: dict[tuple[str, ...], Outcome] = {}
+    for pair in pairs:
+        looks = (*pair.history, pair.before, pair.after)
+        for n in range(1, len(looks) + 1):
+            if looks[:n] not in memories:
+                body, memory = bodies[looks[n - 1]], memories[looks[: n - 1]]
+                start = process_time()
+                look = _look(body, memory)
+                ms = 1000 * (process_time() - start)
+                memories[looks[:n]] = look.memory if look is not None else memory
+                real = look is not None and look.kind == "changed"
+                outcomes[looks[:n]] = Outcome(real, ms, len(body), look)
+    return {pair.id: outcomes[*pair.history, pair.before, pair.after] for pair in pairs}
+
+
+def _look(body: bytes, memory: bytes | None) -> PageLook | None:
+    """Return the worker's answer; None for a first look at a page that cannot be watched yet."""
+    asked = PageRequest(body, "text/html", URL, memory=memory)
+    try:
+        return msgspec.msgpack.decode(TASKS["look_page"](msgspec.msgpack.encode(asked)), type=PageLook)
+    except ContentError:
+        return None
+
+
+def theirs(value: Callable[[bytes], object], pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, Outcome]:
+    """Return the outcome of comparing one value of the page before and after."""
+    known: dict[str, tuple[object, float]] = {}
+
+    def valued(name: str) -> tuple[object, float]:
+        if name not in known:
+            start = process_time()
+            found = value(bodies[name])
+            known[name] = found, 1000 * (process_time() - start)
+        return known[name]
+
+    outcomes = {}
+    for pair in pairs:
+        (old, _), (new, ms) = valued(pair.before), valued(pair.after)
+        outcomes[pair.id] = Outcome(old != new, ms, len(bodies[pair.after]))
+    return outcomes
+
+
+def raw_bytes(body: bytes) -> object:
+    return hashlib.sha256(body).digest()
+
+
+def visible_text(body: bytes) -> object:
+    root = etree.HTML(decode(body, "").text.encode("utf-8", "replace"), etree.HTMLParser(encoding="utf-8"))
+    if root is None:
+        return ""
+    etree.strip_elements(root, "script", "style", "noscript", "template", with_tail=False)
+    return " ".join("".join(root.itertext()).split())
+
+
+_STOPWORDS = frozenset().union(*(justext.get_stoplist(name) for name in ("English", "German", "French", "Swedish")))
+
+
+def justext_paragraphs(body: bytes) -> object:
+    try:
+        found = justext.justext(decode(body, "").text.encode("utf-8", "replace"), _STOPWORDS, encoding="utf-8")
+    except (etree.LxmlError, ValueError):  # an empty document
+        return frozenset()
+    return frozenset(paragraph.text for paragraph in found if not paragraph.is_boilerplate)
+
+
+def trafilatura_text(body: bytes) -> object:
+    import trafilatura  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415  installed by hand for the bench
+
+    return trafilatura.extract(decode(body, "").text, include_comments=False) or ""
+
+
+def rendered_text(body: bytes) -> object:
+    """Return what changedetection.io compares without a filter: inscriptis' rendering, without white space."""
+    from inscriptis import get_text  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415  as above
+
+    root = markup.parse(decode(body, "").text)
+    etree.strip_elements(root, "head", "script", "style", "noscript", "svg", "math", "canvas", "iframe", "template")
+    return "".join(get_text(etree.tostring(root, encoding="unicode", method="html")).split())
+
+
+OTHERS: Mapping[str, tuple[Callable[[bytes], object], str]] = {
+    "raw bytes": (raw_bytes, ""),
+    "visible text": (visible_text, ""),
+    "set of justext paragraphs": (justext_paragraphs, "justext"),
+    "hash of trafilatura's text": (trafilatura_text, "trafilatura"),
+    "as changedetection.io (inscriptis)": (rendered_text, "inscriptis"),
+}
+"""Each filter's value of a page, and the package it needs."""
+
+
+def installed(package: str) -> bool:
+    """Return whether a filter's package is here."""
+    return not package or importlib.util.find_spec(package) is not None
