@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +39,11 @@ class Service:
     def url(self, path: str) -> str:
         """Return the address of a path."""
         return f"http://{self.host}:{self.port}{path}"
+
+    def headers(self, more: Mapping[str, str]) -> list[tuple[bytes | str, bytes | str]]:
+        """Return a request's headers: whose key, which host, and the given ones."""
+        own = {"authorization": f"Bearer {self.key}", "host": f"{self.host}:{self.port}"}
+        return [*own.items(), *more.items()]
 
 
 class _Bytes(httpcore.AsyncNetworkStream):
@@ -96,21 +101,21 @@ class Caller:
 
     async def ask(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
         """Send one request and return the answer. Raises one of CutOff."""
-        headers = {"authorization": f"Bearer {self.service.key}", "host": f"{self.service.host}:{self.service.port}"}
-        content = b""
+        headers, content = {}, b""
         if body is not None:
             headers["content-type"], content = "application/json", json.dumps(body).encode()
         with trio.fail_after(90):
-            response = await self._pool.request(method, self.service.url(path), headers=headers, content=content)
+            response = await self._pool.request(
+                method, self.service.url(path), headers=self.service.headers(headers), content=content
+            )
         return response.status, response.content
 
     @asynccontextmanager
     async def stream(self, path: str, headers: dict[str, str]) -> AsyncIterator[httpcore.Response]:
         """Open a response that is read piece by piece; silence of 2.5 keepalives ends it."""
-        sent = {"authorization": f"Bearer {self.service.key}", "host": f"{self.service.host}:{self.service.port}"}
         silence = {"timeout": {"connect": 30.0, "read": 2.5 * self.service.keepalive}}
         async with self._pool.stream(
-            "GET", self.service.url(path), headers=sent | headers, extensions=silence
+            "GET", self.service.url(path), headers=self.service.headers(headers), extensions=silence
         ) as response:
             yield response
 

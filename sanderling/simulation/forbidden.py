@@ -22,6 +22,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("wsproto.utilities", "urandom"): "the handshake's nonce: as long each time, and nothing looks at its value",
     ("wsproto.frame_protocol", "urandom"): "frame masks: as long each time, and gone once they are unmasked",
     ("trio_websocket._impl", "getrandbits"): "a ping's payload, compared with its own echo only",
+    ("httpx._client", "perf_counter"): "a response's `elapsed`, which the product does not read",
     ("httpcore._async.http11", "monotonic"): "the expiry of idle connections, of which a simulation keeps none",
 }
 """(module, function): why its value can't reach what happens."""

@@ -163,7 +163,7 @@ class PushOrigin:
         """Accept and push until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._push)
-            await trio.serve_listeners(self._accept, listeners)
+            await trio.serve_listeners(self._accept, list(listeners))
 
     async def _accept(self, stream: SimStream) -> None:
         with trio.move_on_after(0) if self.host.suffers("http500") else trio.CancelScope():

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 _SWITCH = "_ALLOW_DETERMINISTIC_SCHEDULING"
 _GENERATOR = "_r"
-_COLLECT_EVERY = 6 * 3600.0
+_COLLECT_EVERY = 24 * 3600.0
 _MOST_ROUNDS = 100_000
 """Rounds of the scheduler at one instant; the largest crowd of a sane world needs a few hundred."""
 

@@ -43,12 +43,12 @@ async def serve_http(respond: Respond, listeners: Sequence[trio.abc.Listener[Sim
     config = Config()
     config.accesslog = config.errorlog = None
     config.include_date_header = config.include_server_header = False
-    context, app = WorkerContext(None), ASGIWrapper(_application(respond))  # type: ignore[arg-type]  # plain ASGI
+    context, app = WorkerContext(None), ASGIWrapper(_application(respond))
 
     async def connected(stream: SimStream) -> None:
         await TCPServer(app, config, context, {}, stream).run()  # type: ignore[arg-type]  # all that it uses is there
 
-    await trio.serve_listeners(connected, listeners)
+    await trio.serve_listeners(connected, list(listeners))
 
 
 def _application(respond: Respond) -> Callable[..., Awaitable[None]]:
