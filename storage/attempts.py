@@ -7,6 +7,8 @@ from storage.records.identity import Millis, Seq, id_of
 
 KEPT_ATTEMPTS = 1_000
 """Newest attempts that are kept of each destination."""
+RATED_ATTEMPTS = 100
+"""Newest attempts that a failure rate is about."""
 
 
 def attempt_of(outcome: Outcome, event_id: str, number: int) -> Attempt:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from storage.records.alert import Alert
 from storage.records.cursor import Bounds, Filter, Page
-from storage.records.delivery import Attempt, Delivery, Match, Outcome
+from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outcome, Portion
 from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, Seq, SourceId
@@ -124,10 +124,20 @@ class Keys(Protocol):
 
 
 class Alerts(Protocol):
-    """Alerts and their destinations."""
+    """Alerts and their destinations.
+
+    What is written beside them while they work (`match_count`, `last_match_at`, `last_delivery_at`) is taken from a
+    record when it is added, and never again: only `Work` moves it.
+    """
 
     async def put(self, alert: Alert) -> None:
         """Add or replace an alert."""
+
+    async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
+        """Replace an alert by what `change` makes of it, in one transaction; return the new one, None if unknown.
+
+        `change` is pure and may run in a thread. Two edits at once are both done, one after the other.
+        """
 
     async def get(self, alert_id: str) -> Alert | None:
         """Return one alert."""
@@ -140,6 +150,11 @@ class Alerts(Protocol):
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination."""
+
+    async def edit_destination(
+        self, destination_id: str, change: Callable[[Destination], Destination]
+    ) -> Destination | None:
+        """Replace a destination by what `change` makes of it; as `edit` does."""
 
     async def destination(self, destination_id: str) -> Destination | None:
         """Return one destination."""
@@ -157,33 +172,61 @@ class Work(Protocol):
     async def cursor(self, name: str) -> Seq | None:
         """Return a durable cursor, or None when it has never been set."""
 
-    async def advance(self, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease) -> None:
-        """Move a cursor and write what it caused, in one transaction.
+    async def advance(
+        self,
+        name: str,
+        expect: Seq | None,
+        to: Seq,
+        matches: Sequence[Match],
+        lease: Lease,
+        *,
+        hits: Sequence[Hit] = (),
+    ) -> None:
+        """Move a cursor and write what it caused, in one transaction: rows of the outbox, and what alerts have met.
 
         A match already in the outbox, or for a destination that is gone, is skipped. Raises CursorMoved when the
         cursor is not at `expect`.
         """
 
-    async def claim(self, destination: str, now: Millis, limit: int, lease: Lease) -> Sequence[Delivery]:
+    async def enqueue(self, matches: Sequence[Match], lease: Lease) -> int:
+        """Put rows into the outbox that are not there and whose destination is; return how many."""
+
+    async def claim(
+        self, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+    ) -> Sequence[Delivery]:
         """Return due rows of a destination, oldest first, whose event is still in the log; counts the attempt durably.
 
-        Rows stay claimed until settled; `release` at start returns those of an earlier life.
+        A row that carries a digest comes with the digest's id and body; with `digests`, only such rows come. Rows stay
+        claimed until settled; `release` at start returns those of an earlier life.
         """
 
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
         """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`."""
 
+    async def gathered_since(self, destination: str) -> Millis | None:
+        """Return when the earliest row was first due that waits and is in no digest."""
+
+    async def freeze(self, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
+        """Make one digest of a portion of the rows that wait, oldest first; return of how many, 0 when there are none.
+
+        In one transaction the last of these rows takes on the digest, due at the portion's end, and the others leave;
+        rows whose event is gone from the log are given up.
+        """
+
     async def release(self, lease: Lease) -> int:
         """Make every claimed row due again (at start, after a crash); return how many."""
 
-    async def next_due(self, destination: str) -> Millis | None:
-        """Return when a destination's earliest waiting row is due."""
+    async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
+        """Return when a destination's earliest waiting row is due; with `digests`, of those that carry one."""
 
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed."""
 
     async def attempts(self, destination: str, limit: int) -> Sequence[Attempt]:
         """Return the newest attempts first."""
+
+    async def failure_rates(self, destinations: Sequence[str]) -> Mapping[str, float]:
+        """Return the share of failures among the newest 100 attempts of each; who has none is absent."""
 
 
 class Storage(Protocol):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from storage.interface import Lease
 from storage.memory.disk import Apply, Disk
 from storage.memory.writer import Writer
@@ -20,10 +22,23 @@ class MemoryAlerts:
     async def put(self, alert: Alert) -> None:
         """Add or replace an alert; see Alerts."""
 
-        def apply() -> None:
-            self._disk.alerts[alert.id] = alert
+        await self._commit(lambda: self._put(alert))
 
-        await self._commit(apply)
+    async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
+        """Change an alert as it is at this moment; see Alerts."""
+
+        def job() -> tuple[Alert | None, Apply]:
+            found = self._disk.alerts.get(alert_id)
+            new = None if found is None else change(found)
+            return new, lambda: None if new is None else self._put(new)
+
+        return await self._writer.commit(self._lease, job)
+
+    def _put(self, alert: Alert) -> None:
+        old = self._disk.alerts.get(alert.id)
+        if old is not None:
+            alert = replace(alert, match_count=old.match_count, last_match_at=old.last_match_at)
+        self._disk.alerts[alert.id] = alert
 
     async def get(self, alert_id: str) -> Alert | None:
         """Return one alert; see Alerts."""
@@ -47,11 +62,27 @@ class MemoryAlerts:
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination; see Alerts."""
 
-        def apply() -> None:
-            if destination.alert_id in self._disk.alerts:
-                self._disk.destinations[destination.id] = destination
+        await self._commit(lambda: self._put_destination(destination))
 
-        await self._commit(apply)
+    async def edit_destination(
+        self, destination_id: str, change: Callable[[Destination], Destination]
+    ) -> Destination | None:
+        """Change a destination as it is at this moment; see Alerts."""
+
+        def job() -> tuple[Destination | None, Apply]:
+            found = self._disk.destinations.get(destination_id)
+            new = None if found is None else change(found)
+            return new, lambda: None if new is None else self._put_destination(new)
+
+        return await self._writer.commit(self._lease, job)
+
+    def _put_destination(self, destination: Destination) -> None:
+        if destination.alert_id not in self._disk.alerts:
+            return
+        old = self._disk.destinations.get(destination.id)
+        if old is not None:
+            destination = replace(destination, last_delivery_at=old.last_delivery_at)
+        self._disk.destinations[destination.id] = destination
 
     async def destination(self, destination_id: str) -> Destination | None:
         """Return one destination; see Alerts."""

@@ -34,6 +34,8 @@ class Row:
     attempts: int = 0
     claimed: bool = False
     event_id: str = ""
+    digest: tuple[str, bytes] | None = None
+    """The id and body of the digest that this row carries."""
 
 
 @dataclass(slots=True, eq=False)

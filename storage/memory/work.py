@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from storage.attempts import KEPT_ATTEMPTS, attempt_of, gone_attempt
+from msgspec.structs import replace
+
+from storage.attempts import KEPT_ATTEMPTS, RATED_ATTEMPTS, attempt_of, gone_attempt
 from storage.errors import CursorMoved
 from storage.interface import Lease
 from storage.memory.disk import Apply, Disk, Row
 from storage.memory.writer import Writer
 from storage.records.body import id_in
-from storage.records.delivery import Attempt, Delivery, Match, Outcome
+from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outcome, Portion
 from storage.records.identity import Millis, Seq
 
 
@@ -24,15 +26,26 @@ class MemoryWork:
         """Return a durable cursor; see Work."""
         return self._disk.cursors.get(name)
 
-    async def advance(self, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease) -> None:
-        """Move a cursor and write its matches; see Work."""
+    async def advance(
+        self,
+        name: str,
+        expect: Seq | None,
+        to: Seq,
+        matches: Sequence[Match],
+        lease: Lease,
+        *,
+        hits: Sequence[Hit] = (),
+    ) -> None:
+        """Move a cursor and write what it caused; see Work."""
 
         def apply() -> None:
             self._disk.cursors[name] = to
-            for match in matches:
-                if match.destination in self._disk.destinations:
-                    rows = self._disk.outbox.setdefault(match.destination, {})
-                    rows.setdefault(match.seq, Row(match.due, match.due))
+            self._put(matches)
+            for hit in hits:
+                alert = self._disk.alerts.get(hit.alert)
+                if alert is not None:
+                    counted = replace(alert, match_count=alert.match_count + hit.times, last_match_at=hit.at)
+                    self._disk.alerts[hit.alert] = counted
 
         def job() -> tuple[None, Apply]:
             at = self._disk.cursors.get(name)
@@ -42,27 +55,90 @@ class MemoryWork:
 
         await self._writer.commit(lease, job, name="cursor")
 
-    async def claim(self, destination: str, now: Millis, limit: int, lease: Lease) -> Sequence[Delivery]:
+    async def enqueue(self, matches: Sequence[Match], lease: Lease) -> int:
+        """Put rows into the outbox; see Work."""
+
+        def job() -> tuple[int, Apply]:
+            new = {(m.destination, m.seq) for m in matches if m.destination in self._disk.destinations}
+            return sum(seq not in self._rows(hook) for hook, seq in new), lambda: self._put(matches)
+
+        return await self._writer.commit(lease, job, name="enqueue")
+
+    def _put(self, matches: Sequence[Match]) -> None:
+        for match in matches:
+            if match.destination in self._disk.destinations:
+                rows = self._disk.outbox.setdefault(match.destination, {})
+                rows.setdefault(match.seq, Row(match.due, match.due))
+
+    async def claim(
+        self, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+    ) -> Sequence[Delivery]:
         """Claim due rows, oldest first; see Work. A row whose event is gone is given up, with a line in the log."""
-        due = await self.next_due(destination)
+        due = await self.next_due(destination, digests=digests)
         if due is None or due > now:
             return ()
 
         def job() -> tuple[Sequence[Delivery], Apply]:
-            rows = self._rows(destination)
-            ready = sorted(seq for seq, row in rows.items() if not row.claimed and row.due <= now)[:limit]
+            waiting = self._waiting(destination, digests=digests)
             claimed: list[Delivery] = []
             gone: list[Seq] = []
-            for seq in ready:
-                event, row = self._disk.event_at(seq), rows[seq]
-                if event is None:
+            for seq in sorted(seq for seq, row in waiting.items() if row.due <= now)[:limit]:
+                row = waiting[seq]
+                content = row.digest or self._content(seq)
+                if content is None:
                     gone.append(seq)
                 else:
-                    event_id = id_in(event.body)
-                    claimed.append(Delivery(destination, seq, event_id, row.attempts + 1, row.first_due, event.body))
+                    claimed.append(Delivery(destination, seq, content[0], row.attempts + 1, row.first_due, content[1]))
             return claimed, lambda: self._take(destination, claimed, gone, now)
 
         return await self._writer.commit(lease, job, name="claim")
+
+    def _content(self, seq: Seq) -> tuple[str, bytes] | None:
+        event = self._disk.event_at(seq)
+        return None if event is None else (id_in(event.body), event.body)
+
+    def _waiting(self, destination: str, *, digests: bool) -> Mapping[Seq, Row]:
+        rows = self._rows(destination).items()
+        return {seq: row for seq, row in rows if not row.claimed and (row.digest is not None or not digests)}
+
+    async def gathered_since(self, destination: str) -> Millis | None:
+        """Return when the earliest row was due that is in no digest; see Work."""
+        rows = self._waiting(destination, digests=False).values()
+        return min((row.first_due for row in rows if row.digest is None), default=None)
+
+    async def freeze(self, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
+        """Make a digest of a window's rows; see Work."""
+
+        def job() -> tuple[int, Apply]:
+            waiting = self._waiting(destination, digests=False)
+            inside = sorted(
+                seq
+                for seq, row in waiting.items()
+                if row.digest is None and portion.start <= row.first_due < portion.end
+            )
+            taken: dict[Seq, bytes] = {}
+            gone: list[Seq] = []
+            for seq in inside[: portion.limit]:
+                event = self._disk.event_at(seq)
+                if event is None:
+                    gone.append(seq)
+                elif taken and sum(map(len, taken.values())) + len(event.body) > portion.size:
+                    break
+                else:
+                    taken[seq] = event.body
+            digest = freeze(list(taken.values())) if taken else None
+
+            def apply() -> None:
+                self._take(destination, (), gone, portion.end)
+                for seq in list(taken)[:-1]:
+                    del self._rows(destination)[seq]
+                for seq in list(taken)[-1:]:
+                    row = self._rows(destination)[seq]
+                    row.digest, row.due, row.attempts = digest, portion.end, 0
+
+            return len(taken) + len(gone), apply
+
+        return await self._writer.commit(lease, job, name="freeze")
 
     def _take(self, destination: str, claimed: Sequence[Delivery], gone: Sequence[Seq], now: Millis) -> None:
         rows = self._rows(destination)
@@ -89,6 +165,9 @@ class MemoryWork:
             row.claimed, row.due = False, outcome.retry_at
         else:
             del self._rows(outcome.destination)[outcome.seq]
+        if outcome.result == "sent":
+            destination = self._disk.destinations[outcome.destination]
+            self._disk.destinations[outcome.destination] = replace(destination, last_delivery_at=outcome.at)
         self._note(outcome.destination, attempt_of(outcome, row.event_id, row.attempts))
 
     async def release(self, lease: Lease) -> int:
@@ -105,9 +184,9 @@ class MemoryWork:
 
         return await self._writer.commit(lease, job, name="release")
 
-    async def next_due(self, destination: str) -> Millis | None:
+    async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when the earliest waiting row is due; see Work."""
-        return min((row.due for row in self._rows(destination).values() if not row.claimed), default=None)
+        return min((row.due for row in self._waiting(destination, digests=digests).values()), default=None)
 
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed; see Work."""
@@ -116,6 +195,15 @@ class MemoryWork:
     async def attempts(self, destination: str, limit: int) -> Sequence[Attempt]:
         """Return the newest attempts first; see Work."""
         return self._disk.attempts.get(destination, [])[::-1][:limit]
+
+    async def failure_rates(self, destinations: Sequence[str]) -> Mapping[str, float]:
+        """Return the share of failures among the newest attempts; see Work."""
+        rates = {}
+        for destination in destinations:
+            lines = self._disk.attempts.get(destination, [])[-RATED_ATTEMPTS:]
+            if lines:
+                rates[destination] = sum(line.result != "sent" for line in lines) / len(lines)
+        return rates
 
     def _rows(self, destination: str) -> dict[Seq, Row]:
         return self._disk.outbox.get(destination, {})

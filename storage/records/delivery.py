@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -17,8 +18,31 @@ class Match(NamedTuple):
     due: Millis
 
 
+class Hit(NamedTuple):
+    """An alert has met so many events more, the last of them at `at`."""
+
+    alert: str
+    times: int
+    at: Millis
+
+
+class Portion(NamedTuple):
+    """What one digest takes at most: rows that were first due from `start` on and before `end`, `limit` of them, and
+    `size` bytes of events, but one event at least.
+    """
+
+    start: Millis
+    end: Millis
+    limit: int
+    size: int
+
+
+Freeze = Callable[[Sequence[bytes]], tuple[str, bytes]]
+"""Makes the id and the body of a digest from the wire JSON of its events, in order. Pure; may run in a thread."""
+
+
 class Delivery(Struct, frozen=True):
-    """A claimed outbox row. `attempt` counts from 1; `body` is the exact stored wire JSON."""
+    """A claimed outbox row. `attempt` counts from 1; `body` is the exact stored wire JSON, of an event or a digest."""
 
     destination: str
     seq: Seq

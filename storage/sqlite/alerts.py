@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from storage.interface import Lease
 from storage.records.alert import Alert
 from storage.records.destination import Destination
+from storage.records.identity import Millis
 from storage.sqlite.readers import Readers
 from storage.sqlite.writer import Transaction, Writer
 
-_alert = msgspec.json.Decoder(Alert).decode
-_destination = msgspec.json.Decoder(Destination).decode
-_DESTINATIONS = "SELECT body FROM destination"
+_decode_alert = msgspec.json.Decoder(Alert).decode
+_decode_destination = msgspec.json.Decoder(Destination).decode
+_ALERTS = "SELECT body, match_count, last_match_at FROM alert"
+_DESTINATIONS = "SELECT body, last_delivery_at FROM destination"
 
-# An upsert, never INSERT OR REPLACE: that deletes the old row, and with it all that hangs on it.
-_PUT_ALERT = """INSERT INTO alert(id, created_at, body) VALUES(?,?,?)
+# An upsert, never INSERT OR REPLACE: that deletes the old row, and with it all that hangs on it. The figures in columns
+# of their own are written by an insert only.
+_PUT_ALERT = """INSERT INTO alert(id, created_at, body, match_count, last_match_at) VALUES(?,?,?,?,?)
     ON CONFLICT(id) DO UPDATE SET created_at=excluded.created_at, body=excluded.body"""
-_PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body) SELECT ?, id, ?, ? FROM alert WHERE id=?
+_PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, last_delivery_at)
+    SELECT ?, id, ?, ?, ? FROM alert WHERE id=?
     ON CONFLICT(id) DO UPDATE SET alert=excluded.alert, created_at=excluded.created_at, body=excluded.body"""
 
 
@@ -32,16 +38,30 @@ class SqliteAlerts:
 
     async def put(self, alert: Alert) -> None:
         """Add or replace an alert; see Alerts."""
-        await self._write(_PUT_ALERT, alert.id, alert.created_at, msgspec.json.encode(alert))
+        await self._write(_PUT_ALERT, *_alert_row(alert))
+
+    async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
+        """Change an alert as it is at this moment; see Alerts."""
+
+        def job(transaction: Transaction) -> Alert | None:
+            transaction.fence(self._lease)
+            row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
+            if row is None:
+                return None
+            changed = change(_alert(row))
+            transaction.execute(_PUT_ALERT, _alert_row(changed))
+            return changed
+
+        return await self._writer.submit(job)
 
     async def get(self, alert_id: str) -> Alert | None:
         """Return one alert; see Alerts."""
-        rows = await self._read("SELECT body FROM alert WHERE id=?", alert_id)
+        rows = await self._read(_ALERTS + " WHERE id=?", alert_id)
         return _alert(rows[0]) if rows else None
 
     async def all(self) -> Sequence[Alert]:
         """Return all alerts; see Alerts."""
-        return [_alert(body) for body in await self._read("SELECT body FROM alert ORDER BY created_at, id")]
+        return [_alert(row) for row in await self._read(_ALERTS + " ORDER BY created_at, id")]
 
     async def delete(self, alert_id: str) -> bool:
         """Delete an alert with all that hangs on it; see Alerts."""
@@ -49,8 +69,23 @@ class SqliteAlerts:
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination; see Alerts."""
-        body = msgspec.json.encode(destination)
-        await self._write(_PUT_DESTINATION, destination.id, destination.created_at, body, destination.alert_id)
+        await self._write(_PUT_DESTINATION, *_destination_row(destination))
+
+    async def edit_destination(
+        self, destination_id: str, change: Callable[[Destination], Destination]
+    ) -> Destination | None:
+        """Change a destination as it is at this moment; see Alerts."""
+
+        def job(transaction: Transaction) -> Destination | None:
+            transaction.fence(self._lease)
+            row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
+            if row is None:
+                return None
+            changed = change(_destination(row))
+            transaction.execute(_PUT_DESTINATION, _destination_row(changed))
+            return changed
+
+        return await self._writer.submit(job)
 
     async def destination(self, destination_id: str) -> Destination | None:
         """Return one destination; see Alerts."""
@@ -60,8 +95,8 @@ class SqliteAlerts:
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
         """Return destinations, oldest first; see Alerts."""
         which, parameters = ("", ()) if alert_id is None else (" WHERE alert=?", (alert_id,))
-        bodies = await self._read(_DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
-        return [_destination(body) for body in bodies]
+        rows = await self._read(_DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
+        return [_destination(row) for row in rows]
 
     async def delete_destination(self, destination_id: str) -> bool:
         """Delete a destination with all that hangs on it; see Alerts."""
@@ -76,8 +111,30 @@ class SqliteAlerts:
 
         return await self._writer.submit(job)
 
-    async def _read(self, query: str, *parameters: object) -> Sequence[bytes]:
-        def look(connection: sqlite3.Connection) -> Sequence[bytes]:
-            return [body for (body,) in connection.execute(query, parameters).fetchall()]
+    async def _read(self, query: str, *parameters: object) -> Sequence[Any]:
+        def look(connection: sqlite3.Connection) -> Sequence[Any]:
+            return connection.execute(query, parameters).fetchall()
 
         return await self._readers.run(look)
+
+
+def _alert(row: tuple[bytes, int, int | None]) -> Alert:
+    body, match_count, last_match_at = row
+    at = None if last_match_at is None else Millis(last_match_at)
+    return replace(_decode_alert(body), match_count=match_count, last_match_at=at)
+
+
+def _alert_row(alert: Alert) -> tuple[object, ...]:
+    return alert.id, alert.created_at, msgspec.json.encode(alert), alert.match_count, alert.last_match_at
+
+
+def _destination(row: tuple[bytes, int | None]) -> Destination:
+    body, last_delivery_at = row
+    return replace(
+        _decode_destination(body), last_delivery_at=None if last_delivery_at is None else Millis(last_delivery_at)
+    )
+
+
+def _destination_row(destination: Destination) -> tuple[object, ...]:
+    body = msgspec.json.encode(destination)
+    return destination.id, destination.created_at, body, destination.last_delivery_at, destination.alert_id

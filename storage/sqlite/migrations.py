@@ -74,7 +74,27 @@ def first(db: Database) -> None:
         db.conn.execute(statement)
 
 
-STEPS: Sequence[Step] = (first,)
+_FIGURES = (
+    # Columns of what changes beside the record: an edit of the record must not take it back.
+    "ALTER TABLE alert ADD COLUMN match_count INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE alert ADD COLUMN last_match_at INTEGER",
+    "ALTER TABLE destination ADD COLUMN last_delivery_at INTEGER",
+    # A digest hangs on the outbox's row of its last event, and is delivered in that event's place.
+    """CREATE TABLE digest(
+        destination INTEGER NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL,
+        PRIMARY KEY(destination, seq),
+        FOREIGN KEY(destination, seq) REFERENCES outbox(destination, seq) ON DELETE CASCADE
+    ) STRICT""",
+)
+
+
+def figures_and_digests(db: Database) -> None:
+    """Figures of alerts and destinations in columns of their own, and frozen digests."""
+    for statement in _FIGURES:
+        db.conn.execute(statement)
+
+
+STEPS: Sequence[Step] = (first, figures_and_digests)
 
 
 def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> int:

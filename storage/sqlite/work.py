@@ -1,21 +1,23 @@
 """Durable cursors and the outbox on SQLite.
 
 A row of the outbox waits (claimed 0), is claimed (1), or is gone: sent and given up leave a line in the attempts log.
-Claiming counts the attempt before anything is sent, so that a crash in the middle of a request is an attempt too.
+Claiming counts the attempt before anything is sent, so that a crash in the middle of a request is an attempt too. A
+digest is a body that hangs on the row of its last event; from there on it is claimed and settled like any row.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 
 import msgspec
 
-from storage.attempts import KEPT_ATTEMPTS, attempt_of, gone_attempt
+from storage.attempts import KEPT_ATTEMPTS, RATED_ATTEMPTS, attempt_of, gone_attempt
 from storage.errors import CursorMoved
 from storage.interface import Lease
 from storage.records.body import id_in
-from storage.records.delivery import Attempt, Delivery, Match, Outcome
+from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outcome, Portion
 from storage.records.identity import Millis, Seq
 from storage.sqlite.readers import Readers
 from storage.sqlite.writer import Transaction, Writer
@@ -23,13 +25,26 @@ from storage.sqlite.writer import Transaction, Writer
 _decode = msgspec.json.Decoder(Attempt).decode
 _PUT = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) SELECT key, ?, 0, ?, ?, 0
     FROM destination WHERE id=? ON CONFLICT DO NOTHING"""
+_HIT = "UPDATE alert SET match_count=match_count+?, last_match_at=? WHERE id=?"
 _NEXT_DUE = "SELECT min(due) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0"
+_NEXT_DIGEST = """SELECT min(o.due) FROM digest d JOIN outbox o USING(destination, seq)
+    WHERE d.destination=(SELECT key FROM destination WHERE id=?) AND o.claimed=0"""
+_GATHERED = """SELECT min(first_due) FROM outbox o WHERE destination=(SELECT key FROM destination WHERE id=?)
+    AND +claimed=0 AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq)"""
 _BACKLOG = "SELECT count(*) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?)"
 _ATTEMPTS = """SELECT body FROM attempt WHERE destination=(SELECT key FROM destination WHERE id=?)
     ORDER BY number DESC LIMIT ?"""
 # `+due`: walk the rows in order of their events; the index over `due` would have to sort a whole backlog.
-_DUE = """SELECT o.seq, o.attempts, o.first_due, l.body FROM outbox o LEFT JOIN log l ON l.seq=o.seq
-    WHERE o.destination=? AND +o.claimed=0 AND +o.due<=? ORDER BY o.seq LIMIT ?"""
+_DUE = """SELECT o.seq, o.attempts, o.first_due, d.id, coalesce(d.body, l.body) FROM outbox o
+    LEFT JOIN digest d ON d.destination=o.destination AND d.seq=o.seq LEFT JOIN log l ON l.seq=o.seq
+    WHERE o.destination=? AND +o.claimed=0 AND +o.due<=? AND (d.id IS NOT NULL OR NOT ?) ORDER BY o.seq LIMIT ?"""
+_INSIDE = """SELECT o.seq, o.attempts, l.body FROM outbox o LEFT JOIN log l ON l.seq=o.seq
+    WHERE o.destination=? AND +o.claimed=0 AND o.first_due>=? AND o.first_due<?
+    AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) ORDER BY o.seq LIMIT ?"""
+_CARRY = "UPDATE outbox SET due=?, attempts=0 WHERE destination=? AND seq=?"
+_DELIVERED = "UPDATE destination SET last_delivery_at=? WHERE key=?"
+_RATE = """SELECT count(*), sum(json_extract(CAST(body AS TEXT), '$.result')<>'sent') FROM (
+    SELECT body FROM attempt WHERE destination=(SELECT key FROM destination WHERE id=?) ORDER BY number DESC LIMIT ?)"""
 _CLAIM = "UPDATE outbox SET claimed=1, attempts=?, event=? WHERE destination=? AND seq=?"
 _CLAIMED = """SELECT destination, attempts, event FROM outbox
     WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq=? AND claimed=1"""
@@ -48,8 +63,17 @@ class SqliteWork:
         found = await self._readers.run(lambda connection: _cursor(connection, name))
         return None if found is None else Seq(found)
 
-    async def advance(self, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease) -> None:
-        """Move a cursor and write its matches; see Work."""
+    async def advance(
+        self,
+        name: str,
+        expect: Seq | None,
+        to: Seq,
+        matches: Sequence[Match],
+        lease: Lease,
+        *,
+        hits: Sequence[Hit] = (),
+    ) -> None:
+        """Move a cursor and write what it caused; see Work."""
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
@@ -59,20 +83,53 @@ class SqliteWork:
             put = "INSERT INTO cursor VALUES(?,?) ON CONFLICT(name) DO UPDATE SET seq=excluded.seq"
             transaction.execute(put, (name, to))
             transaction.executemany(_PUT, [(m.seq, m.due, m.due, m.destination) for m in matches])
+            transaction.executemany(_HIT, [(hit.times, hit.at, hit.alert) for hit in hits])
 
-        await self._writer.submit(job, rows=1 + len(matches))
+        await self._writer.submit(job, rows=1 + len(matches) + len(hits))
 
-    async def claim(self, destination: str, now: Millis, limit: int, lease: Lease) -> Sequence[Delivery]:
+    async def enqueue(self, matches: Sequence[Match], lease: Lease) -> int:
+        """Put rows into the outbox; see Work."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(lease)
+            rows = [(m.seq, m.due, m.due, m.destination) for m in matches]
+            return transaction.executemany(_PUT, rows).rowcount if rows else 0
+
+        return await self._writer.submit(job, rows=len(matches))
+
+    async def claim(
+        self, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+    ) -> Sequence[Delivery]:
         """Claim due rows, oldest first; see Work. A row whose event is gone is given up, with a line in the log."""
-        due = await self.next_due(destination)
+        due = await self.next_due(destination, digests=digests)
         if due is None or due > now:  # a look that finds nothing writes nothing
             return ()
 
         def job(transaction: Transaction) -> Sequence[Delivery]:
             transaction.fence(lease)
-            return _claim(transaction, destination, now, limit)
+            return _claim(transaction, destination, now, limit, digests=digests)
 
         return await self._writer.submit(job, rows=limit)
+
+    async def gathered_since(self, destination: str) -> Millis | None:
+        """Return when the earliest row was due that is in no digest; see Work."""
+        since = await self._one(_GATHERED, destination)
+        return None if since is None else Millis(since)
+
+    async def freeze(self, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
+        """Make a digest of a window's rows; see Work."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(lease)
+            key = _key(transaction, destination)
+            if key is None:
+                return 0
+            taken, gone = _inside(transaction, key, portion)
+            _note(transaction, key, [gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone])
+            _freeze(transaction, key, taken, portion.end, freeze)
+            return len(taken) + len(gone)
+
+        return await self._writer.submit(job, rows=portion.limit)
 
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
         """Record outcomes of claimed rows; see Work."""
@@ -92,9 +149,9 @@ class SqliteWork:
 
         return await self._writer.submit(job)
 
-    async def next_due(self, destination: str) -> Millis | None:
+    async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when the earliest waiting row is due; see Work."""
-        due = await self._one(_NEXT_DUE, destination)
+        due = await self._one(_NEXT_DIGEST if digests else _NEXT_DUE, destination)
         return None if due is None else Millis(due)
 
     async def backlog(self, destination: str) -> int:
@@ -106,6 +163,15 @@ class SqliteWork:
         rows = await self._readers.run(lambda c: c.execute(_ATTEMPTS, (destination, limit)).fetchall())
         return [_decode(body) for (body,) in rows]
 
+    async def failure_rates(self, destinations: Sequence[str]) -> Mapping[str, float]:
+        """Return the share of failures among the newest attempts; see Work."""
+
+        def look(connection: sqlite3.Connection) -> Mapping[str, float]:
+            found = {id: connection.execute(_RATE, (id, RATED_ATTEMPTS)).fetchone() for id in destinations}
+            return {id: failed / count for id, (count, failed) in found.items() if count}
+
+        return await self._readers.run(look)
+
     async def _one(self, query: str, destination: str) -> int | None:
         row: tuple[int | None] = await self._readers.run(lambda c: c.execute(query, (destination,)).fetchone())
         return row[0]
@@ -116,23 +182,59 @@ def _cursor(connection: sqlite3.Connection, name: str) -> int | None:
     return None if row is None else row[0]
 
 
-def _claim(transaction: Transaction, destination: str, now: Millis, limit: int) -> Sequence[Delivery]:
+def _key(transaction: Transaction, destination: str) -> int | None:
     found = transaction.execute("SELECT key FROM destination WHERE id=?", (destination,)).fetchone()
-    if found is None:
+    return None if found is None else found[0]
+
+
+def _claim(transaction: Transaction, destination: str, now: Millis, limit: int, *, digests: bool) -> Sequence[Delivery]:
+    key = _key(transaction, destination)
+    if key is None:
         return ()
-    key: int = found[0]
     claimed: list[Delivery] = []
     gone: list[Attempt] = []
-    for seq, attempts, first_due, body in transaction.execute(_DUE, (key, now, limit)).fetchall():
+    for seq, attempts, first_due, digest, body in transaction.execute(_DUE, (key, now, digests, limit)).fetchall():
         if body is None:
             gone.append(gone_attempt(destination, Seq(seq), attempts, now))
             transaction.execute(_LEAVE, (key, seq))
         else:
-            event_id = id_in(body)
+            event_id = digest or id_in(body)
             claimed.append(Delivery(destination, Seq(seq), event_id, attempts + 1, Millis(first_due), body))
     transaction.executemany(_CLAIM, [(d.attempt, d.event_id, key, d.seq) for d in claimed])
     _note(transaction, key, gone)
     return claimed
+
+
+def _inside(
+    transaction: Transaction, key: int, portion: Portion
+) -> tuple[Sequence[tuple[Seq, bytes]], Sequence[tuple[Seq, int]]]:
+    """Return the rows of a portion with their bodies, and those whose event is gone, which leave."""
+    start, end, limit, size = portion
+    taken: list[tuple[Seq, bytes]] = []
+    gone: list[tuple[Seq, int]] = []
+    with closing(transaction.execute(_INSIDE, (key, start, end, limit))) as rows:  # not all at once: bodies are large
+        for seq, attempts, body in rows:
+            if body is None:
+                gone.append((seq, attempts))
+                continue
+            size -= len(body)
+            if size < 0 and taken:
+                break
+            taken.append((seq, body))
+    transaction.executemany(_LEAVE, [(key, seq) for seq, _ in gone])
+    return taken, gone
+
+
+def _freeze(
+    transaction: Transaction, key: int, taken: Sequence[tuple[Seq, bytes]], end: Millis, freeze: Freeze
+) -> None:
+    """Put a digest of events onto the row of the last; the others leave."""
+    if taken:
+        id, content = freeze([body for _, body in taken])
+        carrier = taken[-1][0]
+        transaction.executemany(_LEAVE, [(key, seq) for seq, _ in taken[:-1]])
+        transaction.execute(_CARRY, (end, key, carrier))
+        transaction.execute("INSERT INTO digest VALUES(?,?,?,?)", (key, carrier, id, content))
 
 
 def _settle(transaction: Transaction, outcomes: Sequence[Outcome]) -> None:
@@ -150,6 +252,9 @@ def _settle(transaction: Transaction, outcomes: Sequence[Outcome]) -> None:
         lines.setdefault(key, []).append(attempt_of(outcome, event_id, attempts))
     for key, attempted in lines.items():
         _note(transaction, key, attempted)
+        delivered = [line.at for line in attempted if line.result == "sent"]
+        if delivered:
+            transaction.execute(_DELIVERED, (delivered[-1], key))
 
 
 def _note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:

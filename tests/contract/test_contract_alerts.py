@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import msgspec
+import trio
 
 from storage.interface import Storage
-from storage.records.delivery import Match
-from storage.records.identity import Seq
+from storage.records.delivery import Hit, Match
+from storage.records.identity import Millis, Seq
 from tests.contract.builders import NOW, a_destination, an_alert
 
 
@@ -75,3 +76,48 @@ async def test_deleting_a_destination_takes_its_deliveries_only(storage: Storage
     assert (await storage.work.backlog("x"), await storage.work.backlog("y")) == (0, 1)
     assert not await storage.alerts.delete_destination("x")
     assert await storage.alerts.get("alert") is not None
+
+
+async def test_an_edit_is_made_of_the_record_as_it_is(storage: Storage) -> None:
+    """Two who change different fields at once must both be heard."""
+    await storage.alerts.put(an_alert())
+    await storage.alerts.put_destination(a_destination())
+
+    async def append(letter: str) -> None:
+        await storage.alerts.edit("alert", lambda old: msgspec.structs.replace(old, name=old.name + letter))
+        await storage.alerts.edit_destination(
+            "hook", lambda old: msgspec.structs.replace(old, label=old.label + letter)
+        )
+
+    async with trio.open_nursery() as nursery:
+        for letter in "abcdef":
+            nursery.start_soon(append, letter)
+    (alert,), (hook,) = await storage.alerts.all(), await storage.alerts.destinations()
+    assert sorted(alert.name) == sorted("alert" + "abcdef")
+    assert sorted(hook.label) == sorted("hook" + "abcdef")
+
+
+async def test_an_edit_returns_what_is_stored_and_none_for_what_is_not_there(storage: Storage) -> None:
+    await storage.alerts.put(an_alert())
+    await storage.alerts.put_destination(a_destination())
+    assert await storage.alerts.edit("gone", lambda old: old) is None
+    assert await storage.alerts.edit_destination("gone", lambda old: old) is None
+    edited = await storage.alerts.edit("alert", lambda old: msgspec.structs.replace(old, enabled=False))
+    assert (edited, edited and edited.enabled) == (await storage.alerts.get("alert"), False)
+    changed = await storage.alerts.edit_destination("hook", lambda old: msgspec.structs.replace(old, state="failing"))
+    assert (changed, changed and changed.state) == (await storage.alerts.destination("hook"), "failing")
+
+
+async def test_figures_are_moved_by_the_work_and_taken_back_by_no_edit(storage: Storage) -> None:
+    await storage.alerts.put(an_alert())
+    before = an_alert(language="sv")
+    for turn, count in ((1, 3), (2, 1)):
+        hits = [Hit("alert", count, Millis(NOW + turn)), Hit("gone", 1, NOW)]
+        expect = Seq(turn - 1) or None
+        await storage.work.advance("matcher", expect, Seq(turn), [], storage.lease, hits=hits)
+    await storage.alerts.put(before)
+    await storage.alerts.edit("alert", lambda old: msgspec.structs.replace(old, match_count=0, last_match_at=None))
+    found = await storage.alerts.get("alert")
+    assert found is not None
+    assert (found.match_count, found.last_match_at) == (4, NOW + 2)
+    assert list(await storage.alerts.all()) == [found]

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 import trio
 
 from storage.attempts import KEPT_ATTEMPTS
 from storage.errors import CursorMoved
 from storage.interface import Storage
-from storage.records.delivery import Match, Outcome
+from storage.records.delivery import Match, Outcome, Portion
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, id_of
 from tests.contract.builders import (
@@ -201,3 +202,110 @@ async def test_only_the_newest_attempts_are_kept(storage: Storage) -> None:
     assert lines[0].event_id == id_of(events[-1].seq, 5)
     assert lines[-1].attempt == 1
     assert len(await storage.work.attempts("hook", 10)) == 10
+
+
+async def test_a_delivery_is_dated_and_failures_are_rated(storage: Storage) -> None:
+    events = await prepared(storage, 4)
+    a, b, c, d = (event.seq for event in events)
+    assert dict(await storage.work.failure_rates(["hook", "gone"])) == {}
+    await storage.work.claim("hook", NOW, 10, storage.lease)
+    await storage.work.settle([retry(a, NOW + 1), retry(b, NOW + 1), retry(c, NOW + 1)], storage.lease)
+    found = await storage.alerts.destination("hook")
+    assert found is not None and found.last_delivery_at is None
+    await storage.work.settle([sent(d)], storage.lease)
+    await storage.alerts.edit_destination("hook", lambda old: msgspec.structs.replace(old, last_delivery_at=None))
+    found = await storage.alerts.destination("hook")
+    assert found is not None and found.last_delivery_at == NOW
+    assert dict(await storage.work.failure_rates(["hook", "gone"])) == {"hook": 0.75}
+
+
+async def test_rows_that_are_asked_for_again_are_put_in_once(storage: Storage) -> None:
+    events = await prepared(storage, 3)
+    await storage.work.claim("hook", NOW, 2, storage.lease)
+    await storage.work.settle([sent(events[0].seq)], storage.lease)
+    again = [Match(hook, event.seq, Millis(NOW + 5)) for hook in ("hook", "gone") for event in events]
+    assert await storage.work.enqueue(again, storage.lease) == 1
+    assert await storage.work.enqueue([], storage.lease) == 0
+    assert await storage.work.backlog("hook") == 3
+    assert [each.seq for each in await storage.work.claim("hook", Millis(NOW + 5), 9, storage.lease)] == [
+        events[0].seq,
+        events[2].seq,
+    ]
+
+
+def joined(bodies: Sequence[bytes]) -> tuple[str, bytes]:
+    return f"digest of {len(bodies)}", b"\n".join(bodies)
+
+
+async def frozen(storage: Storage, start: int, end: int, limit: int = 500, size: int = 1 << 20) -> int:
+    return await storage.work.freeze("hook", Portion(Millis(start), Millis(end), limit, size), joined, storage.lease)
+
+
+async def test_d10_a_digest_takes_the_rows_of_a_window_and_is_delivered_in_the_place_of_the_last(
+    storage: Storage,
+) -> None:
+    events = await prepared(storage, 3)
+    later = Match("hook", Seq(events[-1].seq + 1), Millis(NOW + 60))
+    await storage.work.enqueue([later], storage.lease)
+    assert await storage.work.gathered_since("hook") == NOW
+    assert await frozen(storage, NOW, NOW + 60) == 3
+    assert await frozen(storage, NOW, NOW + 60) == 0
+    assert await storage.work.gathered_since("hook") == NOW + 60
+    assert (await storage.work.next_due("hook", digests=True), await storage.work.backlog("hook")) == (NOW + 60, 2)
+    (claimed,) = await storage.work.claim("hook", Millis(NOW + 99), 10, storage.lease, digests=True)
+    assert (claimed.seq, claimed.event_id, claimed.attempt) == (events[2].seq, "digest of 3", 1)
+    assert claimed.body == b"\n".join(event.body for event in events)
+    assert await storage.work.next_due("hook", digests=True) is None
+
+
+async def test_d10_a_digest_that_is_tried_again_has_the_same_id_and_bytes_also_without_the_log(engine: Engine) -> None:
+    storage = await engine.start()
+    events = await prepared(storage, 2)
+    await frozen(storage, NOW, NOW + 60)
+    (first,) = await storage.work.claim("hook", Millis(NOW + 60), 10, storage.lease)
+    await storage.work.settle([retry(events[1].seq, NOW + 70)], storage.lease)
+    await storage.log.retain(Seq(events[1].seq + 1), 10, storage.lease)
+    await storage.aclose()
+    again = await engine.start()
+    assert await frozen(again, 0, NOW + 1000) == 0
+    (second,) = await again.work.claim("hook", Millis(NOW + 70), 10, again.lease)
+    assert (second.event_id, second.body, second.attempt) == (first.event_id, first.body, 2)
+    await again.work.settle([sent(events[1].seq)], again.lease)
+    assert await again.work.backlog("hook") == 0
+    assert [line.event_id for line in await again.work.attempts("hook", 5)] == ["digest of 2"] * 2
+    await again.aclose()
+
+
+async def test_d10_a_digest_is_cut_by_number_and_by_size_and_takes_one_event_at_least(storage: Storage) -> None:
+    await prepared(storage, 6)
+    assert [await frozen(storage, NOW, NOW + 1, limit=4) for _ in range(3)] == [4, 2, 0]
+    claimed = await storage.work.claim("hook", Millis(NOW + 9), 10, storage.lease)
+    assert [each.event_id for each in claimed] == ["digest of 4", "digest of 2"]
+
+
+async def test_d10_a_digest_is_never_larger_than_its_size_unless_one_event_is(storage: Storage) -> None:
+    (event, *_) = await prepared(storage, 5)
+    assert [await frozen(storage, NOW, NOW + 1, size=2 * len(event.body)) for _ in range(4)] == [2, 2, 1, 0]
+    (more,) = await storage.log.append([a_harvest(1, "more")], storage.lease, CountingMint(event.seq + 50), stamp)
+    await storage.work.enqueue([Match("hook", more.seq, NOW)], storage.lease)
+    assert await frozen(storage, NOW, NOW + 1, size=1) == 1
+
+
+async def test_d10_an_event_that_left_the_log_before_its_window_closed_is_given_up(storage: Storage) -> None:
+    events = await prepared(storage, 3)
+    await storage.log.retain(events[2].seq, 10, storage.lease)
+    assert await frozen(storage, NOW, NOW + 1) == 3
+    (claimed,) = await storage.work.claim("hook", Millis(NOW + 1), 10, storage.lease)
+    assert claimed.event_id == "digest of 1"
+    assert [line.result for line in await storage.work.attempts("hook", 9)] == ["given_up"] * 2
+    assert await frozen(storage, NOW, NOW + 1) == 0
+
+
+async def test_d10_a_digest_goes_with_its_destination_and_claimed_rows_are_in_none(storage: Storage) -> None:
+    await prepared(storage, 3)
+    await storage.work.claim("hook", NOW, 1, storage.lease)
+    assert await frozen(storage, NOW, NOW + 1) == 2
+    assert await frozen(storage, NOW, NOW + 1) == 0
+    await storage.alerts.delete_destination("hook")
+    assert await storage.work.backlog("hook") == 0
+    assert await frozen(storage, NOW, NOW + 1) == 0

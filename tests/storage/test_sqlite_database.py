@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 import trio
 
@@ -208,7 +209,7 @@ def test_a_failing_step_leaves_nothing_and_is_tried_again(tmp_path: Path) -> Non
     database = connect(tmp_path / DATABASE, WRITER)
     broken = True
 
-    def second(db: object) -> None:
+    def another(db: object) -> None:
         database.execute("CREATE TABLE half(x INTEGER) STRICT")
         if broken:
             raise RuntimeError("planned")
@@ -219,15 +220,15 @@ def test_a_failing_step_leaves_nothing_and_is_tried_again(tmp_path: Path) -> Non
     migrate(database)
     before = tables()
     with pytest.raises(RuntimeError, match="planned"):
-        migrate(database, [*STEPS, second])
+        migrate(database, [*STEPS, another])
     assert tables() == before
-    assert version_of(database) == 1
+    assert version_of(database) == len(STEPS)
     assert not database.in_transaction
     broken = False
-    migrate(database, [*STEPS, second])
+    migrate(database, [*STEPS, another])
     assert tables() == before | {"half"}
-    assert version_of(database, [*STEPS, second]) == 2
-    migrate(database, [*STEPS, second])
+    assert version_of(database, [*STEPS, another]) == len(STEPS) + 1
+    migrate(database, [*STEPS, another])
     with pytest.raises(NewerSchema):
         migrate(database)
     database.close()
@@ -351,4 +352,17 @@ async def test_a_command_does_not_change_the_schema_under_a_server(tmp_path: Pat
     other.close()
     with pytest.raises(Locked):
         open_keys(tmp_path)
+    await storage.aclose()
+
+
+async def test_a_folder_from_before_the_figures_had_columns_is_brought_up_with_what_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / DATABASE).touch()
+    database = connect(tmp_path / DATABASE, WRITER)
+    migrate(database, STEPS[:1])
+    old = an_alert(match_count=0)
+    database.execute("INSERT INTO alert VALUES(?,?,?)", (old.id, old.created_at, msgspec.json.encode(old)))
+    database.commit()
+    database.close()
+    storage = await opened(tmp_path)
+    assert list(await storage.alerts.all()) == [old]
     await storage.aclose()
