@@ -148,6 +148,11 @@ class Hosts:
         if state is not None:
             state.failing = ()
 
+    def forgive(self) -> None:
+        """Forget all failures, as they turned out to be our own; what hosts have asked for still holds."""
+        for state in self._known.values():
+            state.breaker, state.failing = Breaker(held=state.breaker.held), ()
+
     def resting(self, host: str) -> float:
         """Return how many seconds a host will still be left alone; 0 when it is not."""
         state = self._known.get(host)

@@ -2,7 +2,10 @@
 
 Down, when within 60 seconds at least half of at least 20 distinct hosts failed, or when 5 hosts failed by local
 faults and no more than that succeeded (a name whose own zone is broken can look like a silent resolver; five such
-names among thousands of good looks are no outage). Up again, when hosts succeed: 3 of them, and more than fail.
+names among thousands of good looks are no outage). Up again, when hosts succeed: 3 of them, and more than fail. After
+five minutes one is enough, for there may be no three that live: then it was many dead hosts, not us. Hosts that
+failed during an outage are no evidence for the next one until they have answered again, or dead ones would make one
+after the other.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ HOSTS_TO_JUDGE = 20
 FAILING_SHARE = 0.5
 LOCAL_HOSTS = 5
 HOSTS_TO_RETURN = 3
+PATIENCE = 300.0
 
 
 class Word(Enum):
@@ -42,6 +46,8 @@ class Outage:
     def __init__(self) -> None:
         self._words: OrderedDict[str, tuple[float, Word]] = OrderedDict()  # oldest first
         self._counts = dict.fromkeys(Word, 0)
+        self._failed: dict[str, None] = {}  # while down: hosts that did not answer
+        self._dead: dict[str, None] = {}  # hosts that have not answered since an outage
         self.down_since: float | None = None
 
     def __repr__(self) -> str:
@@ -57,17 +63,32 @@ class Outage:
     def heard(self, host: str, word: Word, now: float) -> Turn:
         """Take a host's word and return what it changed. `now`: seconds of a monotonic clock."""
         self._forget(host)
+        if word is Word.ANSWERED:
+            self._dead.pop(host, None)
+            self._failed.pop(host, None)
+        if word is Word.FAILED and host in self._dead:
+            return Turn.NOTHING
+        if word is Word.FAILED and self.down and len(self._failed) < MOST_HOSTS:
+            self._failed[host] = None
         self._words[host] = (now, word)
         self._counts[word] += 1
         while len(self._words) > MOST_HOSTS or now - self._oldest() > WINDOW:
             self._forget(next(iter(self._words)))
         if not self.down and self._is_outage():
             self.down_since = now
+            self._failed = {host: None for host, (_, said) in self._words.items() if said is Word.FAILED}
             return Turn.WENT_DOWN
-        if self.down and self._counts[Word.ANSWERED] >= HOSTS_TO_RETURN and not self._is_outage():
+        if self._is_back(now):
             self.down_since = None
+            self._dead, self._failed = self._failed, {}
             return Turn.CAME_BACK
         return Turn.NOTHING
+
+    def _is_back(self, now: float) -> bool:
+        if self.down_since is None or self._is_outage():
+            return False
+        needed = HOSTS_TO_RETURN if now - self.down_since < PATIENCE else 1
+        return self._counts[Word.ANSWERED] >= needed
 
     def _oldest(self) -> float:
         return next(iter(self._words.values()))[0]

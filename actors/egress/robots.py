@@ -18,6 +18,7 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.headers import PRODUCT
 from actors.egress.hosts import Hosts
 from actors.egress.http import Fetched, HttpClient
+from actors.egress.line import Line
 from actors.egress.robots_text import reduce_to
 from actors.egress.url import Url, join
 from actors.world import World
@@ -65,9 +66,10 @@ class _Site:
 class Robots:
     """The verdicts, with a bounded cache."""
 
-    def __init__(self, http: HttpClient, world: World, hosts: Hosts | None = None) -> None:
+    def __init__(self, http: HttpClient, world: World, hosts: Hosts | None = None, line: Line | None = None) -> None:
         self._http = http
         self._hosts = hosts
+        self._line = line or Line(world.log)
         self._log = world.log
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._bytes = 0
@@ -100,11 +102,13 @@ class Robots:
             found = await self._http.get(
                 join(url, "/robots.txt"), accept="text/plain, */*;q=0.5", limit=SIZE_LIMIT, cut=True
             )
-        except LookFailed as error:
+        except LookFailed as failure:
+            error = self._line.failed(url.host, failure)
             self._take_failure(site, error)
             if site.unreachable:
                 self._log("robots_unreachable", origin=url.origin, reason=error.reason, older_copy=site.known)
             return
+        self._line.answered(url.host)
         self._learn(site, found.body, _lifetime(found))
 
     def _take_failure(self, site: _Site, error: LookFailed) -> None:

@@ -11,7 +11,7 @@ import trio
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.http import HttpClient
-from actors.egress.outage import Outage
+from actors.egress.line import Line
 from actors.egress.robots import Robots
 from actors.egress.url import Url
 from actors.egress.websocket import Frames, open_websocket
@@ -24,7 +24,7 @@ _CLOSE_GRACE = 5.0
 @dataclass(frozen=True, slots=True, eq=False)
 class Egress:
     """http, guard: for watching. deliver, deliver_guard: for deliveries, whose private networks are opened
-    separately. outage: what all looks together say about our own line; whoever looks tells it.
+    separately. line: our own, as all looks together know it; whoever looks asks it before and tells it after.
     """
 
     world: World
@@ -35,7 +35,7 @@ class Egress:
     deliver: HttpClient
     hosts: Hosts
     robots: Robots
-    outage: Outage
+    line: Line
 
     def websocket(self, url: Url, *, subprotocols: Sequence[str] = ()) -> AbstractAsyncContextManager[Frames]:
         """Open a WebSocket session for watching; see `open_websocket`."""
@@ -54,6 +54,7 @@ def build_egress(world: World, settings: Settings) -> Egress:
     deliver_guard = Guard(world.resolver, world.connector, settings.deliver_networks(), connect_timeout=5.0)
     http = HttpClient(world, settings, guard)
     hosts = Hosts(world, settings)
+    line = Line(world.log, on_return=hosts.forgive)
     return Egress(
         world=world,
         settings=settings,
@@ -62,6 +63,6 @@ def build_egress(world: World, settings: Settings) -> Egress:
         http=http,
         deliver=HttpClient(world, settings, deliver_guard),
         hosts=hosts,
-        robots=Robots(http, world, hosts),
-        outage=Outage(),
+        robots=Robots(http, world, hosts, line),
+        line=line,
     )

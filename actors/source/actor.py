@@ -18,7 +18,7 @@ from actors.egress.http import Fetched
 from actors.errors import UrlRefused
 from actors.messages import Record, SaveStates
 from actors.source import progress
-from actors.source.fetch import fetch, refusal
+from actors.source.fetch import fetch, host_of, refusal
 from actors.source.ports import Live, Ports, limits_of
 from actors.source.progress import Looked
 from actors.source.tier import Reading, Tier, body_hints
@@ -45,8 +45,9 @@ class PolledSource:
         self._live.hot = progress.settle(self._live.hot, self._ports.world.now(), self._limits)
         while True:
             await self._sleep(child)
-            child.note("looking")
-            await self._look()
+            if await self._may_look(child):
+                child.note("looking")
+                await self._look()
             child.attention = self._live.hot.breaker.state != "closed"
 
     async def _sleep(self, child: Child) -> None:
@@ -56,6 +57,18 @@ class PolledSource:
         child.note("asleep")
         with trio.move_on_after(max(0.0, wait)):
             await self._live.mailbox.receive()
+
+    async def _may_look(self, child: Child) -> bool:
+        """Pause while our own line is down. False: it is up again, and this look has a new moment in the spread."""
+        line = self._ports.egress.line
+        if not line.down:
+            return True
+        child.note("paused: our own line is down")
+        wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
+        if wait:
+            due = Millis(self._ports.world.now() + round(wait * 1000))
+            self._live.hot = replace(self._live.hot, next_look_at=due)
+        return not wait
 
     async def _look(self) -> None:
         live, ports, before = self._live, self._ports, self._live.hot

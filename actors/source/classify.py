@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from actors.content.detection import FeedLink, Finding
 from actors.content.requests import DetectRequest
-from actors.egress.failures import LookFailed, LookRefused
+from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.http import Fetched
 from actors.egress.url import Url, parse_url
 from actors.errors import Overloaded, Unprocessable, UrlRefused
@@ -99,9 +99,9 @@ async def _heed_robots(ports: Ports, text: str) -> None:
 async def _handshake(ports: Ports, url: Url) -> Classified:
     try:
         async with ports.egress.hosts.turn(url.host), ports.egress.websocket(url):
-            pass
+            ports.egress.line.answered(url.host)
     except LookFailed as failure:
-        raise refused(failure, url.text) from None
+        raise refused(ports.egress.line.failed(url.host, failure), url.text) from None
     found = Detection("push", "high", "the server accepted a WebSocket handshake (101)", url.text, "", None)
     return Classified(found, url.text, None)
 
@@ -117,6 +117,8 @@ def refused(failure: LookFailed, url: str) -> Exception:
     """Return what to tell the person whose URL could not be looked at."""
     if isinstance(failure, LookRefused):
         return failure.refusal
+    if failure.blame is Blame.LOCAL:
+        return Overloaded(f"our own network is in trouble: {failure.reason}", 60)
     if failure.retry_after is not None or failure.status in (429, 503):
         return Overloaded(failure.reason, round(failure.retry_after or 60))
     return Unprocessable(f"it can't be watched now: {failure.reason}", "body.url", url)

@@ -35,11 +35,21 @@ async def fetch(
                     validated=validators.url,
                     accept=accept,
                 )
-        except LookFailed as failure:
+        except LookFailed as error:
+            failure = egress.line.failed(url.host, error)
             _tell_host(ports, url, source, failure)
-            raise
+            raise failure from None
+        egress.line.answered(url.host)
         egress.hosts.succeeded(url.host)
     return fetched
+
+
+def host_of(text: str) -> str:
+    """Return the host of a watched URL; "" for one that the guard would no longer take."""
+    try:
+        return parse_url(text).host
+    except UrlRefused:
+        return ""
 
 
 def refusal(error: UrlRefused) -> LookFailed:

@@ -28,7 +28,7 @@ from actors.errors import UrlRefused
 from actors.messages import Record
 from actors.source import health, progress
 from actors.source.admission import own_filter
-from actors.source.fetch import refusal
+from actors.source.fetch import host_of, refusal
 from actors.source.ports import Live, Ports, limits_of
 from storage.errors import StorageError
 from storage.records.event import Draft
@@ -64,15 +64,25 @@ class PushSource:
         """Stay connected until cancelled."""
         await self._remember()
         while True:
+            await self._await_line(child)
             child.note("connecting")
             try:
                 await self._session(child)
             except (LookFailed, UrlRefused) as error:
                 failure = error if isinstance(error, LookFailed) else refusal(error)
-                self._failed(failure)
+                self._failed(self._ports.egress.line.failed(host_of(self._live.source.watch_url), failure))
             child.attention = self._streak > 1
             child.note("waiting to reconnect")
-            await self._rest()
+            await self._rest(self._delay())
+
+    async def _await_line(self, child: Child) -> None:
+        """Wait while our own line is down, and after that for this source's moment in the spread."""
+        line = self._ports.egress.line
+        if line.down:
+            child.note("paused: our own line is down")
+            wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
+            if wait:
+                await self._rest(wait)
 
     async def _session(self, child: Child) -> None:
         """Hold one connection until it ends, which is always a LookFailed; deliver what it brings."""
@@ -82,6 +92,7 @@ class PushSource:
             pass  # a handshake is one request; the open connection must not keep others from the host
         async with ports.egress.websocket(url) as frames:
             opened = trio.current_time()
+            ports.egress.line.answered(url.host)
             child.note("connected")
             self._connected()
             while True:
@@ -167,13 +178,17 @@ class PushSource:
         self._live.unsaved = True
         ports.world.log("push.ended", source_id=self._live.source.id, blame=failure.blame.value, why=failure.reason)
 
-    async def _rest(self) -> None:
-        """Wait before the next try, with full jitter; a request to look now ends the wait."""
+    def _delay(self) -> float:
+        """Return the seconds before the next try, with full jitter."""
         ceiling = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(self._streak, 10))
         delay = max(FIRST_DELAY, self._chance.uniform(0, ceiling))
         held = self._live.hot.not_before
         if held is not None:
             delay = max(delay, (held - self._ports.world.now()) / 1000)
+        return delay
+
+    async def _rest(self, delay: float) -> None:
+        """Wait so many seconds; a request to look now ends the wait."""
         due = Millis(self._ports.world.now() + round(delay * 1000))
         self._live.hot = replace(self._live.hot, next_look_at=due)
         with trio.move_on_after(delay):

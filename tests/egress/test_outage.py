@@ -62,3 +62,20 @@ def test_an_outage_does_not_end_by_silence() -> None:
 def test_the_memory_is_bounded() -> None:
     state, _ = after(*many(Word.ANSWERED, MOST_HOSTS + 10))
     assert repr(state) == f"<Outage up; hosts: {MOST_HOSTS} answered, 0 failed, 0 local>"
+
+
+def test_an_outage_with_few_hosts_that_live_ends_after_five_minutes() -> None:
+    state, _ = after(*many(Word.FAILED, 20))
+    assert state.down
+    state, turns = after(("h0", Word.ANSWERED, 250.0), ("h0", Word.ANSWERED, 301.0), state=state)
+    assert turns == [Turn.NOTHING, Turn.CAME_BACK]
+
+
+def test_hosts_that_never_answered_again_are_no_evidence_of_the_next_outage() -> None:
+    state, _ = after(*many(Word.FAILED, 20))
+    state, _ = after(*many(Word.ANSWERED, 3, 100.0, "good"), state=state)
+    state, turns = after(*many(Word.FAILED, 20, 110.0), state=state)
+    assert (set(turns), state.down) == ({Turn.NOTHING}, False)
+    state, _ = after(*many(Word.ANSWERED, 20, 200.0), state=state)
+    state, turns = after(*many(Word.FAILED, 20, 300.0), state=state)
+    assert turns[-1] is Turn.WENT_DOWN
