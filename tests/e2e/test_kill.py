@@ -43,12 +43,15 @@ async def test_killed_at_any_instant_it_loses_nothing_and_repeats_nothing(
             source = str((await add(client, f"http://{origin.place}/feed"))["id"])
         began, rounds = trio.current_time(), 0
         while rounds < ROUNDS and trio.current_time() - began < BUDGET:
-            early = chance.random() < EARLY
+            early, live = chance.random() < EARLY, trio.Event()
             async with a_service(tmp_path, wait=not early) as service, trio.open_nursery() as life:
                 life.start_soon(publish, origin, chance.uniform(0.01, 0.05))
                 if not early:
-                    life.start_soon(watch, service, key, seen)
+                    life.start_soon(watch, service, key, seen, live)
                     life.start_soon(ask_for_looks, service, key, source)
+                if not early and rounds % 4 == 0:
+                    with trio.move_on_after(8):  # on a slow machine too, some are killed at work
+                        await live.wait()
                 await trio.sleep(chance.uniform(0.0, 0.6))
                 service.process.kill()
                 await service.process.wait()
@@ -82,7 +85,7 @@ async def ask_for_looks(service: Service, key: str, source: str) -> None:
             await trio.sleep(0.05)
 
 
-async def watch(service: Service, key: str, seen: dict[str, str]) -> None:
+async def watch(service: Service, key: str, seen: dict[str, str], live: trio.Event) -> None:
     """Read live from where the last life's reader was cut; note what is seen, in order."""
     headers = {"X-API-Key": key, "Last-Event-ID": next(reversed(seen), BEGINNING)}
     reader = EventReader()
@@ -93,6 +96,7 @@ async def watch(service: Service, key: str, seen: dict[str, str]) -> None:
                     for event in reader.feed(chunk):
                         assert event.id not in seen
                         seen[event.id] = json.loads(event.data)["title"]
+                        live.set()
         except httpx.HTTPError:
             return
 
