@@ -102,7 +102,8 @@ class PolledSource:
             return None
         stored = await self._ports.storage.sources.get(self._live.source.id)
         base = stored.base if stored is not None else b""
-        return await self._tier.read(self._ports.world.jail, self._live.source, base, fetched, at)
+        since = self._live.hot.last_success_at
+        return await self._tier.read(self._ports.world.jail, self._live.source, base, fetched, at, since=since)
 
     def _keep(self, hot: HotState) -> None:
         """Keep a state that no harvest carries: in memory, and with the next commit if it must not be lost."""
@@ -148,7 +149,7 @@ def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Mil
         # A doubt is settled by reading again, even if the page stays as it is now.
         validators=Validators() if reading.again_soon else validators_of(fetched),
         changed=reading.changed,
-        events=len(reading.drafts),
+        events=sum(1 for draft in reading.drafts if draft.alert_type is None),
         hints=reading.hints,
         again_soon=reading.again_soon,
     )

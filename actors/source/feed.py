@@ -6,10 +6,13 @@ import msgspec
 
 from actors.content.entries import Entry, FeedReading
 from actors.content.requests import FeedRequest
+from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched
+from actors.notices import draft
 from actors.source.cadence import Hints
-from actors.source.seen import compare
+from actors.source.seen import compare, manner_of, with_manner
 from actors.source.tier import Reading, in_jail
+from actors.source.upheaval import error_report, turn_of
 from actors.world import Jail
 from storage.records.event import Draft
 from storage.records.identity import Millis
@@ -24,18 +27,47 @@ class FeedTier:
     accept = "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5"
     robots = False
 
-    async def read(self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis) -> Reading:
-        """Return drafts of the entries that are new or edited. At the first look, of the newest `backfill` only."""
+    async def read(
+        self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis, *, since: Millis | None = None
+    ) -> Reading:
+        """Return drafts of the entries that are new or edited. At the first look, of the newest `backfill` only.
+
+        A feed that is new as a whole is held, and said once. Raises LookFailed, also for a bridge's error report.
+        """
         request = FeedRequest(fetched.body, fetched.content_type, fetched.url)
         answer = await in_jail(jail, "feed", msgspec.msgpack.encode(request))
         feed = msgspec.msgpack.decode(answer, type=FeedReading)
+        report = error_report(feed)
+        if report is not None:
+            why = f"the feed holds nothing but an error report: {report}"
+            raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
         found = compare(base, [(entry.key, entry.fingerprint) for entry in feed.entries])
-        chosen = [(feed.entries[i], NEW) for i in found.new] + [(feed.entries[i], UPDATED) for i in found.updated]
-        chosen = _oldest_first(chosen)
+        new = [feed.entries[i] for i in found.new]
+        updated = [(feed.entries[i], UPDATED) for i in found.updated]
+        hints = _hints(feed, fetched)
         if not base:
-            chosen = chosen[max(0, len(chosen) - source.backfill) :]
-        drafts = tuple(_draft(source, entry, change, at) for entry, change in chosen)
-        return Reading(drafts, found.memory, bool(found.new or found.updated), _hints(feed, fetched))
+            drafts = _drafts(source, [(entry, NEW) for entry in new], at)
+            return Reading(drafts[max(0, len(drafts) - source.backfill) :], found.memory, bool(new), hints)
+        if found.memory is None:
+            return Reading((), None, False, hints)
+        turn = turn_of(len({entry.key for entry in feed.entries}), new, manner_of(base), since)
+        drafts = _drafts(source, [*((entry, NEW) for entry in turn.told), *updated], at)
+        if turn.say:
+            drafts = (_reset(source, turn.held, at), *drafts)
+        changed = bool(turn.told or updated)
+        return Reading(drafts, with_manner(found.memory, turn.manner), changed, hints)
+
+
+def _drafts(source: Source, chosen: list[tuple[Entry, str]], at: Millis) -> tuple[Draft, ...]:
+    return tuple(_draft(source, entry, change, at) for entry, change in _oldest_first(chosen))
+
+
+def _reset(source: Source, held: int, at: Millis) -> Draft:
+    says = (
+        f"{held} entries of {source.watch_url} are new at once, as after a move to another system. "
+        "They are remembered but not told one by one; whatever comes next is told as always."
+    )
+    return draft("source_reset", source.url, "Most of a feed is new at once", says, at, source_type="feed")
 
 
 def _oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:

@@ -20,7 +20,9 @@ class HtmlTier:
     accept = "text/html, application/xhtml+xml, */*;q=0.5"
     robots = True
 
-    async def read(self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis) -> Reading:
+    async def read(
+        self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis, *, since: Millis | None = None
+    ) -> Reading:
         """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages."""
         request = PageRequest(
             fetched.body, fetched.content_type, fetched.url, source.selector, source.ignore, base or None

@@ -3,8 +3,8 @@
 A record is the 64-bit hash of an entry's identity and the 64-bit fingerprint of what it said. Records lie in the
 order in which they were last in the document, the longest absent first, so that an entry that a feed drops and adds
 again is still known, while the memory of a feed stays bounded: at least `KEPT` records, at least twice what the
-document holds. The stored form starts with a version byte, so that "nothing seen yet" (empty) and "an empty feed
-was seen" differ.
+document holds. The stored form starts with a byte that is its version and the feed's manner of changing, so that
+"nothing seen yet" (empty) and "an empty feed was seen" differ.
 """
 
 from __future__ import annotations
@@ -12,11 +12,21 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import NamedTuple
 
 KEPT = 1_000
-_VERSION = b"\x01"
 _RECORD = struct.Struct(">8s8s")
+
+
+class Manner(IntEnum):
+    """How the feed has changed of late."""
+
+    PLAIN = 1
+    HELD = 2
+    """Its last change made it new as a whole, and was held."""
+    TURNS_OVER = 3
+    """It is new as a whole again and again: that is its pace."""
 
 
 class Comparison(NamedTuple):
@@ -51,6 +61,21 @@ def compare(memory: bytes, entries: Sequence[tuple[str, str]]) -> Comparison:
     return Comparison(tuple(new), tuple(updated), _pack(absent, present))
 
 
+def manner_of(memory: bytes) -> Manner:
+    """Return the manner that a memory notes. Raises ValueError for a memory of another version."""
+    if not memory:
+        return Manner.PLAIN
+    try:
+        return Manner(memory[0])
+    except ValueError:
+        raise ValueError(f"a memory of entries in an unknown form ({memory[:1]!r})") from None
+
+
+def with_manner(memory: bytes, manner: Manner) -> bytes:
+    """Return a memory that notes a manner."""
+    return bytes([manner]) + memory[1:]
+
+
 def _key(identity: str) -> bytes:
     return hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
@@ -58,12 +83,11 @@ def _key(identity: str) -> bytes:
 def _unpack(memory: bytes) -> dict[bytes, bytes]:
     if not memory:
         return {}
-    if memory[:1] != _VERSION:
-        raise ValueError(f"a memory of entries in an unknown form ({memory[:1]!r})")
+    manner_of(memory)
     return dict(_RECORD.iter_unpack(memory[1:]))
 
 
 def _pack(absent: dict[bytes, bytes], present: dict[bytes, bytes]) -> bytes:
     room = max(KEPT, 2 * len(present)) - len(present)
     kept = list(absent.items())[-room:] if room else []
-    return _VERSION + b"".join(_RECORD.pack(*record) for record in (*kept, *present.items()))
+    return bytes([Manner.PLAIN]) + b"".join(_RECORD.pack(*record) for record in (*kept, *present.items()))

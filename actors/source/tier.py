@@ -34,8 +34,13 @@ class Tier(Protocol):
     accept: str
     robots: bool
 
-    async def read(self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis) -> Reading:
-        """Read a body against the memory `base` (b"" at the first look). Raises LookFailed."""
+    async def read(
+        self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis, *, since: Millis | None = None
+    ) -> Reading:
+        """Read a body against the memory `base` (b"" at the first look), which the last good look `since` left.
+
+        Raises LookFailed.
+        """
 
 
 async def in_jail(jail: Jail, task: str, request: bytes) -> bytes:

@@ -1,0 +1,65 @@
+"""Feeds that are not themselves: one whose entries are new as a whole, and one that is its bridge's error report. Pure.
+
+A feed that moves to another system often gives every entry a new identity; told as news, that is a flood. So when
+more than four fifths of at least ten entries are new at once and their dates don't say that they are, they are held
+and said once. What tells news from a move is the date: entries published since the last good look are news, however
+many. Without usable dates the first such turn is held; if the next change is one again, the feed is simply fast, and
+from then on it is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from actors.content.entries import Entry, FeedReading
+from actors.source.seen import Manner
+from storage.records.identity import Millis
+
+FEWEST_ENTRIES = 10
+NEW_SHARE = 0.8
+SLACK = 6 * 3600 * 1000
+"""Milliseconds by which an entry may be dated before the last good look and still be news: caches, moderation."""
+
+_BRIDGE = re.compile(r"bridge returned error \d+|rss reader not yet whitelist", re.IGNORECASE)
+"""How RSS-Bridge and Nitter begin the title of an entry that is their own error."""
+_PLAIN = re.compile(r"(?:an )?(?:unknown |internal |server )?error(?: has)?(?: occurr?ed)?[.!]?", re.IGNORECASE)
+_MOST_REPORTS = 3
+
+
+class Turn(Struct, frozen=True):
+    """What to do about the new entries: those `told` are told; `held` are not, and `say` whether to say so."""
+
+    told: tuple[Entry, ...]
+    held: int
+    say: bool
+    manner: Manner
+
+
+def turn_of(count: int, new: Sequence[Entry], before: Manner, since: Millis | None) -> Turn:
+    """Decide about the new ones among `count` entries of a known feed. since: the last good look; None: unknown."""
+    if count < FEWEST_ENTRIES or len(new) <= NEW_SHARE * count:
+        return Turn(tuple(new), 0, False, Manner.PLAIN if before is Manner.HELD else before)
+    dated = len({entry.published_at for entry in new if entry.published_at is not None}) > len(new) / 2
+    fresh = tuple(entry for entry in new if _is_fresh(entry, since)) if dated else ()
+    if len(fresh) >= len(new) / 2:
+        return Turn(tuple(new), 0, False, before)
+    if not dated and before is not Manner.PLAIN:
+        return Turn(tuple(new), 0, False, Manner.TURNS_OVER)
+    return Turn(fresh, len(new) - len(fresh), before is not Manner.HELD, Manner.HELD)
+
+
+def error_report(feed: FeedReading) -> str | None:
+    """Return the title of the entry by which a bridge reports its own error, when the feed holds nothing else."""
+    titles = [entry.title.strip() for entry in feed.entries]
+    if 1 <= len(titles) <= _MOST_REPORTS and all(_BRIDGE.match(title) for title in titles):
+        return titles[0][:200]
+    if len(titles) == 1 and _PLAIN.fullmatch(titles[0]):
+        return titles[0]
+    return None
+
+
+def _is_fresh(entry: Entry, since: Millis | None) -> bool:
+    return since is not None and entry.published_at is not None and entry.published_at >= since - SLACK
