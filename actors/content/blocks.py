@@ -29,37 +29,29 @@ class Blocks(Struct, frozen=True):
     partial: bool
 
 
-class _Walk:
-    """One pass over a tree. Only elements that open a block or a link cost more than their text."""
+class _Gathered:
+    """The blocks of a page as far as they are read, and the text of the one that is not yet at its end."""
+
+    __slots__ = ("characters", "held", "in_links", "linked", "texts", "traits")
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.traits: list[int] = []
         self.linked: list[int] = []
         self.held: list[str] = []
+        self.in_links = 0
         self.characters = 0
-        self.in_link = 0
-        self.link_characters = 0
-        self.trait = 0
 
-    def flush(self) -> None:
-        """End the block that is being gathered."""
-        if not self.held:
-            return
+    def end_block(self, trait: int) -> None:
+        """End the block whose text is held."""
         text = " ".join("".join(self.held).split())
         self.held.clear()
-        linked, self.link_characters = self.link_characters, 0
+        in_links, self.in_links = self.in_links, 0
         if text:
             self.texts.append(text)
-            self.linked.append(linked)
-            self.traits.append(self.trait | (LINK if linked > _LINKED * len(text) else 0))
+            self.linked.append(in_links)
+            self.traits.append(trait | LINK if in_links > _LINKED * len(text) else trait)
             self.characters += len(text)
-
-    def add(self, text: str) -> None:
-        """Gather text of the present block."""
-        self.held.append(text)
-        if self.in_link:
-            self.link_characters += len(text)
 
     def full(self) -> bool:
         """Return whether a cap is reached."""
@@ -68,50 +60,56 @@ class _Walk:
 
 def read_blocks(root: markup.Element, *, judge_furniture: bool = True) -> Blocks:
     """Return the blocks under an element. Without `judge_furniture` none is marked (the user chose the element)."""
-    walk = _Walk()
-    depth = deepest = 0
+    gathered = _Gathered()
+    deepest = _walk(root, gathered, judge_furniture)
+    traits = believed(gathered.texts, gathered.traits) if judge_furniture else gathered.traits
+    partial = deepest >= markup.DEEPEST - 1 or gathered.full()
+    return Blocks(tuple(gathered.texts), tuple(traits), tuple(gathered.linked), partial)
+
+
+def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> int:
+    """Gather the blocks under an element and return its depth.
+
+    One loop without calls where nothing happens: a page has thousands of elements, and this is most of a look's time.
+    """
+    breaks, unseen, held = markup.BREAKS, markup.UNSEEN, gathered.held
     above: list[int] = []
+    trait = deepest = links = 0
     steps = etree.iterwalk(root, events=("start", "end"))
     for event, element in steps:
         tag = element.tag
-        breaks = tag in markup.BREAKS
-        if event == "start":
-            depth += 1
-            deepest = max(deepest, depth)
-            above.append(walk.trait)
-            named = dict(element.items())
-            if breaks:
-                walk.flush()
-                if walk.full():
-                    break
-                outer = walk.trait
-                walk.trait = traits_of(element, tag, outer, named) if judge_furniture else plain_traits(tag, outer)
-            if tag in markup.UNSEEN or (named and markup.hidden(named)):
-                steps.skip_subtree()
-            else:
-                _enter(walk, element, tag, named)
+        if event == "end":
+            if tag in breaks:
+                if held:
+                    gathered.end_block(trait)
+            elif tag == "a" and links:
+                links -= 1
+            trait = above.pop()
+            text = element.tail if element is not root else None
         else:
-            depth -= 1
-            if breaks:
-                walk.flush()
-            elif tag == "a" and walk.in_link:
-                walk.in_link -= 1
-            walk.trait = above.pop()
-            if element.tail and element is not root:
-                walk.add(element.tail)
-    walk.flush()
-    traits = believed(walk.texts, walk.traits) if judge_furniture else walk.traits
-    partial = deepest >= markup.DEEPEST - 1 or walk.full()
-    return Blocks(tuple(walk.texts), tuple(traits), tuple(walk.linked), partial)
-
-
-def _enter(walk: _Walk, element: markup.Element, tag: str, named: dict[str, str]) -> None:
-    if tag == "a":
-        walk.in_link += 1
-    if "data-cfemail" in named:
-        element.text = _address(named["data-cfemail"]) or element.text
-    if element.text:
-        walk.add(element.text)
+            above.append(trait)
+            if len(above) > deepest:  # noqa: PLR1730  a call less
+                deepest = len(above)
+            named = dict(element.items())
+            if tag in breaks:
+                if held:
+                    gathered.end_block(trait)
+                if gathered.full():
+                    break
+                trait = traits_of(element, tag, trait, named) if judge_furniture else plain_traits(tag, trait)
+            if tag in unseen or (named and markup.hidden(named)):
+                steps.skip_subtree()
+                continue
+            if tag == "a":
+                links += 1
+            text = (_address(named["data-cfemail"]) if "data-cfemail" in named else None) or element.text
+        if text:
+            held.append(text)
+            if links:
+                gathered.in_links += len(text)
+    if held:
+        gathered.end_block(trait)
+    return deepest
 
 
 def _address(code: str) -> str | None:

@@ -200,11 +200,14 @@ def _words(texts: Iterable[str]) -> int:
 
 def _told(before: Settled, now: Settled) -> Settled:
     """Return the new state with the old wording where only what is masked differs: it is not part of what is told."""
+    same = frozenset(before.texts)
+    masked = {key for key, text in zip(now.keys, now.texts, strict=True) if text not in same}
     worded: dict[str, list[str]] = {}
-    for key, text in zip(before.keys, before.texts, strict=False):
-        worded.setdefault(key, []).append(text)
-    for wordings in worded.values():
-        wordings.reverse()
+    for key, text in zip(reversed(before.keys[: len(before.texts)]), reversed(before.texts), strict=True):
+        if key in masked:
+            worded.setdefault(key, []).append(text)
+    if not worded:
+        return now
     texts = tuple(worded[key].pop() if worded.get(key) else text for key, text in zip(now.keys, now.texts, strict=True))
     return Settled(texts, now.keys, now.traits)
 

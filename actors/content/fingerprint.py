@@ -49,21 +49,23 @@ def simhash(text: str) -> int:
     if not words:
         return 0
     hashes = [_word_hash(word) for word in words]
-    while len(hashes) < _SHINGLE:
-        hashes.append(0)
+    hashes += [(0, 0, 0)] * (_SHINGLE - len(hashes))
     triples = zip(hashes, hashes[1:], hashes[2:], strict=False)
-    shingles = array("Q", [(a * _FIRST + b * _SECOND + c * _THIRD) & _MASK for a, b, c in triples])
-    columns = shingles.tobytes()
+    shingles = array("Q", [(a[0] + b[1] + c[2]) & _MASK for a, b, c in triples])
+    columns = [shingles.tobytes()[byte::8] for byte in range(8)]
+    if sys.byteorder == "big":
+        columns.reverse()
     value = 0
     # Counting column by column with translate and count keeps the 53 sums out of the interpreter's loop.
     for bit in range(BITS):
         place = bit + 64 - BITS  # the low bits of a product are its weakest
-        byte = place >> 3 if sys.byteorder == "little" else 7 - (place >> 3)
-        ones = columns[byte::8].translate(_BIT_TABLES[place & 7]).count(1)
+        ones = columns[place >> 3].translate(_BIT_TABLES[place & 7]).count(1)
         value |= (2 * ones > len(shingles)) << bit
     return value
 
 
 @lru_cache(maxsize=8192)
-def _word_hash(word: str) -> int:
-    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
+def _word_hash(word: str) -> tuple[int, int, int]:
+    """Return a word's part in a shingle, as its first, second and third word."""
+    plain = int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
+    return plain * _FIRST & _MASK, plain * _SECOND & _MASK, plain * _THIRD & _MASK

@@ -1,77 +1,129 @@
 """The text that an event carries as `content`: jusText's main text, judged on our own blocks.
 
-jusText (Pomikálek 2011) tells running text from boilerplate by length, link density and stop words, then lets
-neighbours decide about what is in between. Its own HTML walk costs most of its time and is not used. It never decides
-whether a page changed: on list pages it finds nothing, and there the blocks outside of furniture are the content.
+jusText (Pomikálek 2011, chapter 3.3) tells running text from boilerplate by length, link density and stop words, then
+lets neighbours decide about what is in between. Its stop words are used; its passes over the paragraphs are done here
+in linear time, and a test compares them. It never decides whether a page changed: on list pages it finds nothing, and
+there the blocks outside of furniture are the content.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
 
 import justext
-from justext.core import classify_paragraphs, revise_paragraph_classification
 
 from actors.content.blocks import Blocks
 from actors.content.traits import ASIDE, HEADING
+
+Class: TypeAlias = Literal["bad", "short", "neargood", "good"]
 
 _LANGUAGES = (
     "English", "German", "French", "Swedish", "Spanish", "Italian", "Portuguese", "Dutch", "Danish", "Norwegian_Bokmal",
     "Finnish", "Polish", "Czech", "Hungarian", "Romanian", "Russian", "Ukrainian", "Greek", "Turkish", "Indonesian",
 )  # fmt: skip
 # Read once when the worker starts, before any hostile byte.
-_STOPLISTS = tuple(justext.get_stoplist(language) for language in _LANGUAGES)
+_STOPLISTS = tuple(frozenset(map(str.lower, justext.get_stoplist(language))) for language in _LANGUAGES)
 _SAMPLE, _SAMPLE_WORDS = 10, 100
 _MOST_PARAGRAPHS = 3_000
 _SHARE = 0.3
 
-
-class _Paragraph:
-    """What jusText's two passes ask of a paragraph."""
-
-    __slots__ = ("cf_class", "chars_count_in_links", "class_type", "dom_path", "heading", "is_heading", "text", "words")
-
-    def __init__(self, text: str, linked: int, is_heading: bool) -> None:
-        self.text = text
-        self.words = text.lower().split()
-        self.chars_count_in_links = linked
-        self.is_heading = is_heading
-        self.heading = False
-        self.dom_path = ""
-        self.cf_class = self.class_type = ""
-
-    def __len__(self) -> int:
-        return len(self.text)
-
-    def stopwords_density(self, stoplist: frozenset[str]) -> float:
-        return sum(word in stoplist for word in self.words) / max(1, len(self.words))
-
-    def links_density(self) -> float:
-        return self.chars_count_in_links / max(1, len(self.text))
+# jusText's own thresholds.
+_SHORTEST, _LONG = 70, 200
+_FEW_STOPWORDS, _MANY_STOPWORDS = 0.30, 0.32
+_MOST_LINKED = 0.2
+_FARTHEST = 200
 
 
 def main_text(blocks: Blocks) -> str:
     """Return the main text, one block a line; where there is little of it, all blocks outside of furniture."""
-    plain = [text for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE]
-    good = _running_text(blocks)
+    rows = zip(blocks.texts, blocks.traits, blocks.linked, strict=True)
+    kept = [row for row in rows if not row[1] & ASIDE]
+    plain = [text for text, _, _ in kept]
+    good = _running_text(plain, [bool(trait & HEADING) for _, trait, _ in kept], [linked for _, _, linked in kept])
     if sum(map(len, good)) >= _SHARE * sum(map(len, plain)):
         return "\n".join(good)
     return "\n".join(plain or blocks.texts)
 
 
-def _running_text(blocks: Blocks) -> list[str]:
-    rows = zip(blocks.texts, blocks.traits, blocks.linked, strict=True)
-    paragraphs = [_Paragraph(text, linked, bool(trait & HEADING)) for text, trait, linked in rows if not trait & ASIDE]
-    if not paragraphs or len(paragraphs) > _MOST_PARAGRAPHS:
+def _running_text(texts: Sequence[str], headings: Sequence[bool], linked: Sequence[int]) -> list[str]:
+    if not texts or len(texts) > _MOST_PARAGRAPHS:
         return []
-    classify_paragraphs(paragraphs, _stoplist(paragraphs))
-    revise_paragraph_classification(paragraphs)
-    return [paragraph.text for paragraph in paragraphs if paragraph.class_type == "good"]
+    stoplist = _stoplist(texts)
+    alone = [class_alone(text, links, stoplist) for text, links in zip(texts, linked, strict=True)]
+    classes = _heads_of_good(in_context(alone), alone, texts, headings)
+    return [text for text, found in zip(texts, classes, strict=True) if found == "good"]
 
 
-def _stoplist(paragraphs: Sequence[_Paragraph]) -> frozenset[str]:
+def _stoplist(texts: Sequence[str]) -> frozenset[str]:
     """Return the stop words of the language that the page seems to be in; what it declares is too often wrong."""
     sample: set[str] = set()
-    for paragraph in sorted(paragraphs, key=len, reverse=True)[:_SAMPLE]:
-        sample.update(paragraph.words[:_SAMPLE_WORDS])
+    for text in sorted(texts, key=len, reverse=True)[:_SAMPLE]:
+        sample.update(text.lower().split()[:_SAMPLE_WORDS])
     return max(_STOPLISTS, key=lambda stoplist: len(sample & stoplist))
+
+
+def class_alone(text: str, linked: int, stoplist: frozenset[str]) -> Class:
+    """Return what a paragraph is by itself; `linked` of its characters stand in links."""
+    if linked > _MOST_LINKED * len(text) or "©" in text or "&copy" in text:
+        return "bad"
+    if len(text) < _SHORTEST:
+        return "bad" if linked else "short"
+    words = text.lower().split()
+    density = sum(map(stoplist.__contains__, words)) / max(1, len(words))
+    if density < _FEW_STOPWORDS:
+        return "bad"
+    return "good" if density >= _MANY_STOPWORDS and len(text) > _LONG else "neargood"
+
+
+def in_context(alone: Sequence[Class]) -> list[Class]:
+    """Return the classes when what is short or near good has taken the side of its neighbours."""
+    sure, unsure = _nearest(alone, ("bad", "good")), _nearest(alone, ("bad", "good", "neargood"))
+    sure_after, unsure_after = (
+        _nearest(alone[::-1], wanted)[::-1] for wanted in (("bad", "good"), ("bad", "good", "neargood"))
+    )
+    classes = list(alone)
+    for i, found in enumerate(alone):
+        if found == "short":
+            sides = (sure[i], sure_after[i])
+            near = (sides[0] == "bad" and unsure[i] == "neargood") or (
+                sides[1] == "bad" and unsure_after[i] == "neargood"
+            )
+            good = sides == ("good", "good") or (sides != ("bad", "bad") and near)
+            classes[i] = "good" if good else "bad"
+    after = _nearest(classes[::-1], ("bad", "good"))[::-1]
+    before: Class = "bad"
+    for i, found in enumerate(classes):
+        if found == "neargood":
+            classes[i] = "bad" if before == after[i] == "bad" else "good"
+        before = classes[i]
+    return classes
+
+
+def _nearest(classes: Iterable[Class], wanted: Sequence[Class]) -> list[Class]:
+    """Return for each place the nearest of the wanted classes before it, "bad" where there is none."""
+    nearest: list[Class] = []
+    last: Class = "bad"
+    for found in classes:
+        nearest.append(last)
+        if found in wanted:
+            last = found
+    return nearest
+
+
+def _heads_of_good(
+    classes: list[Class], alone: Sequence[Class], texts: Sequence[str], headings: Sequence[bool]
+) -> list[Class]:
+    """Return the classes when a heading shortly before a good paragraph is good, too."""
+    for i, is_heading in enumerate(headings):
+        if not is_heading or classes[i] != "bad" or alone[i] == "bad":
+            continue
+        distance = 0
+        for j in range(i + 1, len(texts)):
+            if distance > _FARTHEST:
+                break
+            if classes[j] == "good":
+                classes[i] = "good"
+                break
+            distance += len(texts[j])
+    return classes

@@ -11,11 +11,15 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from actors.content.traits import CELL
+
+KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
+"""Keys by text: of blocks that are no table cells, and of those that are."""
 
 MOST_TEXT = 192 * 1024
 """Characters of settled text that are kept, some 64 KiB deflated; of the blocks beyond it only the keys are."""
@@ -94,12 +98,13 @@ def settled_of(memory: PageMemory) -> Settled:
     return Settled(texts, keys, tuple(memory.traits))
 
 
-def known_keys(memory: PageMemory) -> dict[tuple[str, bool], str]:
-    """Return the key of each told (text, is a cell)."""
+def known_keys(memory: PageMemory) -> KnownKeys:
+    """Return the keys of the told texts: of those in cells, and of the others."""
     told = settled_of(memory)
-    return {
-        (text, bool(trait & CELL)): key for text, trait, key in zip(told.texts, told.traits, told.keys, strict=False)
-    }
+    known: KnownKeys = ({}, {})
+    for text, trait, key in zip(told.texts, told.traits, told.keys, strict=False):
+        known[1 if trait & CELL else 0][text] = key
+    return known
 
 
 def unpack_keys(packed: bytes) -> tuple[str, ...]:

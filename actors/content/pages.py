@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -13,6 +11,7 @@ from actors.content.blocks import Blocks, read_blocks
 from actors.content.encoding import decode
 from actors.content.errors import ContentError
 from actors.content.main_text import main_text
+from actors.content.memory import KnownKeys
 from actors.content.moments import moment
 from actors.content.sniffing import binary_kind, looks_like_html
 from actors.content.text import normalise
@@ -20,7 +19,6 @@ from actors.content.traits import CELL
 from actors.content.walls import trouble_of
 from storage.records.identity import Millis
 
-NOTHING_KNOWN: Mapping[tuple[str, bool], str] = MappingProxyType({})
 _MOST_LABEL = 1_000
 _TITLE_NAMES = ("og:title", "twitter:title", "dc.title")
 _AUTHOR_NAMES = ("author", "article:author", "dc.creator", "parsely-author", "byl")
@@ -95,29 +93,40 @@ def reading_of(
     content: str,
     *,
     narrowed: bool,
-    known: Mapping[tuple[str, bool], str] = NOTHING_KNOWN,
+    known: KnownKeys = ({}, {}),
 ) -> PageReading:
     """Return the reading of a tree whose blocks and content are known.
 
-    `known` has keys of (text, is a cell) from an earlier look: most blocks are as they were, and keys are dear.
+    `known` are keys from an earlier look: most blocks are as they were, and keys are dear.
     """
     named = _metas(root)
     title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
-    texts = tuple(normalise(text) for text in blocks.texts)
+    texts, keys = _keyed(blocks, known)
     return PageReading(
         title=normalise(title)[:_MOST_LABEL],
         author=_author(named),
         published_at=_published(root, named),
         content=normalise(content),
-        blocks=texts,
-        keys=tuple(
-            known.get((t, bool(r & CELL))) or canonical.key(t, cell=bool(r & CELL))
-            for t, r in zip(texts, blocks.traits, strict=True)
-        ),
+        blocks=tuple(texts),
+        keys=tuple(keys),
         trouble=None if narrowed else trouble_of(root, title, blocks),
         traits=blocks.traits,
         partial=blocks.partial,
     )
+
+
+def _keyed(blocks: Blocks, known: KnownKeys) -> tuple[list[str], list[str]]:
+    """Return the normal form and the key of each block; a text that is known is in its normal form already."""
+    texts, keys = [], []
+    for raw, trait in zip(blocks.texts, blocks.traits, strict=True):
+        cell = 1 if trait & CELL else 0
+        text, key = raw, known[cell].get(raw)
+        if key is None:
+            text = normalise(raw)
+            key = known[cell].get(text) or canonical.key(text, cell=bool(cell))
+        texts.append(text)
+        keys.append(key)
+    return texts, keys
 
 
 def _metas(root: markup.Element) -> dict[str, str]:

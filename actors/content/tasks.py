@@ -15,7 +15,7 @@ from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import read_frame
 from actors.content.main_text import main_text
 from actors.content.memory import decode_memory, encode, known_keys
-from actors.content.pages import NOTHING_KNOWN, PageReading, read_page, read_tree, reading_of
+from actors.content.pages import PageReading, read_page, read_tree, reading_of
 from actors.content.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
 from actors.content.text import cap, normalise
 
@@ -51,7 +51,7 @@ def look_page(asked: PageRequest) -> PageLook:
     """Read a page and judge it against its memory; the main text is sought only where an event may carry it."""
     root, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)
     memory = decode_memory(asked.memory) if asked.memory else None
-    known = known_keys(memory) if memory is not None else NOTHING_KNOWN
+    known = known_keys(memory) if memory is not None else ({}, {})
     reading = reading_of(root, blocks, "", narrowed=asked.selector is not None, known=known)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")

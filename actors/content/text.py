@@ -31,7 +31,7 @@ def normalise(text: str) -> str:
     'a b\\n\\nc\ufffd'
     """
     if text.isprintable():  # one clean line, as most are
-        return " ".join(unicodedata.normalize("NFC", text).split())
+        return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())
     text = _CONTROL.sub("", _SURROGATE.sub("\ufffd", text))
     lines = [" ".join(line.split()) for line in unicodedata.normalize("NFC", text).splitlines()]
     kept = [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]

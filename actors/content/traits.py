@@ -70,35 +70,35 @@ def plain_traits(tag: str, outer: int) -> int:
 
 def traits_of(element: Element, tag: str, outer: int, attributes: Mapping[str, str]) -> int:
     """Return the traits of the block that starts with this element, inside of one with traits `outer`."""
+    if not attributes:
+        return _traits(tag, outer, _is_head(element) if tag == "header" else False, "", False, "")
+    get = attributes.get
+    named = "" if outer & FURNITURE or tag == "article" else f"{get('class', '')} {get('id', '')}"
+    head = _is_head(element) if tag == "header" else False
+    return _traits(tag, outer, head, get("role", ""), get("aria-hidden") == "true", named)
+
+
+@lru_cache(maxsize=8192)
+def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, named: str) -> int:  # noqa: PLR0917  a key
     trait = plain_traits(tag, outer) | (outer & _INHERITED)
     if tag in _CONTROL_TAGS:
         return trait | CONTROL
-    role = attributes.get("role", "").lower()
+    role = role.lower()
     if tag in _CONTENT_TAGS or role == "main":
         return trait & ~(FURNITURE | NAMED)
-    if (
-        tag in _FURNITURE_TAGS
-        or role in _FURNITURE_ROLES
-        or attributes.get("aria-hidden") == "true"
-        or _is_head(element, tag)
-    ):
+    if head or aria_hidden or tag in _FURNITURE_TAGS or role in _FURNITURE_ROLES:
         return (trait | FURNITURE) & ~NAMED
-    if not trait & FURNITURE and tag != "article":
-        named = f"{attributes.get('class', '')} {attributes.get('id', '')}"
-        if named != " " and _named_furniture(named):
-            return trait | FURNITURE | NAMED
+    if not trait & FURNITURE and named and _named_furniture(named):
+        return trait | FURNITURE | NAMED
     return trait
 
 
-def _is_head(element: Element, tag: str) -> bool:
-    """Return whether this is the header of the page, not that of an article or a section."""
-    if tag != "header":
-        return False
+def _is_head(element: Element) -> bool:
+    """Return whether a header is the page's, not that of an article or a section."""
     parent = element.getparent()
     return parent is not None and parent.tag == "body"
 
 
-@lru_cache(maxsize=4096)
 def _named_furniture(named: str) -> bool:
     return _FURNITURE_WORDS.search(named[:400]) is not None
 

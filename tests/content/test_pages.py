@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from justext.core import classify_paragraphs, revise_paragraph_classification
 
 from actors.content.errors import ContentError
+from actors.content.main_text import class_alone, in_context
 from actors.content.pages import read_page
 from actors.content.selectors import check
 from actors.content.traits import CELL, FURNITURE, HEADING, LINK, TOP
@@ -160,3 +164,41 @@ def test_hostile_pages_end_as_readings_or_content_errors(body: bytes) -> None:
             read_page(page, "", URL, None, ())
         except ContentError as error:
             assert error.reason
+
+
+def test_the_running_text_is_that_of_justexts_own_passes() -> None:
+    chance = random.Random(4)
+    stop, rare = ["the", "and", "of", "to", "in"], ["tide", "foam", "wader", "shingle", "estuary"]
+    paragraphs = [
+        " ".join(chance.choices(stop + rare, [chance.choice((1, 3))] * 5 + [2] * 5, k=chance.choice((3, 14, 60))))
+        for _ in range(400)
+    ]
+    linked = [len(text) * chance.choice((0, 0, 0, 1, 9)) // 10 for text in paragraphs]
+    stoplist = frozenset(stop)
+    theirs = [JusTextParagraph(text, links) for text, links in zip(paragraphs, linked, strict=True)]
+    classify_paragraphs(theirs, stoplist)
+    revise_paragraph_classification(theirs)
+    ours = in_context([class_alone(text, links, stoplist) for text, links in zip(paragraphs, linked, strict=True)])
+    assert ours == [paragraph.class_type for paragraph in theirs]
+    assert len(set(ours)) == 2
+
+
+class JusTextParagraph:
+    """What jusText's passes ask of a paragraph."""
+
+    dom_path = class_type = cf_class = ""
+    is_heading = heading = False
+
+    def __init__(self, text: str, linked: int) -> None:
+        self.text = text
+        self.chars_count_in_links = linked
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def stopwords_density(self, stoplist: frozenset[str]) -> float:
+        words = self.text.split()
+        return sum(word in stoplist for word in words) / len(words)
+
+    def links_density(self) -> float:
+        return self.chars_count_in_links / len(self.text)
