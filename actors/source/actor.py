@@ -22,6 +22,7 @@ from actors.source.fetch import fetch, host_of, refusal
 from actors.source.ports import Live, Ports, limits_of
 from actors.source.progress import Looked
 from actors.source.tier import Reading, Tier, body_hints
+from actors.source.troubles import notice
 from storage.errors import StorageError
 from storage.records.identity import Millis
 from storage.records.source import Harvest, HotState, SourceState, Validators
@@ -85,15 +86,24 @@ class PolledSource:
             reading = await self._read(fetched, at)
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
-            now = ports.world.now()
-            self._keep(progress.failed(before, failure, now, self._limits, self._chance.random()))
             ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
+            now = ports.world.now()
+            await self._settle(progress.failed(before, failure, now, self._limits, self._chance.random()), now)
             return
         after = progress.succeeded(before, _looked(before, fetched, reading, at), self._limits, self._chance.random())
-        if reading is None or (reading.base is None and not reading.drafts):
-            self._keep(after)
+        await self._settle(after, at, reading)
+
+    async def _settle(self, after: HotState, at: Millis, reading: Reading | None = None) -> None:
+        """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
+        source = self._live.source
+        drafts, base = ((), None) if reading is None else (reading.drafts, reading.base)
+        said = notice(source, self._live.hot.health, after.health, at)
+        if said is not None:
+            drafts = (said, *drafts)
+        if drafts or base is not None:
+            await self._send(Harvest(source.id, drafts, SourceState(source.id, after, base)))
         else:
-            await self._send(Harvest(live.source.id, reading.drafts, SourceState(live.source.id, after, reading.base)))
+            self._keep(after)
 
     async def _read(self, fetched: Fetched, at: Millis) -> Reading | None:
         """Read a body; None when it is what it was last time, byte for byte."""

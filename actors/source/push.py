@@ -30,11 +30,12 @@ from actors.source import health, progress
 from actors.source.admission import own_filter
 from actors.source.fetch import host_of, refusal
 from actors.source.ports import Live, Ports, limits_of
+from actors.source.troubles import notice
 from storage.errors import StorageError
 from storage.records.event import Draft
 from storage.records.health import BreakerState
 from storage.records.identity import Millis
-from storage.records.source import Harvest, SourceState
+from storage.records.source import Harvest, HotState, SourceState
 from supervision import Child, Unanswered
 
 WINDOW: Final = 10_000
@@ -70,7 +71,7 @@ class PushSource:
                 await self._session(child)
             except (LookFailed, UrlRefused) as error:
                 failure = error if isinstance(error, LookFailed) else refusal(error)
-                self._failed(self._ports.egress.line.failed(host_of(self._live.source.watch_url), failure))
+                await self._failed(self._ports.egress.line.failed(host_of(self._live.source.watch_url), failure))
             child.attention = self._streak > 1
             child.note("waiting to reconnect")
             await self._rest(self._delay())
@@ -94,7 +95,7 @@ class PushSource:
             opened = trio.current_time()
             ports.egress.line.answered(url.host)
             child.note("connected")
-            self._connected()
+            await self._connected()
             while True:
                 batch = await _some(frames)
                 if await self._harvest(batch) or trio.current_time() - opened > STEADY:
@@ -155,10 +156,10 @@ class PushSource:
             del self._seen[next(iter(self._seen))]
         return _draft(source.url, source.tags, frame, now)
 
-    def _connected(self) -> None:
+    async def _connected(self) -> None:
         now = self._ports.world.now()
         hot = self._live.hot
-        self._live.hot = replace(
+        after = replace(
             hot,
             breaker=BreakerState(),
             health=health.after_success(hot.health),
@@ -168,14 +169,21 @@ class PushSource:
             last_status=101,
             last_error=None,
         )
-        self._live.unsaved = True
+        await self._settle(after, now)
 
-    def _failed(self, failure: LookFailed) -> None:
+    async def _settle(self, after: HotState, now: Millis) -> None:
+        """Keep a state; with its notice, if it has one. One that was not committed is tried again with the next."""
+        said = notice(self._live.source, self._live.hot.health, after.health, now)
+        before, self._live.hot, self._live.unsaved = self._live.hot, after, True
+        if said is not None and not await self._send((said,)):
+            self._live.hot = replace(after, health=before.health)
+
+    async def _failed(self, failure: LookFailed) -> None:
         self._streak += 1
         ports = self._ports
         limits = limits_of(self._live.source, ports.settings)
-        self._live.hot = progress.failed(self._live.hot, failure, ports.world.now(), limits, self._chance.random())
-        self._live.unsaved = True
+        now = ports.world.now()
+        await self._settle(progress.failed(self._live.hot, failure, now, limits, self._chance.random()), now)
         ports.world.log("push.ended", source_id=self._live.source.id, blame=failure.blame.value, why=failure.reason)
 
     def _delay(self) -> float:

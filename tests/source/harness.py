@@ -140,6 +140,14 @@ class Watching:
     async def titles(self) -> list[str]:
         return [event["title"] for event in await self.events()]
 
+    async def alerts(self) -> list[dict[str, Any]]:
+        """The notices of sources and service."""
+        return [event for event in await self.events() if "alert_type" in event]
+
+    async def news(self) -> list[str]:
+        """The titles of all but the notices."""
+        return [event["title"] for event in await self.events() if "alert_type" not in event]
+
 
 @asynccontextmanager
 async def watching(

@@ -285,7 +285,7 @@ async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_return
         await trio.sleep(40 * 60)
         view = await describe(service, source)
         assert (view.hot.breaker.state, view.hot.health.score) == ("closed", 1.0)
-        assert await service.titles() == ["b"]
+        assert await service.news() == ["b"]
 
 
 def test_the_guards_refusal_is_a_failed_look_of_a_source_that_is_watched_already() -> None:

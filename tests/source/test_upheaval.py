@@ -8,7 +8,7 @@ from actors.errors import Unprocessable
 from actors.source.seen import Manner
 from actors.source.upheaval import Turn, error_report, turn_of
 from storage.records.identity import Millis
-from tests.source.harness import SITE, Watching, rss, watching
+from tests.source.harness import SITE, rss, watching
 from tests.support.build import NOW
 
 URL = "https://site.example/feed"
@@ -90,10 +90,6 @@ def names(start: int, count: int) -> list[str]:
     return [f"e{n}" for n in range(start, start + count)]
 
 
-async def alerts(service: Watching) -> list[str]:
-    return [event["alert_type"] for event in await service.events() if "alert_type" in event]
-
-
 async def test_a_feed_that_is_new_as_a_whole_is_said_once_and_then_watched_as_always(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss(*names(0, 12))
@@ -118,7 +114,7 @@ async def test_an_ordinary_burst_is_told(autojump_clock: object) -> None:
         await service.add(URL)
         origin.bodies["/feed"] = rss(*names(100, 5), *names(0, 5))
         await trio.sleep(3600)
-        assert (len(await service.titles()), await alerts(service)) == (5, [])
+        assert (len(await service.titles()), await service.alerts()) == (5, [])
 
 
 async def test_a_small_feed_may_be_new_as_a_whole(autojump_clock: object) -> None:
@@ -127,7 +123,7 @@ async def test_a_small_feed_may_be_new_as_a_whole(autojump_clock: object) -> Non
         await service.add(URL)
         origin.bodies["/feed"] = rss(*names(100, 5))
         await trio.sleep(3600)
-        assert (len(await service.titles()), await alerts(service)) == (5, [])
+        assert (len(await service.titles()), await service.alerts()) == (5, [])
 
 
 async def test_a_bridges_error_report_is_a_failed_look_and_no_event(autojump_clock: object) -> None:
