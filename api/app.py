@@ -25,13 +25,20 @@ from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
-from api.v1 import events, sources, stream
+from api.v1 import alerts, destinations, events, sources, stream
 from api.validation import read_body, read_query
 from storage.errors import StorageError
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 
-ROUTES: tuple[Route, ...] = (*sources.ROUTES, *stream.ROUTES, *events.ROUTES, *wellknown.ROUTES)
+ROUTES: tuple[Route, ...] = (
+    *sources.ROUTES,
+    *alerts.ROUTES,
+    *destinations.ROUTES,
+    *stream.ROUTES,
+    *events.ROUTES,
+    *wellknown.ROUTES,
+)
 BODY_TIMEOUT = 15
 """Seconds for a request's body."""
 TOUCH_EVERY = 60.0

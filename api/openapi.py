@@ -138,7 +138,7 @@ def _problem_statuses(route: Route) -> list[int]:
         statuses.add(404)
     if route.body:
         statuses |= {408, 413, 415, 422}
-    if route.path.endswith(("/check", "/enable", "/disable")):
+    if route.path.endswith(("/check", "/enable", "/disable", "/test", "/replay")):
         statuses.add(409)
     if route.path.startswith(("/v1/stream", "/v1/events")):
         statuses.add(410)

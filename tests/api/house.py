@@ -20,7 +20,7 @@ from actors import messages as m
 from actors.doors import Doors
 from actors.errors import Conflict, DomainError, NotFound
 from actors.settings import Settings
-from actors.world import World
+from actors.world import ResolveFailed, World
 from api.server import serve
 from storage.memory import Disk, MemoryStorage
 from storage.records.event import Draft, Stored
@@ -204,6 +204,36 @@ class FakeRegistry:
         return view
 
 
+class FakeMatcher:
+    """Acknowledges changes of alerts, and counts them."""
+
+    def __init__(self) -> None:
+        self.mailbox: Mailbox[m.MatcherMessage] = Mailbox("matcher", 8)
+        self.changes = 0
+        self.silent = False
+
+    async def run(self) -> None:
+        while True:
+            message = await self.mailbox.receive()
+            assert isinstance(message, m.AlertsChanged)
+            self.changes += 1
+            if not self.silent:
+                message.reply.answer(None)
+
+
+class FakeResolver:
+    """Names to addresses; what is not in the table is a public address, `nowhere.test` is unknown."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, tuple[str, ...]] = {}
+
+    async def resolve(self, host: str) -> tuple[str, ...]:
+        await trio.lowlevel.checkpoint()
+        if host == "nowhere.test":
+            raise ResolveFailed("no such name", local=False)
+        return self.names.get(host, ("93.184.216.34",))
+
+
 class FakeChild:
     """What `serve` asks of its supervisor."""
 
@@ -224,6 +254,9 @@ class House:
     registry: FakeRegistry
     listener: MemoryListener
     child: FakeChild
+    matcher: FakeMatcher = field(default_factory=FakeMatcher)
+    resolver: FakeResolver = field(default_factory=FakeResolver)
+    destinations: dict[str, Mailbox[m.DestinationMessage]] = field(default_factory=dict)
     logs: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     readiness: dict[str, str] = field(default_factory=dict)
     draining: bool = False
@@ -281,7 +314,7 @@ def make_house(pair: StreamPair = memory_stream_pair, **settings: Any) -> House:
     """Build everything, start nothing."""
     disk = Disk()
     storage = MemoryStorage(disk, disk.start("test"))
-    registry, listener, child = FakeRegistry(), MemoryListener(pair), FakeChild()
+    registry, listener, child, resolver = FakeRegistry(), MemoryListener(pair), FakeChild(), FakeResolver()
     logs: list[tuple[str, dict[str, Any]]] = []
 
     async def listen(host: str, port: int) -> list[MemoryListener]:
@@ -290,8 +323,8 @@ def make_house(pair: StreamPair = memory_stream_pair, **settings: Any) -> House:
     world = World(
         wall=lambda: NOW / 1000 + trio.current_time(),
         chance=random.Random,
-        entropy=lambda n: b"\x07" * n,
-        resolver=None,  # type: ignore[arg-type]
+        entropy=random.Random("entropy").randbytes,
+        resolver=resolver,
         connector=None,  # type: ignore[arg-type]
         listen=listen,
         jail=None,  # type: ignore[arg-type]
@@ -299,14 +332,14 @@ def make_house(pair: StreamPair = memory_stream_pair, **settings: Any) -> House:
         reach=lambda name: None,
         log=lambda event, **fields: logs.append((event, fields)),
     )
-    house = House(None, storage, registry, listener, child, logs)  # type: ignore[arg-type]
+    house = House(None, storage, registry, listener, child, resolver=resolver, logs=logs)  # type: ignore[arg-type]
     house.doors = Doors(
         world=world,
         settings=Settings(**{"base_url": BASE_URL, **settings}),
         storage=storage,
         registry=registry.mailbox,
-        matcher=Mailbox("matcher", 8),
-        destination=lambda _: None,
+        matcher=house.matcher.mailbox,
+        destination=house.destinations.get,
         jwks=lambda: b'{"keys":[]}',
         readiness=lambda: house.readiness,
         tree=lambda: (),
@@ -320,6 +353,7 @@ async def running(house: House) -> AsyncIterator[House]:
     """Run a house for the length of the block."""
     async with trio.open_nursery() as nursery:
         nursery.start_soon(house.registry.run)
+        nursery.start_soon(house.matcher.run)
         nursery.start_soon(serve, house.doors, house.child)
         await house.child.is_ready.wait()
         yield house

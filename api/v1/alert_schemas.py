@@ -1,0 +1,179 @@
+"""Wire shapes of alerts, destinations and deliveries; see `schemas.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from actors.notices import AlertType
+from api.v1.schemas import Time, Value
+from storage.records.destination import DeliveryMode
+
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+FilterQuery = Annotated[
+    str,
+    Meta(
+        description='Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches '
+        "everything"
+    ),
+]
+LanguageCode = Annotated[str, Meta(max_length=20, description="ISO 639-1, or simple for no stemming")]
+SourceIds = Annotated[tuple[Value, ...], Meta(max_length=1000, description="None: the whole library")]
+Channel = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$",
+        description="The name under which GET /v1/streams/{channel} carries the matches; alerts may share one",
+    ),
+]
+Notices = Annotated[
+    tuple[AlertType, ...], Meta(max_length=20, description="The service's own notices that it asks for")
+]
+NoticeAfter = Annotated[int, Meta(ge=0, le=7 * 86400, description="Seconds after which a trouble is told")]
+SOURCES_OWN: tuple[AlertType, ...] = ("source_quiet", "source_recovered", "source_failing", "source_reset")
+
+
+class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
+    """A standing query. `anomaly_enabled` can't be true yet."""
+
+    filter_query: FilterQuery
+    language: LanguageCode = "en"
+    source_ids: SourceIds = ()
+    name: Name | None = None
+    channel: Channel | None = None
+    enabled: bool = True
+    notices: Notices = SOURCES_OWN
+    notice_after: NoticeAfter = 3600
+    anomaly_enabled: bool = False
+
+
+class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change; null takes the `channel` away."""
+
+    filter_query: FilterQuery | UnsetType = UNSET
+    language: LanguageCode | UnsetType = UNSET
+    source_ids: SourceIds | UnsetType = UNSET
+    name: Name | UnsetType = UNSET
+    channel: Channel | UnsetType | None = UNSET
+    enabled: bool | UnsetType = UNSET
+    notices: Notices | UnsetType = UNSET
+    notice_after: NoticeAfter | UnsetType = UNSET
+    anomaly_enabled: bool | UnsetType = UNSET
+
+
+class AlertRecord(Struct, frozen=True, kw_only=True):
+    """An alert. `delivery_mode` is a twin: that of its first destination, or instant."""
+
+    id: str
+    name: str
+    filter_query: str
+    language: str
+    source_ids: tuple[str, ...]
+    channel: str | None
+    enabled: bool
+    notices: tuple[str, ...]
+    notice_after: int
+    created_at: Time
+    updated_at: Time
+    last_match_at: Time | None
+    match_count: int
+    delivery_mode: DeliveryMode
+    anomaly_enabled: bool = False
+
+
+HookUrl = Annotated[str, Meta(min_length=1, max_length=2048, description="Public https")]
+Hour = Annotated[int, Meta(ge=0, le=23, description="The hour at which a daily digest's window ends")]
+Zone = Annotated[str, Meta(min_length=1, max_length=64, description="IANA time zone of a daily digest")]
+
+
+class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where an alert's matches are delivered. `label`: else the URL's host."""
+
+    url: HookUrl
+    kind: Literal["webhook"] = "webhook"
+    delivery_mode: DeliveryMode = "instant"
+    label: Name | None = None
+    digest_hour: Hour = 8
+    digest_timezone: Zone = "UTC"
+    enabled: bool = True
+
+
+class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change. `enabled: true` also brings one back that was disabled for its failures."""
+
+    url: HookUrl | UnsetType = UNSET
+    delivery_mode: DeliveryMode | UnsetType = UNSET
+    label: Name | UnsetType = UNSET
+    digest_hour: Hour | UnsetType = UNSET
+    digest_timezone: Zone | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+
+
+class DestinationRecord(Struct, frozen=True, kw_only=True):
+    """A destination. `failure_rate`: of its newest 100 attempts; `error_rate` is its twin."""
+
+    id: str
+    alert_id: str
+    kind: Literal["webhook"]
+    url: str
+    delivery_mode: DeliveryMode
+    label: str
+    digest_hour: int
+    digest_timezone: str
+    enabled: bool
+    state: Literal["active", "failing", "disabled"]
+    created_at: Time
+    updated_at: Time
+    last_delivery_at: Time | None
+    failure_rate: float
+    error_rate: float
+    in_use_by_alert_count: int = 1
+
+
+class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
+    """A destination and its newest signing secret, which is shown this once."""
+
+    secret: str
+
+
+class TestAnswer(Struct, frozen=True):
+    """What became of a test delivery."""
+
+    result: Literal["sent", "retry", "terminal"]
+    status_code: int | None
+    latency_ms: int
+    detail: str
+
+
+class DeliveryRecord(Struct, frozen=True):
+    """One attempt. `webhook_id` is the event's id, or a digest's own."""
+
+    webhook_id: str
+    attempt: int
+    result: Literal["sent", "retry", "given_up"]
+    at: Time
+    status_code: int | None
+    latency_ms: int
+    error: str | None
+    next_attempt_at: Time | None
+
+
+class LimitQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of a list."""
+
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+
+
+class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to deliver again: the matches since a time or an event's id, the id not included, or one event by its id."""
+
+    since: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
+    event_id: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
+
+
+class ReplayAnswer(Struct, frozen=True):
+    """How many deliveries wait anew. `next_since`: where to go on when there was more than one request may take."""
+
+    queued: int
+    next_since: str | None

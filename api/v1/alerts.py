@@ -1,0 +1,225 @@
+"""Alerts: stored here, and the matcher is told, so that an answer means that the change is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+import trio
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from actors.errors import NotFound, Overloaded, Unprocessable
+from actors.messages import AlertsChanged
+from actors.query import UnknownLanguage, parse
+from actors.world import World
+from api.pagination import decode_cursor, encode_cursor, next_link
+from api.problems import invalid
+from api.route import Answer, Call, Route
+from api.v1 import alert_schemas as wire
+from api.v1.schemas import ListQuery
+from api.v1.stream import CHANNELS
+from storage.records.alert import Alert
+from storage.records.destination import DeliveryMode, Destination
+from storage.records.identity import Millis, Seq, SourceId, id_of, seq_at
+from storage.records.times import rfc3339
+
+MOST_ALERTS = 10_000
+ANSWER_WITHIN = 15.0
+"""Seconds for the matcher to take over a change; it is stored by then."""
+_NAME = 60
+
+# --- requests to records ---------------------------------------------------------------------------------------------
+
+
+def new_id(world: World) -> str:
+    """Return a UUIDv7 of this moment."""
+    drawn = int.from_bytes(world.entropy(10), "big")
+    return id_of(Seq(seq_at(world.now()) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)
+
+
+def path_id(call: Call, noun: str) -> str:
+    """Return the id in the path. Raises NotFound for what can't be one."""
+    try:
+        return str(UUID(call.path["id"]))
+    except ValueError:
+        raise NotFound(f"There is no such {noun}.") from None
+
+
+def _check_query(query: str, language: str) -> None:
+    """Raise QueryError (400 with the position), Unprocessable."""
+    try:
+        parse(query, language)
+    except UnknownLanguage as error:
+        raise Unprocessable(str(error), "body.language", language) from None
+
+
+async def _sources(call: Call, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return source ids in their one spelling, each once. Raises Refusal (400), Unprocessable for unknown ones."""
+    found: dict[str, None] = {}
+    for index, text in enumerate(ids):
+        try:
+            id = str(UUID(text))
+        except ValueError:
+            raise invalid(f"body.source_ids[{index}]", "not a source id", text) from None
+        if id not in known and await call.doors.storage.sources.get(SourceId(id)) is None:
+            raise Unprocessable(f"there is no source {id}", f"body.source_ids[{index}]", text)
+        found[id] = None
+    return tuple(found)
+
+
+def _check_channel(channel: object) -> None:
+    if channel in CHANNELS:
+        raise Unprocessable(f"{channel} is a channel of the service itself", "body.channel", channel)
+
+
+def _check_anomaly(enabled: object) -> None:
+    if enabled is True:
+        raise Unprocessable("anomalies can't be watched for yet", "body.anomaly_enabled", value=True)
+
+
+def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis) -> Alert:
+    names = ("filter_query", "language", "name", "channel", "enabled", "notices", "notice_after")
+    changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
+    if sources is not None:
+        changes["source_ids"] = sources
+    return replace(old, updated_at=now, **changes)
+
+
+# --- records to answers ----------------------------------------------------------------------------------------------
+
+
+def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
+    """Return an alert's record; `mode` is its first destination's."""
+    return wire.AlertRecord(
+        id=alert.id,
+        name=alert.name,
+        filter_query=alert.filter_query,
+        language=alert.language,
+        source_ids=alert.source_ids,
+        channel=alert.channel,
+        enabled=alert.enabled,
+        notices=alert.notices,
+        notice_after=alert.notice_after,
+        created_at=rfc3339(alert.created_at),
+        updated_at=rfc3339(alert.updated_at),
+        last_match_at=None if alert.last_match_at is None else rfc3339(alert.last_match_at),
+        match_count=alert.match_count,
+        delivery_mode=mode,
+    )
+
+
+def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
+    return destinations[0].delivery_mode if destinations else "instant"
+
+
+# --- handlers --------------------------------------------------------------------------------------------------------
+
+
+async def put_in_force(call: Call) -> None:
+    """Have everyone who reads alerts read them again. Raises TooSlowError (503): what was stored stays."""
+    with trio.fail_after(ANSWER_WITHIN):
+        await call.doors.matcher.ask(lambda reply: AlertsChanged(reply=reply))
+
+
+async def alert_of(call: Call) -> Alert:
+    """Return the alert in the path. Raises NotFound."""
+    found = await call.doors.storage.alerts.get(path_id(call, "alert"))
+    if found is None:
+        raise NotFound("There is no such alert.")
+    return found
+
+
+async def create(call: Call) -> Answer:
+    """Add an alert."""
+    new: wire.NewAlert = call.body
+    _check_query(new.filter_query, new.language)
+    _check_channel(new.channel)
+    _check_anomaly(new.anomaly_enabled)
+    sources = await _sources(call, new.source_ids)
+    alerts, now = call.doors.storage.alerts, call.doors.world.now()
+    if len(await alerts.all()) >= MOST_ALERTS:
+        raise Overloaded(f"there are {MOST_ALERTS} alerts, and there is no room for more", 3600)
+    alert = Alert(
+        id=new_id(call.doors.world),
+        name=new.name or new.filter_query.strip()[:_NAME] or "Everything",
+        filter_query=new.filter_query,
+        language=new.language,
+        source_ids=sources,
+        created_at=now,
+        updated_at=now,
+        channel=new.channel,
+        enabled=new.enabled,
+        notices=tuple(dict.fromkeys(new.notices)),
+        notice_after=new.notice_after,
+    )
+    await alerts.put(alert)
+    await put_in_force(call)
+    headers = {"Location": f"{call.doors.settings.public_url()}/v1/alerts/{alert.id}"}
+    return Answer(record_of(alert, "instant"), 201, headers=headers)
+
+
+async def list_alerts(call: Call) -> Answer:
+    """Return a page of alerts, oldest first."""
+    query: ListQuery = call.query
+    after = decode_cursor(query.cursor, tuple[int, str]) if query.cursor else (-1, "")
+    rest = [alert for alert in await call.doors.storage.alerts.all() if (alert.created_at, alert.id) > after]
+    page = rest[: query.limit]
+    modes: dict[str, DeliveryMode] = {}
+    for destination in await call.doors.storage.alerts.destinations():
+        modes.setdefault(destination.alert_id, destination.delivery_mode)
+    headers = {}
+    if len(rest) > len(page):
+        cursor = encode_cursor((page[-1].created_at, page[-1].id))
+        headers["Link"] = next_link(call.doors.settings.public_url(), call.target, cursor)
+    return Answer([record_of(alert, modes.get(alert.id, "instant")) for alert in page], headers=headers)
+
+
+async def _record(call: Call, alert: Alert) -> Answer:
+    return Answer(record_of(alert, _mode(await call.doors.storage.alerts.destinations(alert.id))))
+
+
+async def describe(call: Call) -> Answer:
+    """Return one alert."""
+    return await _record(call, await alert_of(call))
+
+
+async def patch(call: Call) -> Answer:
+    """Change one alert."""
+    old, change, now = await alert_of(call), call.body, call.doors.world.now()
+    _check_query(
+        old.filter_query if change.filter_query is UNSET else change.filter_query,
+        old.language if change.language is UNSET else change.language,
+    )
+    _check_channel(change.channel)
+    _check_anomaly(change.anomaly_enabled)
+    sources = None if change.source_ids is UNSET else await _sources(call, change.source_ids, old.source_ids)
+    alert = await call.doors.storage.alerts.edit(old.id, lambda alert: _changed(alert, change, sources, now))
+    if alert is None:
+        raise NotFound("There is no such alert.")
+    await put_in_force(call)
+    return await _record(call, alert)
+
+
+async def delete(call: Call) -> Answer:
+    """Forget one alert with its destinations."""
+    if not await call.doors.storage.alerts.delete(path_id(call, "alert")):
+        raise NotFound("There is no such alert.")
+    await put_in_force(call)
+    return Answer(status=204)
+
+
+def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any], **more: Any) -> Route:
+    scope = "alerts:read" if method == "GET" else "alerts:write"
+    return Route(method=method, path=f"/v1/alerts{path}", scope=scope, run=run, says=says, answers=answers, **more)
+
+
+_ONE = {200: wire.AlertRecord}
+ROUTES = (
+    _route("POST", "", create, "Add an alert.", {201: wire.AlertRecord}, body=(wire.NewAlert,)),
+    _route("GET", "", list_alerts, "List alerts, oldest first.", {200: list[wire.AlertRecord]}, query=ListQuery),
+    _route("GET", "/{id}", describe, "Read one alert.", _ONE),
+    _route("PATCH", "/{id}", patch, "Change one alert.", _ONE, body=(wire.AlertPatch,)),
+    _route("DELETE", "/{id}", delete, "Forget one alert with its destinations.", {204: None}),
+)
