@@ -204,7 +204,5 @@ class DestinationActor:
 
     async def _save_state(self) -> None:
         """Store a change of state, onto the record as it is at this moment: the front end writes to it as well."""
-        self._record = await self._storage.alerts.destination(self._id)
-        if self._record is not None:
-            self._record = with_standing(self._record, self._standing)
-            await self._storage.alerts.put_destination(self._record)
+        standing = self._standing
+        self._record = await self._storage.alerts.edit_destination(self._id, lambda it: with_standing(it, standing))

@@ -23,7 +23,7 @@ from actors.world import World
 from storage.errors import CursorMoved
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
-from storage.records.delivery import Match
+from storage.records.delivery import Hit, Match
 from storage.records.event import Stored
 from storage.records.identity import START, Seq
 from supervision import Child, Mailbox
@@ -31,7 +31,7 @@ from supervision import Child, Mailbox
 CURSOR = "matcher"
 PAGE = 200
 MOST_ROWS = 500
-"""Outbox rows in one transaction, or those of one event where they are more."""
+"""Rows of outbox and alerts in one transaction, or those of one event where they are more."""
 
 _TOLD = msgspec.json.Decoder(Told)
 
@@ -78,7 +78,7 @@ class Matcher:
         await self._read_log()
         await self._save()
         # An earlier life may have ended between its commit and its nudges.
-        for destination in self._audience.destinations():
+        for destination in self._audience.all_destinations():
             self._nudge(destination)
         child.ready()
         while True:
@@ -88,10 +88,14 @@ class Matcher:
             await self._save()
 
     def _begin(self, saved: Seq | None) -> None:
-        """Forget everything but the durable cursor: `_at` is how far this life has matched, `_rows` what it found."""
+        """Forget everything but the durable cursor: `_at` is how far this life has matched, `_rows` what it found.
+
+        `_hits` says how often each alert was met.
+        """
         self._saved = saved
         self._at = START if saved is None else saved
         self._rows: list[Match] = []
+        self._hits: dict[str, Hit] = {}
 
     async def _handle(self, message: MatcherMessage) -> None:
         match message:
@@ -130,15 +134,18 @@ class Matcher:
         for event in events:
             told = self._told(event)
             if told is not None:
-                now = self._world.now()
-                self._rows += [
-                    Match(destination, event.seq, now) for destination in self._audience.of(told, event.source)
-                ]
+                for alert in self._audience.of(told, event.source):
+                    self._note(alert, event.seq)
             self._at = event.seq
-            if len(self._rows) >= MOST_ROWS:
+            if len(self._rows) + len(self._hits) >= MOST_ROWS:
                 await self._save()
             else:
                 await trio.lowlevel.checkpoint()
+
+    def _note(self, alert: str, seq: Seq) -> None:
+        now, before = self._world.now(), self._hits.get(alert)
+        self._hits[alert] = Hit(alert, 1 if before is None else before.times + 1, now)
+        self._rows += [Match(destination, seq, now) for destination in self._audience.destinations(alert)]
 
     def _told(self, event: Stored) -> Told | None:
         try:
@@ -153,7 +160,8 @@ class Matcher:
         if self._at == (START if self._saved is None else self._saved):
             return
         self._world.reach("matcher/before advance")
-        await self._storage.work.advance(CURSOR, self._saved, self._at, self._rows, self._storage.lease)
+        hits = tuple(self._hits.values())
+        await self._storage.work.advance(CURSOR, self._saved, self._at, self._rows, self._storage.lease, hits=hits)
         self._world.reach("matcher/after advance")
         grown = dict.fromkeys(row.destination for row in self._rows)
         self._begin(self._at)

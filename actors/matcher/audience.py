@@ -33,9 +33,12 @@ class Audience:
         self._destinations: dict[str, tuple[str, ...]] = {}
 
     def replace(self, alerts: Sequence[Alert], destinations: Sequence[Destination]) -> None:
-        """Take over a new state; only what changed is indexed anew. Alerts without a destination are left out."""
+        """Take over a new state; only what changed is indexed anew.
+
+        An alert without a destination stays: what it matches is counted, and its channel carries it.
+        """
         self._destinations = _by_alert(destinations)
-        wanted = {alert.id: alert for alert in alerts if alert.enabled and alert.id in self._destinations}
+        wanted = {alert.id: alert for alert in alerts if alert.enabled}
         for id in [id for id in self._alerts if id not in wanted]:
             self._queries.remove(id)
         for id, alert in wanted.items():
@@ -45,14 +48,16 @@ class Audience:
         self._alerts = wanted
 
     def of(self, told: Told, source: str) -> list[str]:
-        """Return the ids of the destinations that must get an event of a source, in a fixed order."""
+        """Return the ids of the alerts that an event of a source is for, in a fixed order."""
         if told.alert_type is None:
-            alerts = self._queries.match(Analysed(told.title, told.content), source)
-        else:
-            alerts = [alert.id for alert in self._alerts.values() if _asks(alert, told.alert_type, source)]
-        return [destination for alert in alerts for destination in self._destinations[alert]]
+            return self._queries.match(Analysed(told.title, told.content), source)
+        return [alert.id for alert in self._alerts.values() if _asks(alert, told.alert_type, source)]
 
-    def destinations(self) -> list[str]:
+    def destinations(self, alert: str) -> Sequence[str]:
+        """Return the destinations of an alert that something may be delivered to."""
+        return self._destinations.get(alert, ())
+
+    def all_destinations(self) -> list[str]:
         """Return every destination that something may be delivered to."""
         return [destination for ids in self._destinations.values() for destination in ids]
 

@@ -393,3 +393,29 @@ async def test_a_destination_that_was_switched_back_to_active_is_served_as_an_ac
         await rig.registry.refresh()
         await trio.sleep(1)
     assert (len(rig.arrivals), await rig.storage.work.backlog("hook")) == (21, 0)
+
+
+async def test_a_change_that_comes_while_a_state_is_stored_is_kept(autojump_clock: MockClock) -> None:
+    """The record belongs to the front end too: a rotation in the middle must not be undone."""
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(500, takes=0.1)
+    plain = rig.storage.alerts.destination
+    changes = 0
+
+    async def meanwhile(destination_id: str) -> Destination | None:
+        nonlocal changes
+        changes += 1
+        found = await plain(destination_id)
+        await rig.storage.alerts.edit_destination(
+            "hook", lambda old: msgspec.structs.replace(old, label=old.label + "!")
+        )
+        return found
+
+    rig.storage.alerts.destination = meanwhile  # type: ignore[method-assign]
+    async with rig.running():
+        await rig.match("hook", *[str(number) for number in range(20)])
+        await trio.sleep(2)
+    record = await plain("hook")
+    assert record is not None
+    assert (record.state, record.label) == ("failing", "hook" + "!" * changes)

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
@@ -12,7 +13,7 @@ from storage.errors import CursorMoved
 from storage.records.event import Stored
 from storage.records.identity import START
 from tests.matcher.rig import Rig, a_child, a_destination, an_alert
-from tests.support.build import a_source_id
+from tests.support.build import NOW, a_source_id
 
 
 @asynccontextmanager
@@ -286,3 +287,31 @@ async def test_a_crash_at_either_side_of_the_commit_repeats_whole_events_only() 
         rig.restart()
         async with running(rig):
             assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
+
+
+async def test_what_an_alert_has_met_is_counted_in_the_cursors_own_transaction() -> None:
+    """Also without a destination: its channel and its record show it. A crash must count nothing twice."""
+    rig = Rig()
+    await rig.prepare(an_alert("delivered"))
+    await rig.storage.alerts.put(an_alert("only-counted"))
+    crashed = False
+
+    def crash(name: str) -> None:
+        nonlocal crashed
+        if name == "matcher/after advance" and not crashed:
+            crashed = True
+            raise RuntimeError("planned")
+
+    rig.at_point = crash
+    events = await rig.commit("price 1", "weather", "price 2")
+    with pytest.raises(BaseExceptionGroup):
+        async with running(rig):
+            await wait_all_tasks_blocked()
+    async with running(rig):
+        committed(rig, events[-1].seq, await rig.commit("price 3"))
+        await wait_all_tasks_blocked()
+    assert {alert.id: (alert.match_count, alert.last_match_at) for alert in await rig.storage.alerts.all()} == {
+        "delivered": (3, NOW),
+        "only-counted": (3, NOW),
+    }
+    assert rig.outbox() == {"delivered-hook": ["price 1", "price 2", "price 3"]}
