@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from itertools import chain, zip_longest
 
@@ -41,16 +41,24 @@ class ZoneSilent(ResolveFailed):
 class Guard:
     """Resolves, checks and connects. allowed: networks that may be reached although they are not public.
 
-    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5.
+    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. met: is told a name's
+    checked addresses.
     """
 
     def __init__(
-        self, resolver: Resolver, connector: Connector, allowed: Sequence[Network], *, connect_timeout: float = 10.0
+        self,
+        resolver: Resolver,
+        connector: Connector,
+        allowed: Sequence[Network],
+        *,
+        connect_timeout: float = 10.0,
+        met: Callable[[str, Sequence[str]], None] = lambda host, addresses: None,
     ) -> None:
         self._resolver = resolver
         self._connector = connector
         self._allowed = tuple(allowed)
         self._connect_timeout = connect_timeout
+        self._met = met
 
     def __repr__(self) -> str:
         return f"<Guard, open besides public addresses: {', '.join(map(str, self._allowed)) or 'nothing'}>"
@@ -117,6 +125,7 @@ class Guard:
             raise LookFailed(Blame.REMOTE_PERMANENT, f"{host} has {len(found)} addresses")
         for address in found:
             check_address(address, self._allowed)
+        self._met(host, found)
         return _interlaced(found)
 
 

@@ -3,7 +3,7 @@
 All sources of a host stand in one queue, first come first served, so 10,000 of them share its rate fairly. A host
 that asked for quiet (429, 503) or that fails for several of its sources is not queued for at all: `turn` refuses at
 once, and says for how long, so that nobody holds a place anywhere while waiting for a host that rests. One leader
-then probes for all.
+then probes for all. A name and its twin with `www.` are one host, once they are seen to share an address.
 
 Take the turn *before* any other bound (looks at once): whoever waits here waits by the host's clock.
 """
@@ -11,13 +11,14 @@ Take the turn *before* any other bound (looks at once): whoever waits here waits
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import trio
 
 from actors.egress.failures import Blame, LookFailed
+from actors.egress.twins import Twins
 from actors.settings import Settings
 from actors.world import World
 from supervision import breaker
@@ -36,11 +37,13 @@ _FORGET_AT_ONCE = 4
 
 class HostOpen(LookFailed):
     """The host is resting; nothing was asked of it and nothing counts against the source. `retry_after` is in
-    seconds.
+    seconds. failing: it rests because it failed, not because it asked for quiet.
     """
 
-    def __init__(self, host: str, wait: float) -> None:
-        super().__init__(Blame.THROTTLED, f"{host} is resting for another {wait:.0f} s", retry_after=wait)
+    def __init__(self, host: str, wait: float, *, failing: bool = False) -> None:
+        why = "fails for all its sources and" if failing else "asked for quiet and"
+        super().__init__(Blame.THROTTLED, f"{host} {why} is left alone for another {wait:.0f} s", retry_after=wait)
+        self.failing = failing
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Hosts:
         self._rule = BreakerRule(threshold=FAILURES_TO_OPEN, probe=settings.look_timeout + 5.0)
         self._chance = world.chance("hosts")
         self._known: OrderedDict[str, _Host] = OrderedDict()  # least lately used first
+        self._twins = Twins()
 
     def __repr__(self) -> str:
         return f"<Hosts {self.statistics()}>"
@@ -116,6 +120,10 @@ class Hosts:
                 # It ended without a word about the host (a local trouble, a cancellation): let another one probe soon.
                 self._fail(state)
 
+    def met(self, host: str, addresses: Sequence[str]) -> None:
+        """Take note of a name's addresses."""
+        self._twins.met(host, addresses)
+
     def crawl_delay(self, host: str, seconds: float | None) -> None:
         """Set the time between two requests that a host's robots.txt asks for; it only ever slows down."""
         state = self._of(host)
@@ -142,7 +150,7 @@ class Hosts:
 
     def succeeded(self, host: str) -> None:
         """Take note that a host answered, in whatever way."""
-        state = self._known.get(host)
+        state = self._known.get(self._twins.one(host))
         if state is not None and (state.breaker.failures or state.breaker.phase is not breaker.Phase.CLOSED):
             state.breaker = Breaker(held=state.breaker.held)
         if state is not None:
@@ -155,7 +163,7 @@ class Hosts:
 
     def resting(self, host: str) -> float:
         """Return how many seconds a host will still be left alone; 0 when it is not."""
-        state = self._known.get(host)
+        state = self._known.get(self._twins.one(host))
         return 0.0 if state is None else _rest(state.breaker, trio.current_time())
 
     def _fail(self, state: _Host) -> None:
@@ -166,7 +174,7 @@ class Hosts:
         now = trio.current_time()
         state.breaker, permit = breaker.ask(state.breaker, self._rule, now, self._chance.random())
         if isinstance(permit, Wait):
-            raise HostOpen(host, permit.until - now)
+            raise HostOpen(host, permit.until - now, failing=_is_failing(state.breaker))
         return isinstance(permit, Probe)
 
     async def _wait_pace(self, host: str, state: _Host, probing: bool) -> None:
@@ -176,10 +184,11 @@ class Hosts:
             now = trio.current_time()
             rest = _rest(state.breaker, now)
             if rest > 0 and not probing:
-                raise HostOpen(host, rest)
+                raise HostOpen(host, rest, failing=_is_failing(state.breaker))
             state.next_at = now + max(self._interval, state.crawl_delay)
 
-    def _of(self, host: str) -> _Host:
+    def _of(self, name: str) -> _Host:
+        host = self._twins.one(name)
         state = self._known.get(host)
         if state is None:
             self._forget()
@@ -189,7 +198,7 @@ class Hosts:
 
     def _enter(self, host: str) -> _Host:
         state = self._of(host)
-        self._known.move_to_end(host)
+        self._known.move_to_end(self._twins.one(host))
         state.users += 1
         return state
 
@@ -207,6 +216,10 @@ class Hosts:
 def _rest(state: Breaker, now: float) -> float:
     until = max(state.held, state.until if state.phase is not breaker.Phase.CLOSED else state.held)
     return max(0.0, until - now)
+
+
+def _is_failing(state: Breaker) -> bool:
+    return state.phase is not breaker.Phase.CLOSED
 
 
 def _forgettable(state: _Host, now: float) -> bool:

@@ -75,12 +75,22 @@ class _Wish:
     accept: bytes
     limit: int
     cut: bool
+    stay: bool = False
 
     def conditional(self, url: Url) -> bool:
         """Whether the validators may be sent to a URL: they tell who asks, so they go only to where they came from."""
         if self.etag is None and self.last_modified is None:
             return False
         return url.text == self.validated if self.validated else url.origin == self.first.origin
+
+
+class Elsewhere(Exception):
+    """A redirect leads to another host, to which politeness owes a turn of its own. hops: the URLs asked so far."""
+
+    def __init__(self, url: Url, hops: tuple[str, ...]) -> None:
+        super().__init__(url.text)
+        self.url = url
+        self.hops = hops
 
 
 class _NoCookies(CookieJar):
@@ -125,19 +135,22 @@ class HttpClient:
         accept: str = ACCEPT,
         limit: int | None = None,
         cut: bool = False,
+        stay: bool = False,
+        hops: tuple[str, ...] = (),
     ) -> Fetched:
         """Return the answer at a URL, redirects followed, when its status is 200, or 304 to a conditional request.
 
         etag, last_modified: validators of an earlier answer; sent to `validated`, the URL that gave them (an earlier
         `Fetched.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's; with
-        `cut` a larger body is cut there instead of refused. Raises LookFailed for everything else.
+        `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect to another host; go
+        on there with its `hops`, which count. Raises LookFailed for everything else.
         """
         wish = _Wish(
-            url, sendable(etag), sendable(last_modified), validated, accept.encode(), limit or self._limit, cut
+            url, sendable(etag), sendable(last_modified), validated, accept.encode(), limit or self._limit, cut, stay
         )
         try:
             with trio.fail_after(self._timeout):
-                return await self._follow(wish)
+                return await self._follow(wish, hops)
         except trio.TooSlowError:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
 
@@ -166,9 +179,9 @@ class HttpClient:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer after {POST_TIMEOUT:g} s")
         return posted
 
-    async def _follow(self, wish: _Wish) -> Fetched:
+    async def _follow(self, wish: _Wish, before: tuple[str, ...]) -> Fetched:
         start = trio.current_time()
-        url, hops = wish.first, list[str]()
+        url, hops = wish.first, [*before]
         while True:
             found = await self._ask(wish, url, start, tuple(hops))
             if isinstance(found, Fetched):
@@ -176,6 +189,8 @@ class HttpClient:
             hops.append(url.text)
             if len(hops) > MOST_REDIRECTS:
                 raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
+            if wish.stay and found.host != url.host:
+                raise Elsewhere(found, tuple(hops))
             url = found
 
     async def _ask(self, wish: _Wish, url: Url, start: float, hops: tuple[str, ...]) -> Fetched | Url:

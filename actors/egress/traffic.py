@@ -50,10 +50,10 @@ class Egress:
 
 def build_egress(world: World, settings: Settings) -> Egress:
     """Return the ways out of a World."""
-    guard = Guard(world.resolver, world.connector, settings.watch_networks())
+    hosts = Hosts(world, settings)
+    guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met)
     deliver_guard = Guard(world.resolver, world.connector, settings.deliver_networks(), connect_timeout=5.0)
     http = HttpClient(world, settings, guard)
-    hosts = Hosts(world, settings)
     line = Line(world.log, on_return=hosts.forgive)
     return Egress(
         world=world,

@@ -13,14 +13,15 @@ import hashlib
 import trio
 from msgspec.structs import replace
 
-from actors.egress.failures import LookFailed
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.hosts import HostOpen
 from actors.egress.http import Fetched
 from actors.errors import UrlRefused
 from actors.messages import Record, SaveStates
-from actors.source import progress
+from actors.source import health, progress
 from actors.source.fetch import fetch, host_of, refusal
 from actors.source.ports import Live, Ports, limits_of
-from actors.source.progress import Looked
+from actors.source.progress import RULE, Looked
 from actors.source.tier import Reading, Tier, body_hints
 from actors.source.troubles import notice
 from storage.errors import StorageError
@@ -84,14 +85,33 @@ class PolledSource:
             )
             at = ports.world.now()
             reading = await self._read(fetched, at)
+        except HostOpen as rest:
+            await self._postpone(rest)
+            return
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
             now = ports.world.now()
             await self._settle(progress.failed(before, failure, now, self._limits, self._chance.random()), now)
             return
-        after = progress.succeeded(before, _looked(before, fetched, reading, at), self._limits, self._chance.random())
+        looked = _looked(before, fetched, reading, at)
+        after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         await self._settle(after, at, reading)
+
+    async def _postpone(self, rest: HostOpen) -> None:
+        """Come back when the host has rested, not with all its other sources at once. No look was made, so none counts.
+
+        But a source whose host is down does not reach anything either, and its health must say so.
+        """
+        hot, now = self._live.hot, self._ports.world.now()
+        wait = (rest.retry_after or 0.0) + self._limits.floor * self._chance.random()
+        after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=rest.reason)
+        if rest.failing:
+            failures = max(hot.breaker.failures, RULE.threshold)
+            after = replace(
+                after, health=health.after_failure(hot.health, Blame.REMOTE_TRANSIENT, failures, now, rest.reason)
+            )
+        await self._settle(after, now)
 
     async def _settle(self, after: HotState, at: Millis, reading: Reading | None = None) -> None:
         """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
@@ -162,6 +182,7 @@ def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Mil
         events=sum(1 for draft in reading.drafts if draft.alert_type is None),
         hints=reading.hints,
         again_soon=reading.again_soon,
+        times=reading.times,
     )
 
 

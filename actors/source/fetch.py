@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.http import Fetched
+from actors.egress.http import Elsewhere, Fetched
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.source.ports import Ports
@@ -19,29 +21,57 @@ async def fetch(
 ) -> Fetched:
     """Return the answer (200 or 304). Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
 
-    The host learns of the outcome, so that its own breaker can rest all its sources at once.
+    Each host on the way gets a turn of its own, one at a time, and learns of the outcome, so that its own breaker can
+    rest all its sources at once.
     """
+    url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
+    while True:
+        if robots:
+            await _ask_robots(ports, url)
+        try:
+            return await _ask(ports, source, url, _Wish(accept, validators, hops))
+        except Elsewhere as redirect:
+            url, hops = redirect.url, redirect.hops
+            if validators.url is None:
+                validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this host's
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    accept: str
+    validators: Validators
+    hops: tuple[str, ...]
+
+
+async def _ask(ports: Ports, source: SourceId, url: Url, wish: _Wish) -> Fetched:
+    """Ask one host. Raises LookFailed, and Elsewhere when it sends us to another one."""
     egress = ports.egress
-    url = parse_url(text, schemes=("http", "https"))
-    if robots:
-        await _ask_robots(ports, url)
     async with egress.hosts.turn(url.host):
         try:
             async with ports.looks:
                 fetched = await egress.http.get(
                     url,
-                    etag=validators.etag,
-                    last_modified=validators.last_modified,
-                    validated=validators.url,
-                    accept=accept,
+                    etag=wish.validators.etag,
+                    last_modified=wish.validators.last_modified,
+                    validated=wish.validators.url,
+                    accept=wish.accept,
+                    stay=True,
+                    hops=wish.hops,
                 )
         except LookFailed as error:
             failure = egress.line.failed(url.host, error)
             _tell_host(ports, url, source, failure)
             raise failure from None
-        egress.line.answered(url.host)
-        egress.hosts.succeeded(url.host)
+        except Elsewhere:
+            _answered(ports, url)
+            raise
+        _answered(ports, url)
     return fetched
+
+
+def _answered(ports: Ports, url: Url) -> None:
+    ports.egress.line.answered(url.host)
+    ports.egress.hosts.succeeded(url.host)
 
 
 def host_of(text: str) -> str:

@@ -209,3 +209,28 @@ async def test_failures_are_remembered_for_an_hour(autojump_clock: Clock, hosts:
         await trio.sleep(120)
         await visit(hosts, f"h{number}.example")
     assert hosts.statistics().known <= 4
+
+
+async def test_www_and_bare_name_stand_in_one_queue_when_they_share_an_address(
+    autojump_clock: Clock, hosts: Hosts
+) -> None:
+    hosts.met("a.example", ["93.184.216.1"])
+    hosts.met("www.a.example", ["93.184.216.1"])
+    times: list[float] = []
+    for host in ("a.example", "www.a.example", "a.example"):
+        await visit(hosts, host, times)
+    assert times == [0, 1, 2]
+    hosts.hold("www.a.example", 60.0)
+    assert hosts.resting("a.example") == 60.0
+
+
+async def test_an_end_of_our_own_outage_forgives_failures_but_not_what_hosts_asked_for(
+    autojump_clock: Clock, hosts: Hosts
+) -> None:
+    await fail(hosts, "a.example", *["s1", "s2"] * 3)
+    hosts.hold("b.example", 120.0)
+    assert (await refusal(hosts, "a.example")).failing
+    assert not (await refusal(hosts, "b.example")).failing
+    hosts.forgive()
+    assert (hosts.resting("a.example"), hosts.resting("b.example")) == (0.0, 120.0)
+    await visit(hosts, "a.example")

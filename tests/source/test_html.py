@@ -51,7 +51,7 @@ async def test_an_error_page_with_status_200_is_a_failed_look_and_no_change(auto
         added = await service.add(URL)
         origin.bodies["/prices"] = b"<html><head><title>Just a moment...</title></head><body></body></html>"
         await trio.sleep(2 * 3600)
-        assert await service.events() == []
+        assert await service.news() == []
         hot = service.registry.table.describe(added.view.source.id).hot
         assert hot.last_error is not None and "not the page itself" in hot.last_error
         origin.bodies["/prices"] = page(*FILLER, BASIC)
