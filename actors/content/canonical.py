@@ -98,6 +98,12 @@ _ANYWHERE = (
         "ago sedan",
         rf"\b(?:about |almost |over )?(?:\d+|an?|one)\s?{_UNIT}(?:,? (?:and )?\d+\s?{_UNIT})?\s(?:ago|sedan)\b",
     ),
+    _mask(
+        "server",
+        "serverid server host node pod instance request session trace ray correlation reference",
+        r"\b(?:server|host|node|pod|instance|request|session|trace|ray|correlation|reference)[\s-]?(?:id|name|no\.?)?"
+        r"\s?[:=#]\s?(?=[\w.-]*\d)[\w.-]+",
+    ),
     _mask("took", "took in", r"\b(?:took|in)\s\d+(?:[.,]\d+)?\s?(?:s|sec|seconds|ms|milliseconds)\b"),
 )
 
@@ -118,6 +124,8 @@ _LABELS = (
     _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{_UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
     _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
 )
+# Masks for blocks of any length outside of cells: a byline that ends with a counter is no sentence.
+_ENDS = (_mask("count", _COUNT_SIGNS, rf"(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}$"),)
 _NOW = _mask(
     "now",
     "now eben instant nu heute gestern today yesterday idag igår hier aujourd'hui l'instant",
@@ -153,6 +161,8 @@ def canonical(text: str, *, cell: bool = False) -> str:
     text = text.casefold()
     short = not cell and text.count(" ") < LABEL_WORDS
     figures = _DIGIT.search(text) is not None
+    if figures and not cell and not short:
+        text = _applied(_ENDS, text, set(text.rsplit(None, 2)[-2:]))
     if figures or short:
         text = _masked(text, short, figures)
     return " ".join(_EDGES.sub(" ", text.translate(_POINTS)).split())

@@ -8,8 +8,9 @@ would cover most of a page (a body with class "nav-open") say nothing, and neith
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 
 from actors.content.markup import Element
 
@@ -46,7 +47,7 @@ _FURNITURE_ROLES = frozenset([
 _FURNITURE_WORDS = re.compile(
     r"(?:^|[\s_-])(?:cookies?(?:bar|banner|notice|consent)?|consent|gdpr|cmp|onetrust|nav|navbar|navigation|menu|submenu"
     r"|dropdown|megamenu|footer|sidebar|related|recommend\w*|promo\w*|advert\w*|ads?|adslot|sponsor\w*|newsletter"
-    r"|subscribe|social|share|sharing|breadcrumbs?|ticker|weather|wetter|popup|modal|login|signup|announcement\w*|topbar"
+    r"|subscribe|social|share|sharing|breadcrumbs?|(?<!news-)(?<!news_)ticker|weather|wetter|popup|modal|login|signup|announcement\w*|topbar"
     r"|toolbar|skip|most-?read|popular|trending|anzeige|werbung|drawer|lang(?:uage)?s?|locale|paywall)(?:$|[\s_-])",
     re.I,
 )
@@ -59,6 +60,15 @@ _LEADS = re.compile(
     r"|à lire aussi|articles (?:similaires|liés)|les plus lus|mest lästa?|läs (?:också|mer)|relaterade? \w+)\W*",
     re.I,
 )
+_OFFER = re.compile(
+    r"(?:anzeige|advertorial|verlagsangebot|verlagsspezial|partnerangebot|sponsored|promoted|advertisement"
+    r"|paid (?:post|content)|partner content|publicité|sponsorisé|contenu partenaire|annons|publicidad)\b(?!\w)",
+    re.I,
+)
+_LONGEST_BOX = 16
+"""Blocks of a box; on a list page links would go on to its end."""
+_PARAGRAPH = 120
+_LITTLE = 0.1
 _MOST_BY_NAME = 0.5
 _MOST = 0.9
 
@@ -107,17 +117,66 @@ def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     """Return the traits of a whole page, without the marks that it does not bear out and with led boxes marked."""
     sizes = [len(text) for text in texts]
     total = sum(sizes)
-    kept = list(traits)
-    if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & NAMED) > _MOST_BY_NAME * total:
-        kept = [trait & ~(FURNITURE | NAMED) if trait & NAMED else trait for trait in kept]
+    kept = _named_borne_out(texts, traits, sizes)
     if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & FURNITURE) > _MOST * total:
         return [trait & ~(FURNITURE | NAMED) for trait in kept]
-    led = False
+    return _with_boxes(texts, kept)
+
+
+def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Return the traits without names that cannot be right: of what wraps the content, or of most parts of a page.
+
+    A mega menu may be most of a page's text, but it is not most of its paragraphs and does not hold its heading.
+    """
+    kept = list(traits)
+    total = sum(sizes)
+    long = sum(size for size, trait in zip(sizes, kept, strict=True) if _is_running(size, trait))
+    menus = 0
+    for start, end in _runs(kept):
+        named = [i for i in range(start, end) if kept[i] & NAMED]
+        size = sum(sizes[i] for i in named)
+        running = sum(sizes[i] for i in named if _is_running(sizes[i], kept[i]))
+        wraps = running > _MOST_BY_NAME * long if long > _LITTLE * total else size > _MOST_BY_NAME * total
+        if wraps or (size > _MOST_BY_NAME * total and any(kept[i] & TOP for i in named)):
+            for i in named:
+                kept[i] &= ~(FURNITURE | NAMED)
+        elif size > _MOST_BY_NAME * total:
+            menus += size
+    if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & NAMED) - menus > _MOST_BY_NAME * total:
+        kept = [trait & ~(FURNITURE | NAMED) if trait & NAMED else trait for trait in kept]
+    return kept
+
+
+def _is_running(size: int, trait: int) -> bool:
+    """Return whether a block is long enough for a paragraph of text."""
+    return size >= _PARAGRAPH and not trait & (LINK | CONTROL)
+
+
+def _runs(traits: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield where furniture begins and ends, when some of it is furniture by name."""
+    start = 0
+    for is_furniture, run in groupby(traits, lambda trait: trait & FURNITURE):
+        end = start
+        any_named = 0
+        for trait in run:
+            any_named |= trait & NAMED
+            end += 1
+        if is_furniture and any_named:
+            yield start, end
+        start = end
+
+
+def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
+    """Return the traits with boxes marked: links below a label that says so, and what is labelled as an offer."""
+    led = 0
     for i, text in enumerate(texts):
-        if len(text) <= 40 and _LEADS.fullmatch(text):
-            led = True
-        elif not kept[i] & LINK:
-            led = False
+        if len(text) <= 40 and not kept[i] & LINK and _LEADS.fullmatch(text):
+            led = _LONGEST_BOX
+        elif _OFFER.match(text):
+            led = 2
+        elif not kept[i] & LINK or (kept[i] & HEADING and led < 2):
+            led = 0
         if led:
             kept[i] |= FURNITURE
+            led -= 1
     return kept
