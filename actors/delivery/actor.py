@@ -5,25 +5,27 @@ bytes. New events start in order, oldest first; one that fails goes back to the 
 up nobody. At most four requests are under way, one while the destination is failing. What this actor has claimed it
 remembers over its own crashes (the object outlives its lives); over a crash of the process, the outbox does.
 
-Digest modes have no sender yet: their rows wait in the outbox.
+In a digest mode the rows that wait are gathered: when a window closes, they are frozen into a digest, and digests are
+what is claimed (see `digest.py`).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import trio
 
 from actors.delivery.attempt import Outlet, attempt
+from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, Window, content, window_of
 from actors.delivery.schedule import Answer, outcome, verdict
 from actors.delivery.status import Standing, after, standing_of, with_standing
 from actors.messages import DestinationMessage, TestDelivery, TestResult
 from actors.world import World
 from storage.interface import Storage
-from storage.records.delivery import Delivery, Outcome
+from storage.records.delivery import Delivery, Outcome, Portion
 from storage.records.destination import Destination
-from storage.records.identity import Seq
+from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
 from supervision import Child, Mailbox
 
 MOST_IN_FLIGHT = 4
@@ -70,6 +72,7 @@ class DestinationActor:
         self._in_flight = 0
         self._finished = False
         self._pausing = trio.CancelScope()
+        self._open: Window | None = None
 
     async def run(self, child: Child) -> None:
         """Deliver until cancelled, at any point."""
@@ -104,6 +107,7 @@ class DestinationActor:
         if len(self._queue) < MOST_IN_FLIGHT or not self._width():
             await self._read()
             if self._width():
+                await self._gather()
                 await self._claim()
         return bool(self._queue) and self._width() > 0
 
@@ -122,8 +126,9 @@ class DestinationActor:
     async def _claim(self) -> None:
         # Shielded: rows that were claimed for nobody would wait for the next start of the process.
         with trio.move_on_after(COMMIT_DEADLINE, shield=True):
-            now = self._world.now()
-            for each in await self._storage.work.claim(self._id, now, MOST_CLAIMED, self._storage.lease):
+            work, now, digests = self._storage.work, self._world.now(), self._gathers()
+            most = MOST_IN_FLIGHT if digests else MOST_CLAIMED
+            for each in await work.claim(self._id, now, most, self._storage.lease, digests=digests):
                 self._held[each.seq] = each
                 self._queue.append(each)
         if self._queue:
@@ -132,14 +137,50 @@ class DestinationActor:
     def _width(self) -> int:
         """Return how many requests may be under way now."""
         record = self._record
-        if record is None or not record.enabled or record.delivery_mode != "instant":
+        if record is None or not record.enabled:
             return 0
         return {"active": MOST_IN_FLIGHT, "failing": 1, "disabled": 0}[self._standing.state]
+
+    # --- gathering ---------------------------------------------------------------------------------------------------
+
+    def _gathers(self) -> bool:
+        return self._record is not None and self._record.delivery_mode != "instant"
+
+    async def _gather(self) -> None:
+        """Freeze a digest of every window that has closed. Cancelled between two, the next look goes on."""
+        record = self._record
+        if record is None or not self._gathers():
+            self._open = None
+            return
+        current = window_of(record, Millis(self._world.now() - GRACE))
+        if current == self._open:
+            return
+        since = await self._storage.work.gathered_since(self._id)
+        while since is not None and since < current.start:
+            await self._freeze(record, window_of(record, since))
+            since = await self._storage.work.gathered_since(self._id)
+        self._open = current
+
+    async def _freeze(self, record: Destination, window: Window) -> None:
+        position = seq_at(self._world.now()) + self._chance.randrange(1 << COUNTER_BITS)
+        id = id_of(Seq(position), self._chance.getrandbits(59))
+
+        def freeze(events: Sequence[bytes]) -> tuple[str, bytes]:
+            return id, content(id, record, window, events)
+
+        portion = Portion(window.start, window.end, MOST_EVENTS, MOST_BYTES)
+        await self._storage.work.freeze(self._id, portion, freeze, self._storage.lease)
+        self._world.reach("delivery/after freeze")
 
     # --- waiting -------------------------------------------------------------------------------------------------
 
     async def _until_due(self) -> float:
-        due = await self._storage.work.next_due(self._id) if self._width() else None
+        if not self._width():
+            return LONGEST_SLEEP
+        due = await self._storage.work.next_due(self._id, digests=self._gathers())
+        if self._open is not None:
+            closes = Millis(self._open.end + GRACE)
+            due = closes if due is None else min(due, closes)
         return LONGEST_SLEEP if due is None else min(LONGEST_SLEEP, max(0.0, (due - self._world.now()) / 1000))
 
     async def _pause(self, seconds: float) -> None:

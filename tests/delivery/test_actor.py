@@ -330,15 +330,6 @@ async def test_a_destination_that_was_added_gets_an_actor_and_a_deleted_one_lose
         assert len(rig.destinations) == 0
 
 
-async def test_digest_rows_wait_in_the_outbox(autojump_clock: MockClock) -> None:
-    rig = Rig()
-    await rig.prepare("hook", delivery_mode="hourly")
-    async with rig.running():
-        await rig.match("hook", "a")
-        await trio.sleep(3 * HOUR)
-    assert (rig.arrivals, await rig.storage.work.backlog("hook")) == ([], 1)
-
-
 async def test_thousands_of_idle_destinations_cost_no_nursery_and_nothing_is_sent(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare(*[f"h{number}" for number in range(2_000)])
