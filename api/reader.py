@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.query import Analysed, Query, matches
+from api.channels import Channel
 from api.sse import Form, event_frame, frame_of, one_line
 from storage.interface import EventLog
 from storage.records.cursor import EVERYTHING, Filter
@@ -69,7 +70,7 @@ class Texts:
 
 
 class Sieve:
-    """What a reader lets through: the log's own filter, then the tiers of notices, then words."""
+    """What a reader lets through: the log's own filter, then the tiers of notices, then words, then a channel."""
 
     def __init__(
         self,
@@ -77,13 +78,15 @@ class Sieve:
         tiers: Sequence[str] = (),
         words: Sequence[Query] = (),
         texts: Texts | None = None,
+        channel: Channel | None = None,
     ) -> None:
         self.where = where
         self._tiers = frozenset(tiers)
         self._words = tuple(words)
         self._texts = texts or Texts()
-        self.everything = where == EVERYTHING and not tiers and not words
-        self.turn = TURN // 10 if words else TURN
+        self._channel = channel
+        self.everything = where == EVERYTHING and not tiers and not words and channel is None
+        self.turn = TURN // 10 if words or channel else TURN
 
     def admits(self, event: Stored) -> bool:
         """Return whether an event passes."""
@@ -93,12 +96,13 @@ class Sieve:
         """Return whether an event passes that has already passed `where`."""
         if self._tiers and event.kind == Kind.NOTICE and _tier.decode(event.body).source_type not in self._tiers:
             return False
-        if not self._words:
+        if not self._words and self._channel is None:
             return True
-        if event.kind == Kind.NOTICE:
-            return False  # the service's own notices are never matched by text
-        analysed = self._texts.of(event)
-        return any(matches(query, analysed) for query in self._words)
+        # The service's own notices are never matched by text.
+        text = None if event.kind == Kind.NOTICE else self._texts.of(event)
+        if self._words and (text is None or not any(matches(query, text) for query in self._words)):
+            return False
+        return self._channel is None or self._channel.admits(event, text)
 
 
 class Reader:

@@ -15,6 +15,7 @@ from typing import Protocol
 import trio
 
 from actors.settings import Settings
+from api.channels import Channels
 from api.problems import Refusal
 from api.reader import Reader, Texts
 from api.sse import keepalive, opening
@@ -45,6 +46,7 @@ class Streams:
 
     def __init__(self, storage: Storage, settings: Settings) -> None:
         self.texts = Texts()
+        self.channels = Channels(storage.alerts)
         self._storage, self._settings = storage, settings
         self._open: dict[trio.CancelScope, ApiKey] = {}
         self._of_key: Counter[str] = Counter()

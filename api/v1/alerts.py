@@ -119,6 +119,7 @@ def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
 
 async def put_in_force(call: Call) -> None:
     """Have everyone who reads alerts read them again. Raises TooSlowError (503): what was stored stays."""
+    await call.streams.channels.refresh()
     with trio.fail_after(ANSWER_WITHIN):
         await call.doors.matcher.ask(lambda reply: AlertsChanged(reply=reply))
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from actors.query import Query, QueryError, parse
+from api.channels import Channel
 from api.problems import invalid
 from api.reader import Sieve, Texts
 from storage.records.cursor import Filter
@@ -23,10 +24,11 @@ def sieve_of(
     *,
     languages: Sequence[str] = (),
     kinds: Sequence[int] = (),
+    channel: Channel | None = None,
 ) -> Sieve:
     """Return the sieve of a set of filters. Raises Refusal (400) for nonsense.
 
-    languages: in which keywords are read. kinds: restricts to a channel.
+    languages: in which keywords are read. kinds, channel: restrict to a channel, of the service or of alerts.
     """
     whole, prefixes = _sources(source)
     for name in source_type:
@@ -39,7 +41,7 @@ def sieve_of(
     nothing = bool(kinds and asked and not both)
     where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tuple(tag))
     queries = [query for word in keyword for query in _queries(word, languages)]
-    return Sieve(where, tuple(tiers), queries, texts)
+    return Sieve(where, tuple(tiers), queries, texts, channel)
 
 
 def _sources(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

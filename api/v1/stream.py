@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from actors.errors import NotFound
+from api.channels import Channel
 from api.problems import Refusal, invalid
 from api.reader import Reader
 from api.route import Answer, Call, Route
@@ -26,18 +27,29 @@ async def everything(call: Call) -> Answer:
 
 
 async def channel(call: Call) -> Answer:
-    """Stream one channel."""
-    kinds = CHANNELS.get(call.path["channel"])
-    if kinds is None:
-        raise NotFound(f"There is no channel of this name; there are {', '.join(CHANNELS)}.")
-    return await _open(call, kinds)
+    """Stream one channel: one of the service itself, or that of an alert."""
+    name = call.path["channel"]
+    kinds = CHANNELS.get(name)
+    if kinds is not None:
+        return await _open(call, kinds)
+    of_alerts = await call.streams.channels.get(name)
+    if of_alerts is None:
+        raise NotFound(f"There is no channel of this name; there are {', '.join(CHANNELS)}, and those of alerts.")
+    return await _open(call, (), of_alerts)
 
 
-async def _open(call: Call, kinds: tuple[int, ...]) -> Answer:
+async def _open(call: Call, kinds: tuple[int, ...], of_alerts: Channel | None = None) -> Answer:
     query: StreamQuery = call.query
     languages = await call.streams.languages() if query.keyword else ()
     sieve = sieve_of(
-        query.source, query.source_type, query.tag, query.keyword, call.streams.texts, languages=languages, kinds=kinds
+        query.source,
+        query.source_type,
+        query.tag,
+        query.keyword,
+        call.streams.texts,
+        languages=languages,
+        kinds=kinds,
+        channel=of_alerts,
     )
     assert call.key is not None
     call.streams.check_room(call.key)

@@ -6,6 +6,7 @@ import trio
 from storage.records.identity import START, Millis, id_of, seq_at
 from tests.api.house import ALL, House, ids
 from tests.api.listening import listening
+from tests.matcher.rig import an_alert
 from tests.support.build import NOW, a_draft, a_source_id
 
 ZERO = id_of(START, 0)
@@ -229,3 +230,63 @@ async def test_a_wrong_scope_gets_no_stream(house: House) -> None:
     async with await house.client("stream:read:html") as client:
         assert (await client.get("/v1/streams/feed")).status_code == 403
         assert (await client.get("/v1/stream")).status_code == 403
+
+
+# --- channels of alerts ----------------------------------------------------------------------------------------------
+
+
+async def test_a_channel_of_an_alert_carries_its_matches_live_and_in_replay(house: House) -> None:
+    await house.storage.alerts.put(an_alert("a", "price", channel="pricing"))
+    events = ids(await house.publish("old price", "weather", "another price"))
+    async with listening(house, f"/v1/streams/pricing?since={ZERO}") as client:
+        assert await client.titles(2) == ["old price", "another price"]
+        await house.publish("rain", "PRICES up")
+        assert await client.titles(1) == ["PRICES up"]
+    async with listening(house, f"/v1/streams/pricing?since={events[0]}&keyword=another") as client:
+        assert await client.titles(1) == ["another price"]
+
+
+async def test_alerts_that_share_a_channel_carry_what_any_of_them_matches_on_its_own_sources(house: House) -> None:
+    await house.storage.alerts.put(an_alert("a", "price", channel="both", source_ids=(a_source_id(1),)))
+    await house.storage.alerts.put(an_alert("b", "plan", channel="both"))
+    await house.storage.alerts.put(an_alert("c", "", channel="both", enabled=False))
+    async with listening(house, "/v1/streams/both") as client:
+        await house.publish("price of one", "rain")
+        await house.publish("price of two", "plan of two", source=2)
+        assert await client.titles(2) == ["price of one", "plan of two"]
+
+
+async def test_notices_are_on_a_channel_whose_alert_asks_for_them(house: House) -> None:
+    await house.storage.alerts.put(an_alert("a", "", channel="mine", notices=("source_failing",)))
+    async with listening(house, "/v1/streams/mine") as client:
+        quiet, failing = (a_draft(name, alert_type=name) for name in ("source_quiet", "source_failing"))
+        await house.publish(quiet, failing, "news")
+        assert await client.titles(2) == ["source_failing", "news"]
+
+
+async def test_a_change_of_an_alert_holds_for_the_streams_that_are_open(house: House) -> None:
+    async with await house.client() as api:
+        made = await api.post("/v1/alerts", json={"filter_query": "price", "language": "en", "channel": "pricing"})
+        path = f"/v1/alerts/{made.json()['id']}"
+        async with listening(house, "/v1/streams/pricing") as client:
+            await house.publish("price 1", "plan 1")
+            assert await client.titles(1) == ["price 1"]
+            await api.patch(path, json={"filter_query": "plan"})
+            await house.publish("price 2", "plan 2")
+            assert await client.titles(1) == ["plan 2"]
+            await api.patch(path, json={"channel": None})
+            await house.publish("plan 3")
+            await api.patch(path, json={"channel": "pricing"})
+            await house.publish("plan 4")
+            assert await client.titles(1) == ["plan 4"]
+        await api.delete(path)
+        assert (await api.get("/v1/streams/pricing")).status_code == 404
+
+
+async def test_one_channel_of_an_alert_may_be_all_that_a_key_can_read(house: House) -> None:
+    await house.storage.alerts.put(an_alert("a", channel="pricing"))
+    async with await house.client("stream:read:pricing") as client:
+        assert (await client.get("/v1/streams/feed")).status_code == 403
+        assert (await client.get("/v1/streams/unknown")).status_code == 403
+    async with listening(house, "/v1/streams/pricing", key=await house.key("stream:read:pricing")) as client:
+        assert client.status == 200

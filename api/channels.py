@@ -1,0 +1,84 @@
+"""The channels of alerts: what the enabled alerts of a name let through, for all streams that are open on it.
+
+Alerts may share a channel; it carries what any of them matches, and the notices that any of them asks for, as their
+destinations get them. A change of alerts holds for the open streams too, from the events on that they look at next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from weakref import WeakValueDictionary
+
+import msgspec
+from msgspec import Struct
+
+from actors.query import Analysed, Query, QueryError, UnknownLanguage, matches, parse
+from storage.interface import Alerts
+from storage.records.alert import Alert
+from storage.records.event import Stored
+
+
+class _Notice(Struct):
+    alert_type: str = ""
+
+
+_notice = msgspec.json.Decoder(_Notice)
+
+
+class _Part(NamedTuple):
+    query: Query
+    sources: frozenset[str]
+    notices: tuple[str, ...]
+
+
+class Channel:
+    """What one name carries. Its streams keep it alive."""
+
+    def __init__(self, parts: Sequence[_Part]) -> None:
+        self.parts = parts
+
+    def admits(self, event: Stored, text: Analysed | None) -> bool:
+        """Return whether an event is on the channel; `text` is the event's, None for a notice."""
+        parts = [part for part in self.parts if not part.sources or event.source in part.sources]
+        if text is not None:
+            return any(matches(part.query, text) for part in parts)
+        alert_type = _notice.decode(event.body).alert_type
+        return any(alert_type in part.notices for part in parts)
+
+
+class Channels:
+    """All channels of alerts that someone listens to."""
+
+    def __init__(self, alerts: Alerts) -> None:
+        self._alerts = alerts
+        self._open: WeakValueDictionary[str, Channel] = WeakValueDictionary()
+
+    async def get(self, name: str) -> Channel | None:
+        """Return a channel; None when no alert has this name, enabled or not."""
+        found = [alert for alert in await self._alerts.all() if alert.channel == name]
+        if not found:
+            return None
+        channel = self._open.setdefault(name, Channel(()))
+        channel.parts = _parts(found)
+        return channel
+
+    async def refresh(self) -> None:
+        """Take over a change of alerts. A channel that no alert has any more carries nothing."""
+        if not self._open:
+            return
+        alerts = await self._alerts.all()
+        for name, channel in list(self._open.items()):
+            channel.parts = _parts([alert for alert in alerts if alert.channel == name])
+
+
+def _parts(alerts: Sequence[Alert]) -> Sequence[_Part]:
+    parts = []
+    for alert in alerts:
+        if alert.enabled:
+            try:
+                query = parse(alert.filter_query, alert.language)
+            except (QueryError, UnknownLanguage):
+                continue  # the work of another version, which the matcher logs
+            parts.append(_Part(query, frozenset(alert.source_ids), alert.notices))
+    return parts
