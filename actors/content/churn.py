@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from actors.content.canonical import canonical
 from actors.content.diff import compare
+from actors.content.fingerprint import digest16
 from actors.content.memory import (
     PageMemory,
     Settled,
@@ -35,7 +36,7 @@ from actors.content.memory import (
 )
 from actors.content.pages import PageReading
 from actors.content.traits import ASIDE, CELL
-from actors.content.weights import weight, zone_of
+from actors.content.weights import ticker_shape, weight, zone_of
 from storage.records.event import Delta, Diff
 
 __all__ = ["EMIT", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
@@ -116,6 +117,7 @@ def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
     states = with_state(memory.states, state_of(look.now))
     is_return = states == memory.states
     score = 0.0 if is_return else _score(look)
+    shapes = [*_shapes(look.now, look.came), *_shapes(look.before, look.went)]
     came = [look.now.keys[i] for i in look.came.positions]
     went = [look.before.keys[i] for i in look.went.positions]
     reason = f"{len(came)} blocks came and {len(went)} went"
@@ -123,10 +125,10 @@ def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
         after = _told(look.before, look.now)
         diff, delta = compare(_known_texts(look.before, after), after.texts)
         if diff.added or diff.removed or diff.changed:
-            remembered = pack(after, _grown(look.recent, look.aside, went), shelf, states)
+            remembered = pack(after, _grown(look.recent, look.aside, went, shapes), shelf, states)
             return Verdict("changed", remembered, diff, delta, score, f"{reason}.")
         reason += ", with the same texts"
-    recent = packed_recent(_grown(look.recent, look.aside, came, went))
+    recent = packed_recent(_grown(look.recent, look.aside, came, went, shapes))
     reason += ": the page is as it was in an earlier look." if is_return else ": not news."
     return Verdict("churn", replace(memory, recent=recent, held=b"", states=states), None, None, score, reason)
 
@@ -150,6 +152,7 @@ def _score(look: _Look) -> float:
         key, trait = now.keys[i], now.traits[i]
         # One more copy of a text is no news but in a table, where "0" may stand in a hundred cells.
         stale = not trait & CELL if key in known else key in recent
+        stale = stale or _ticks(now.texts[i], text, trait, recent)
         if not (stale or _moved(text, lost) or _bag(text) in shuffled):
             score += weight(now.texts[i], text, trait, i, zone)
     for i, text in zip(went.positions, went.canonicals, strict=True):
@@ -157,9 +160,24 @@ def _score(look: _Look) -> float:
         stays = key in left
         if (stays and not trait & CELL) or _moved(text, found) or _bag(text) in shuffled:
             continue
+        if _ticks(before.texts[i], text, trait, recent):
+            continue
         comes_and_goes = key in recent and not stays
         score += (_FLICKER if comes_and_goes else _GONE) * weight(before.texts[i], text, trait, i, old_zone)
     return score
+
+
+def _shapes(state: Settled, side: _Side) -> list[str]:
+    """Return the keys of the shapes of those blocks that are lines of figures."""
+    rows = zip(side.positions, side.canonicals, strict=True)
+    shapes = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
+    return [digest16(shape) for shape in shapes if shape]
+
+
+def _ticks(text: str, canonical: str, trait: int, recent: frozenset[str]) -> bool:
+    """Return whether a block is a line of figures that have changed before."""
+    shape = ticker_shape(text, canonical, trait)
+    return bool(shape) and digest16(shape) in recent
 
 
 def _moved(text: str, others: str) -> bool:

@@ -131,13 +131,19 @@ def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequenc
     kept = list(traits)
     total = sum(sizes)
     long = sum(size for size, trait in zip(sizes, kept, strict=True) if _is_running(size, trait))
+    has_top = any(trait & TOP for trait in kept)
     menus = 0
     for start, end in _runs(kept):
         named = [i for i in range(start, end) if kept[i] & NAMED]
         size = sum(sizes[i] for i in named)
         running = sum(sizes[i] for i in named if _is_running(sizes[i], kept[i]))
-        wraps = running > _MOST_BY_NAME * long if long > _LITTLE * total else size > _MOST_BY_NAME * total
-        if wraps or (size > _MOST_BY_NAME * total and any(kept[i] & TOP for i in named)):
+        if long > _LITTLE * total:
+            wraps = running > _MOST_BY_NAME * long
+        elif has_top:
+            wraps = size > _MOST_BY_NAME * total and any(kept[i] & TOP for i in named)
+        else:
+            wraps = size > _MOST_BY_NAME * total
+        if wraps:
             for i in named:
                 kept[i] &= ~(FURNITURE | NAMED)
         elif size > _MOST_BY_NAME * total:

@@ -20,8 +20,11 @@ LONG, MIDDLE = 12, 5
 _TEXT_PAGE_WORDS = 60
 _TEXT_PAGE_PARAGRAPHS = 4
 _AFTER_LAST = 4
+_HEAD_BEFORE = 6
+"""Blocks between a text's heading and its first paragraph: date, author, lead, the caption of a picture."""
 _OUTSIDE = 0.05
 _MONEY = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|%|kr\b|usd\b|eur\b|chf\b|sek\b)", re.I)
+_CURRENCY = re.compile(r"[$€£¥]|\b(?:kr|usd|eur|chf|sek|gbp)\b", re.I)
 _VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
@@ -29,6 +32,16 @@ _DATE_ONLY = re.compile(
     r"[\W\d]*(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zà-ž]*\W+)?[\W\d]*"
     r"(?:jan|feb|fév|mar|mär|apr|avr|ma[iyj]|ju[nli]|aug|aoû|sep|o[ck]t|nov|de[czs]|déc)[a-zà-ž]*[\W\d]*(?:at|um|kl|à)?[\W\d]*"
 )
+_DATED = re.compile(
+    r"(?!.*\b(?:updated?|modified|reviewed|checked|generated|accessed|today|stand|aktualisiert|geändert|jour|modifié\w*"
+    r"|uppdaterad|ändrad|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)"
+    r"(?:[^\W\d_]{2,} ){1,3}(?:\d{1,2} )?"
+    r"(?:jan|feb|fév|mar|mär|apr|avr|ma[iyj]|ju[nli]|aug|aoû|sep|o[ck]t|nov|de[czs]|déc)[a-zà-ž]*"
+    r"(?: \d{1,2})? (?:19|20)\d\d"
+)
+"""A label with the date it is about, not the date of the page's last edit."""
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_TICKER_NUMBERS = 3
 
 
 class Zone(Struct, frozen=True):
@@ -50,18 +63,23 @@ def zone_of(texts: Sequence[str], traits: Sequence[int]) -> Zone:
     total = sum(words)
     if total < _TEXT_PAGE_WORDS or len(long) < _TEXT_PAGE_PARAGRAPHS or 2 * sum(words[i] for i in long) < total:
         return Zone(False, 0, len(texts))
-    first = long[0]
+    above = range(long[0] - 1, max(-1, long[0] - _HEAD_BEFORE - 1), -1)
+    first = next((i for i in above if traits[i] & HEADING), long[0])
     top = next((i for i, trait in enumerate(traits) if trait & TOP), None)
     if top is not None and top < long[len(long) // 3]:
         first = min(top, first)
-    return Zone(True, first if top is not None else max(0, first - 2), long[-1] + _AFTER_LAST)
+    return Zone(True, first if top is not None else max(0, min(first, long[0] - 2)), long[-1] + _AFTER_LAST)
 
 
 def weight(text: str, canonical: str, trait: int, position: int, zone: Zone) -> float:
     """Return what a block outside of furniture weighs when it comes or goes."""
     if not canonical:
         return 0.0
-    figure = _MONEY.search(text) is not None or _VERSION.search(canonical) is not None
+    money = _MONEY.search(text) is not None
+    # Below the last paragraph a version is that of the site's own software.
+    figure = money or (
+        _VERSION.search(canonical) is not None and not (zone.text and position > zone.last - _AFTER_LAST)
+    )
     bare = _MASK.sub("", canonical)
     if not _LETTERS.search(bare):
         return 0.35 if figure or trait & CELL else 0.0
@@ -77,8 +95,22 @@ def weight(text: str, canonical: str, trait: int, position: int, zone: Zone) -> 
         plain = max(plain, 0.6)
     if not zone.text:
         return plain
+    if not trait & LINK and _DATED.fullmatch(bare):
+        plain = max(plain, 0.35)
     if not zone.holds(position):
         return _OUTSIDE * plain
     if trait & LINK:
         return plain * (0.9 if trait & ITEM and words >= MIDDLE else 0.3 if words < LONG else 0.6)
     return plain
+
+
+def ticker_shape(text: str, canonical: str, trait: int) -> str:
+    """Return what a line of figures (quotes, weather, counters) looks like whatever they are, "" for another block.
+
+    A line of which only the figures change, and have changed before, changes by itself. Prices, versions and table
+    cells are never taken for one.
+    """
+    if trait & CELL or canonical.count(" ") >= LONG or _CURRENCY.search(text) or _VERSION.search(canonical):
+        return ""
+    shape, numbers = _NUMBER.subn("0", canonical)
+    return f"figures {shape}" if numbers >= _TICKER_NUMBERS else ""
