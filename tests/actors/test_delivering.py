@@ -1,0 +1,151 @@
+"""From a feed to a receiver, through everything: API, registry, source, log, matcher, outbox, delivery, signatures."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+import trio
+
+from actors.jail.inline import InlineJail
+from actors.settings import Settings
+from actors.signatures import event, webhook
+from actors.system import System, signing_keys
+from api.server import serve
+from storage.memory import Disk, MemoryStorage
+from supervision import ChildSpec
+from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House, MemoryListener
+from tests.source.harness import rss
+from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
+
+HOUR = 3600.0
+
+
+class Town:
+    """The whole service between a feed at news.test and a receiver at hook.test."""
+
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self.titles = ["First"]
+        self.arrived: list[Asked] = []
+        self.statuses = [200]
+        network = MemoryNetwork(nursery)
+        network.add("news.test", "93.184.216.34", web(lambda asked: Answer(body=rss(*self.titles))))
+        network.add("hook.test", "93.184.216.35", web(self._receive, self.arrived), 443)
+        self.listener = MemoryListener()
+        entropy = random.Random("town").randbytes
+        self.world = a_world(network, jail=InlineJail(), entropy=entropy, listen=self._listen)
+        disk = Disk()
+        self.storage = MemoryStorage(disk, disk.start("test"))
+
+    def _receive(self, asked: Asked) -> Answer:
+        return Answer(self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0])
+
+    async def _listen(self, host: str, port: int) -> list[MemoryListener]:
+        return [self.listener]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[httpx.AsyncClient]:
+        """Run the service for the length of the block; gives a client of its API."""
+        keys = await signing_keys(self.world, self.storage)
+        system = System(
+            self.world,
+            Settings(base_url=BASE_URL),
+            self.storage,
+            keys,
+            lambda doors: [ChildSpec("web", partial(serve, doors))],
+        )
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(system.run)
+            await trio.sleep(1)
+            house = House(system.doors, self.storage, FakeRegistry(), self.listener, FakeChild())
+            async with await house.client() as client:
+                yield client
+            nursery.cancel_scope.cancel()
+
+
+async def asked(client: httpx.AsyncClient, path: str, **body: Any) -> dict[str, Any]:
+    answer = await client.post(path, json=body)
+    assert answer.is_success, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def test_an_event_of_a_matching_feed_is_posted_with_both_signatures_and_no_other_one(
+    autojump_clock: object,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            source = await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(
+                client, "/v1/alerts", filter_query="price OR plan", language="en", source_ids=[source["id"]]
+            )
+            hook = await asked(client, f"/v1/alerts/{alert['id']}/destinations", url="https://hook.test/in")
+            town.titles += ["Weather", "New prices"]
+            await trio.sleep(2 * HOUR)
+            (arrival,) = town.arrived
+            told = json.loads(arrival.body)
+            assert (told["title"], told["source_id"]) == ("New prices", source["id"])
+            assert await both_verify(client, hook["secret"], arrival)
+            (line,) = (await client.get(f"/v1/destinations/{hook['id']}/deliveries")).json()
+            assert (line["webhook_id"], line["result"], line["status_code"]) == (told["id"], "sent", 200)
+            assert (await client.get(f"/v1/alerts/{alert['id']}")).json()["match_count"] == 1
+            assert (await client.get(f"/v1/destinations/{hook['id']}")).json()["last_delivery_at"] is not None
+            history = (await client.get("/v1/events")).json()["events"]
+            assert {found["title"] for found in history} == {"Weather", "New prices"}
+
+
+async def both_verify(client: httpx.AsyncClient, secret: str, arrival: Asked) -> bool:
+    headers = arrival.headers
+    mac = webhook.verify(
+        [secret],
+        headers["webhook-id"],
+        headers["webhook-timestamp"],
+        headers["webhook-signature"],
+        arrival.body,
+        now=int(headers["webhook-timestamp"]),
+    )
+    published = (await client.get("/.well-known/jwks.json")).content
+    return mac.valid and event.verify(arrival.body, published).valid
+
+
+async def test_a_test_and_a_rotation_reach_the_receiver_with_signatures_that_verify(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            hook = await asked(client, f"/v1/alerts/{alert['id']}/destinations", url="https://hook.test/in")
+            path = f"/v1/destinations/{hook['id']}"
+            new = (await client.post(f"{path}/rotate-secret")).json()["secret"]
+            found = (await client.post(f"{path}/test")).json()
+            assert (found["result"], found["status_code"]) == ("sent", 200)
+            assert await both_verify(client, new, town.arrived[0])
+            assert await both_verify(client, hook["secret"], town.arrived[0])
+            await trio.sleep(24 * HOUR + 1)
+            town.statuses = [410]
+            assert (await client.post(f"{path}/test")).json()["result"] == "terminal"
+            assert await both_verify(client, new, town.arrived[1])
+            assert not await both_verify(client, hook["secret"], town.arrived[1])
+
+
+@pytest.mark.parametrize("change", [{"enabled": False}, {"filter_query": "nothing like it"}])
+async def test_a_change_of_an_alert_is_in_force_when_it_is_answered(
+    autojump_clock: object, change: dict[str, Any]
+) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="price")
+            await asked(client, f"/v1/alerts/{alert['id']}/destinations", url="https://hook.test/in")
+            assert (await client.patch(f"/v1/alerts/{alert['id']}", json=change)).status_code == 200
+            town.titles += ["New prices"]
+            await trio.sleep(2 * HOUR)
+            assert len((await client.get("/v1/events")).json()["events"]) == 1
+            assert town.arrived == []
