@@ -8,6 +8,7 @@ lives, as the sources' actors do: they are children of the dynamic supervisor, n
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, assert_never
 
 import trio
@@ -20,17 +21,23 @@ from actors.messages import (
     DetectUrl,
     EditSource,
     ListSources,
+    Record,
     RegistryMessage,
     SaveStates,
 )
+from actors.notices import draft
 from actors.source.desk import Desk
-from actors.source.ports import Ports
+from actors.source.ports import Live, Ports
 from actors.source.table import Table
-from supervision import Child, DynamicSupervisor, Mailbox, Reply
+from actors.source.watchman import EVERY, News, Watchman
+from storage.errors import StorageError
+from storage.records.source import Harvest, SourceState
+from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
 
 AT_ONCE = 32
 SWEEP_SLICE = 250
 """States saved with one message; the recorder commits each slice with whatever else waits."""
+TELL_WITHIN = 5.0
 
 
 class Registry:
@@ -40,6 +47,7 @@ class Registry:
         self._ports = ports
         self._mailbox = mailbox
         self.table = Table(ports, sources)
+        self.watchman = Watchman()
         self._desk = Desk(ports, self.table)
 
     async def run(self, child: Child) -> None:
@@ -47,6 +55,7 @@ class Registry:
         await self.table.load()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._sweep_for_ever)
+            nursery.start_soon(self._watch_for_ever)
             nursery.start_soon(self._answer_for_ever)
             child.ready()
             await child.stopping.wait()
@@ -97,6 +106,29 @@ class Registry:
                 return self.table.page(message.after, message.limit)
             case _:
                 assert_never(message)
+
+    async def _watch_for_ever(self) -> None:
+        while True:
+            found = self.table.round()
+            news = self.watchman.see(found, trio.current_time(), paused=self._ports.egress.line.down)
+            if news is not News.NOTHING:
+                self._ports.world.log(f"watching.{news.value}", level="error", overdue=found.overdue, worst=found.worst)
+            if news is News.STALLED and found.worst is not None:
+                await self._tell_stall(self.table.get(found.worst))
+            await trio.sleep(EVERY)
+
+    async def _tell_stall(self, live: Live) -> None:
+        """Put the stall into the log of events, under the source that waits longest.
+
+        If the recorder is what is stuck, the log line and /readyz must do.
+        """
+        says = f"Sources are not being looked at: {self.watchman.says()}. This one has waited longest."
+        now, source = self._ports.world.now(), live.source
+        told = draft("watching_stalled", source.url, "The watching has stalled", says, now, source_type=source.type)
+        harvest = Harvest(source.id, (told,), SourceState(source.id, live.hot))
+        with trio.move_on_after(TELL_WITHIN), suppress(Unanswered, StorageError):
+            await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
+        live.unsaved = True  # its actor may have gone on meanwhile
 
     async def _sweep_for_ever(self) -> None:
         while True:

@@ -19,6 +19,7 @@ from actors.source.feed import FeedTier
 from actors.source.html import HtmlTier
 from actors.source.ports import Live, Ports
 from actors.source.push import PushSource
+from actors.source.watchman import Round
 from storage.records.health import RANK
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source, SourceState
@@ -97,10 +98,20 @@ class Table:
         more = len(found) > limit
         return SourcePage([self._view(live) for live in found[:limit]], _order(found[limit - 1]) if more else None)
 
-    def overdue(self) -> int:
-        """Return how many sources should have been looked at and have not been."""
+    def round(self) -> Round:
+        """Return how the watching goes. Walks over all sources."""
         now = self._ports.world.now()
-        return sum(1 for live in self._live.values() if _overdue(live, now))
+        watched = [live for live in self._live.values() if live.source.enabled]
+        late = [live for live in watched if _overdue(live, now)]
+        polled = [live for live in late if live.source.type != "push"]
+        worst = min(polled, key=lambda live: (live.hot.next_look_at or 0, live.source.id), default=None)
+        return Round(
+            sources=len(watched),
+            overdue=len(late),
+            waiting=len(polled),
+            worst=None if worst is None else worst.source.id,
+            looks=sum(live.hot.looks for live in watched if live.source.type != "push"),
+        )
 
     def unsaved(self) -> Sequence[Live]:
         """Return the sources whose state in storage is older than in memory."""

@@ -56,7 +56,7 @@ async def test_an_error_page_with_status_200_is_a_failed_look_and_no_change(auto
         assert hot.last_error is not None and "not the page itself" in hot.last_error
         origin.bodies["/prices"] = page(*FILLER, BASIC)
         await trio.sleep(3 * 3600)
-        assert await service.events() == []
+        assert await service.news() == []
         assert service.registry.table.describe(added.view.source.id).hot.last_error is None
 
 
