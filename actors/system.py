@@ -179,6 +179,7 @@ class System:
         static = [path for path in down if path.count("/") == 1]
         return {
             "storage": "" if idle < 30 else f"the writer has not moved for {idle:.0f} s",
+            "watching": self.registry.watchman.says(),
             "tree": "" if not static else f"not running: {', '.join(static)}",
             "draining": "the service is stopping" if self._stopping else "",
         }
