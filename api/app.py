@@ -25,7 +25,7 @@ from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
-from api.v1 import alerts, destinations, events, sources, stream
+from api.v1 import alerts, destinations, events, replay, sources, stream
 from api.validation import read_body, read_query
 from storage.errors import StorageError
 from storage.records.identity import Millis
@@ -35,6 +35,7 @@ ROUTES: tuple[Route, ...] = (
     *sources.ROUTES,
     *alerts.ROUTES,
     *destinations.ROUTES,
+    *replay.ROUTES,
     *stream.ROUTES,
     *events.ROUTES,
     *wellknown.ROUTES,

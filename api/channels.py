@@ -47,6 +47,11 @@ class Channel:
         return any(alert_type in part.notices for part in parts)
 
 
+def channel_of(alerts: Sequence[Alert]) -> Channel:
+    """Return what alerts let through, those that are enabled, as they are now."""
+    return Channel(_parts(alerts))
+
+
 class Channels:
     """All channels of alerts that someone listens to."""
 

@@ -123,7 +123,8 @@ async def _records(call: Call, destinations: Sequence[Destination]) -> list[wire
     return [record_of(each, rates.get(each.id, 0.0)) for each in destinations]
 
 
-async def _destination_of(call: Call) -> Destination:
+async def destination_of(call: Call) -> Destination:
+    """Return the destination in the path. Raises NotFound."""
     found = await call.doors.storage.alerts.destination(path_id(call, "destination"))
     if found is None:
         raise _missing()
@@ -187,7 +188,7 @@ async def list_all(call: Call) -> Answer:
 
 async def describe(call: Call) -> Answer:
     """Return one destination."""
-    return Answer((await _records(call, [await _destination_of(call)]))[0])
+    return Answer((await _records(call, [await destination_of(call)]))[0])
 
 
 async def _edit(call: Call, change: Any) -> wire.DestinationRecord:
@@ -200,7 +201,7 @@ async def _edit(call: Call, change: Any) -> wire.DestinationRecord:
 
 async def patch(call: Call) -> Answer:
     """Change one destination."""
-    await _destination_of(call)
+    await destination_of(call)
     wanted: wire.DestinationPatch = call.body
     _check_zone(wanted.digest_timezone)
     url = None if wanted.url is UNSET else (await admitted(wanted.url, call.doors)).text
@@ -225,7 +226,7 @@ async def delete(call: Call) -> Answer:
 
 async def test(call: Call) -> Answer:
     """Send one signed sample through the destination's own actor."""
-    destination = await _destination_of(call)
+    destination = await destination_of(call)
     mailbox = call.doors.destination(destination.id)
     if mailbox is None:
         raise Conflict("The destination is disabled: enable it first.")
@@ -236,7 +237,7 @@ async def test(call: Call) -> Answer:
 
 async def deliveries(call: Call) -> Answer:
     """Return the newest attempts first."""
-    destination = await _destination_of(call)
+    destination = await destination_of(call)
     query: wire.LimitQuery = call.query
     lines = await call.doors.storage.work.attempts(destination.id, query.limit)
     return Answer([_delivery(line) for line in lines])
