@@ -21,11 +21,13 @@ from time import process_time
 from typing import Any
 
 from actors.content.churn import EMIT
-from bench.churn_filters import OTHERS, Outcome, installed, ours, theirs
+from actors.content.sites import shared_keys
+from bench.churn_filters import OTHERS, Outcome, first_keys, installed, ours, theirs
 from bench.churn_material import DEFAULT, Pair, folds, halves, histories, pairs_of
 
 GOAL_PRECISION, GOAL_RECALL, GOAL_ALARMS = 0.92, 0.94, 0.03
 FOLDS = 5
+HOST_KNOWN = "sanderling, host's pages known"
 MINOR = 0.2
 _BOOTSTRAP = 500
 _SMALLEST, _LARGEST = 80_000, 140_000
@@ -73,12 +75,28 @@ def run(folder: Path, *, others: bool) -> tuple[list[Pair], dict[str, dict[str, 
     pairs = pairs_of(folder)
     outcomes: dict[str, dict[str, Outcome]] = defaultdict(dict)
     filters = {name: value for name, (value, package) in OTHERS.items() if others and installed(package)}
+    shared = shared_by_site(folder, pairs)
     for of_page, bodies in histories(folder, pairs):
         for name, value in filters.items():
             if of_real := found(of_page):
                 outcomes[name].update(theirs(value, of_real, bodies))
         outcomes["sanderling"].update(ours(of_page, bodies))
+        keys = shared.get(of_page[0].site, ())
+        known = ours(of_page, bodies, keys) if keys else {pair.id: outcomes["sanderling"][pair.id] for pair in of_page}
+        outcomes[HOST_KNOWN].update(known)
     return pairs, outcomes
+
+
+def shared_by_site(folder: Path, pairs: Sequence[Pair]) -> dict[str, tuple[str, ...]]:
+    """Return the keys that the first looks at a site's pages share, for sites of which the manifest has several."""
+    pages: dict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        pages[pair.site].add(pair.page)
+    several = [pair for pair in pairs if len(pages[pair.site]) > 1]
+    keys: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for of_page, bodies in histories(folder, several):
+        keys[of_page[0].site].append(first_keys(of_page, bodies))
+    return {site: shared_keys(found_keys) for site, found_keys in keys.items()}
 
 
 def line(name: str, pairs: Sequence[Pair], outcomes: Outcomes) -> str:
@@ -150,6 +168,7 @@ def report(pairs: Sequence[Pair], outcomes: Mapping[str, Outcomes]) -> None:
         elif not installed(package):
             print(f"{name:36}skipped: {package} is not installed")
     print(line("sanderling", pairs, product))
+    print(line(HOST_KNOWN, pairs, outcomes[HOST_KNOWN]))
     read = hard(pairs)
     print(
         f"goal: P >= {GOAL_PRECISION}, R >= {GOAL_RECALL}, false alarms <= {100 * GOAL_ALARMS:.0f} %;"

@@ -19,6 +19,7 @@ from actors.content import markup
 from actors.content.encoding import decode
 from actors.content.errors import ContentError
 from actors.content.requests import PageLook, PageRequest
+from actors.content.sites import told_keys
 from actors.content.tasks import TASKS
 from bench.churn_material import Pair
 
@@ -34,7 +35,7 @@ class Outcome(msgspec.Struct, frozen=True):
     look: PageLook | None = None
 
 
-def ours(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, Outcome]:
+def ours(pairs: Sequence[Pair], bodies: Mapping[str, bytes], shared: tuple[str, ...] = ()) -> dict[str, Outcome]:
     """Return the product's outcome on each pair of a page. Looks that pairs have in common are taken once."""
     memories: dict[tuple[str, ...], bytes | None] = {(): None}
     outcomes: dict[tuple[str, ...], Outcome] = {}
@@ -44,7 +45,7 @@ def ours(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, Outcom
             if looks[:n] not in memories:
                 body, memory = bodies[looks[n - 1]], memories[looks[: n - 1]]
                 start = process_time()
-                look = _look(body, memory)
+                look = _look(body, memory, shared)
                 ms = 1000 * (process_time() - start)
                 memories[looks[:n]] = look.memory if look is not None else memory
                 real = look is not None and look.kind == "changed"
@@ -52,13 +53,20 @@ def ours(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, Outcom
     return {pair.id: outcomes[*pair.history, pair.before, pair.after] for pair in pairs}
 
 
-def _look(body: bytes, memory: bytes | None) -> PageLook | None:
+def _look(body: bytes, memory: bytes | None, shared: tuple[str, ...]) -> PageLook | None:
     """Return the worker's answer; None for a first look at a page that cannot be watched yet."""
-    asked = PageRequest(body, "text/html", URL, memory=memory)
+    asked = PageRequest(body, "text/html", URL, memory=memory, shared=shared)
     try:
         return msgspec.msgpack.decode(TASKS["look_page"](msgspec.msgpack.encode(asked)), type=PageLook)
     except ContentError:
         return None
+
+
+def first_keys(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return the keys of a page's content at its first look."""
+    first = min(looks[0] for pair in pairs if (looks := (*pair.history, pair.before)))
+    look = _look(bodies[first], None, ())
+    return told_keys(look.memory) if look is not None else ()
 
 
 def theirs(value: Callable[[bytes], object], pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, Outcome]:

@@ -25,6 +25,7 @@ class Pair(Struct, frozen=True):
 
     id: str
     page: str
+    site: str
     family: str
     kind: str
     label: str

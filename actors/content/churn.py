@@ -11,6 +11,7 @@ away. If the next look finds the old page, nothing was; if it finds the same lit
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -49,6 +50,8 @@ _FLICKER = 0.06
 _SWAPPED = 0.4
 _SHRUNK = 0.35
 _MOVED_LENGTH = 12
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}")
+_NO_ADDRESS = "email protected"
 
 
 class Verdict(Struct, frozen=True):
@@ -81,10 +84,14 @@ class _Look(Struct, frozen=True):
     went: _Side
     recent: tuple[str, ...]
     aside: tuple[str, ...]
+    shared: frozenset[str]
 
 
-def judge(memory: PageMemory | None, reading: PageReading) -> Verdict:
-    """Return the verdict on a look at a page, and what to remember of it."""
+def judge(memory: PageMemory | None, reading: PageReading, shared: Sequence[str] = ()) -> Verdict:
+    """Return the verdict on a look at a page, and what to remember of it.
+
+    `shared` are keys of the host's furniture (see `sites`): it is no news when such a block goes.
+    """
     if reading.trouble is not None:
         return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.")
     now = content_of(reading)
@@ -101,7 +108,7 @@ def judge(memory: PageMemory | None, reading: PageReading) -> Verdict:
         held = replace(memory, held=packed(now.keys))
         return Verdict("held", held, None, None, 0.0, "Nearly everything is replaced by little: look again soon.")
     shelf = encode(_released(memory)) if swapped and not memory.shelf else memory.shelf
-    return _decide(memory, _Look(before, now, came, went, unpack_keys(memory.recent), aside), shelf)
+    return _decide(memory, _Look(before, now, came, went, unpack_keys(memory.recent), aside, frozenset(shared)), shelf)
 
 
 def content_of(reading: PageReading) -> Settled:
@@ -145,22 +152,24 @@ def _score(look: _Look) -> float:
     known, recent = frozenset(before.keys), frozenset(look.recent)
     left = frozenset(now.keys).union(look.aside)
     lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
-    shuffled = set(map(_bag, went.canonicals)) & set(map(_bag, came.canonicals))
+    hidden = _NO_ADDRESS in lost or _NO_ADDRESS in found
+    came_bags, went_bags = _bags(now, came, hidden), _bags(before, went, hidden)
+    shuffled = set(came_bags) & set(went_bags)
     zone, old_zone = zone_of(now.texts, now.traits), zone_of(before.texts, before.traits)
     score = 0.0
-    for i, text in zip(came.positions, came.canonicals, strict=True):
+    for i, text, bag in zip(came.positions, came.canonicals, came_bags, strict=True):
         key, trait = now.keys[i], now.traits[i]
         # One more copy of a text is no news but in a table, where "0" may stand in a hundred cells.
         stale = not trait & CELL if key in known else key in recent
         stale = stale or _ticks(now.texts[i], text, trait, recent)
-        if not (stale or _moved(text, lost) or _bag(text) in shuffled):
+        if not (stale or _moved(text, lost) or bag in shuffled):
             score += weight(now.texts[i], text, trait, i, zone)
-    for i, text in zip(went.positions, went.canonicals, strict=True):
+    for i, text, bag in zip(went.positions, went.canonicals, went_bags, strict=True):
         key, trait = before.keys[i], before.traits[i]
         stays = key in left
-        if (stays and not trait & CELL) or _moved(text, found) or _bag(text) in shuffled:
+        if (stays and not trait & CELL) or _moved(text, found) or bag in shuffled:
             continue
-        if _ticks(before.texts[i], text, trait, recent):
+        if key in look.shared or _ticks(before.texts[i], text, trait, recent):
             continue
         comes_and_goes = key in recent and not stays
         score += (_FLICKER if comes_and_goes else _GONE) * weight(before.texts[i], text, trait, i, old_zone)
@@ -185,8 +194,12 @@ def _moved(text: str, others: str) -> bool:
     return len(text) > _MOVED_LENGTH and f" {text} " in others
 
 
-def _bag(text: str) -> str:
-    return " ".join(sorted(text.split()))
+def _bags(state: Settled, side: _Side, hidden: bool) -> list[str]:
+    """Return each block's words in no order; with `hidden`, addresses as what hides them from robots."""
+    texts: Iterable[str] = side.canonicals
+    if hidden:
+        texts = (canonical(_ADDRESS.sub(_NO_ADDRESS, state.texts[i])) for i in side.positions)
+    return [" ".join(sorted(text.split())) for text in texts]
 
 
 def _beyond(one: Settled, other: Settled) -> _Side:

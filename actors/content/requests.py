@@ -29,7 +29,8 @@ class FeedRequest(Struct, frozen=True):
 class PageRequest(Struct, frozen=True):
     """Answered by a `pages.PageReading` (task "page") or a `PageLook` ("look_page").
 
-    `memory` is what the last look returned; None before the first.
+    `memory` is what the last look returned; None before the first. `shared` are the keys of blocks that several
+    pages of this host have in common (`sites.shared_keys`): furniture.
     """
 
     body: bytes
@@ -38,6 +39,7 @@ class PageRequest(Struct, frozen=True):
     selector: str | None = None
     ignore: tuple[str, ...] = ()
     memory: bytes | None = None
+    shared: tuple[str, ...] = ()
 
 
 class FrameRequest(Struct, frozen=True):

@@ -17,6 +17,7 @@ from actors.content.main_text import main_text
 from actors.content.memory import decode_memory, encode, known_keys
 from actors.content.pages import PageReading, read_page, read_tree, reading_of
 from actors.content.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
+from actors.content.sites import with_shared
 from actors.content.text import cap, normalise
 
 _encode = msgspec.msgpack.encode
@@ -55,7 +56,9 @@ def look_page(asked: PageRequest) -> PageLook:
     reading = reading_of(root, blocks, "", narrowed=asked.selector is not None, known=known)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
-    verdict = judge(memory, reading)
+    if asked.shared:
+        reading = with_shared(reading, asked.shared)
+    verdict = judge(memory, reading, asked.shared)
     look = PageLook(
         title=reading.title,
         author=reading.author,

@@ -32,13 +32,15 @@ _DATE_ONLY = re.compile(
     r"[\W\d]*(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zà-ž]*\W+)?[\W\d]*"
     r"(?:jan|feb|fév|mar|mär|apr|avr|ma[iyj]|ju[nli]|aug|aoû|sep|o[ck]t|nov|de[czs]|déc)[a-zà-ž]*[\W\d]*(?:at|um|kl|à)?[\W\d]*"
 )
-_DATED = re.compile(
-    r"(?!.*\b(?:updated?|modified|reviewed|checked|generated|accessed|today|stand|aktualisiert|geändert|jour|modifié\w*"
-    r"|uppdaterad|ändrad|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)"
-    r"(?:[^\W\d_]{2,} ){1,3}(?:\d{1,2} )?"
-    r"(?:jan|feb|fév|mar|mär|apr|avr|ma[iyj]|ju[nli]|aug|aoû|sep|o[ck]t|nov|de[czs]|déc)[a-zà-ž]*"
+_DATE = (
+    r"(?:\d{1,2} )?(?:jan|feb|fév|mar|mär|apr|avr|ma[iyj]|ju[nli]|aug|aoû|sep|o[ck]t|nov|de[czs]|déc)[a-zà-ž]*"
     r"(?: \d{1,2})? (?:19|20)\d\d"
 )
+_EDITED = (
+    r"(?:updated?|modified|reviewed|checked|generated|accessed|today|stand|aktualisiert|geändert|jour|modifiée?"
+    r"|uppdaterad|ändrad)"
+)
+_DATED = re.compile(rf"(?!.*\b(?:{_EDITED}|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)(?:[^\W\d_]{{2,}} ){{1,3}}{_DATE}")
 """A label with the date it is about, not the date of the page's last edit."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _TICKER_NUMBERS = 3

@@ -198,3 +198,38 @@ def test_a_page_larger_than_memory_keeps_is_still_judged() -> None:
     assert verdict.diff is not None
     assert verdict.diff.added == (NEWS,)
     assert verdict.diff.removed == ()
+
+
+def test_a_line_of_figures_that_keep_changing_is_a_ticker() -> None:
+    def line(*figures: str) -> str:
+        return "DAX {} {} % Gold {}".format(*figures)
+
+    first = look(remembered(line("15630", "-1.27", "1704.2"), *PROSE), line("15641", "-1.20", "1699.0"), *PROSE)
+    second = look(first.memory, line("15702", "-0.90", "1701.5"), *PROSE)
+    assert second.kind == "churn"
+
+
+def test_a_label_with_another_date_is_a_change() -> None:
+    before, after = ((*PROSE[:3], f"Date: {date} 2026", *PROSE[3:]) for date in ("18 October", "14 November"))
+    assert look(remembered(*before), *after).kind == "changed"
+
+
+def test_an_address_and_the_placeholder_that_hides_it_are_the_same() -> None:
+    text = "Write to {} before the end of the month if you want to come along to the hide."
+    hidden, shown = text.format("[email protected]"), text.format("office@shore.example")
+    assert look(remembered(*PROSE, hidden), *PROSE, shown).kind == "churn"
+    assert look(remembered(*PROSE, text.format("hide@shore.example")), *PROSE, shown).kind == "changed"
+
+
+def test_a_mega_menu_that_is_most_of_a_page_is_still_a_menu() -> None:
+    menu = "".join(f"<div><p>Offer number {n} for teams in sales</p><a>More</a></div>" for n in range(16))
+    page = '<div class="nav_wrap">{}</div><h1>Product</h1><p>' + "</p><p>".join(PROSE) + "</p>"
+    one, other = (reading(html(around=page.format(m) + "<!--{}-->")) for m in (menu, menu.replace("sales", "law")))
+    assert judge(judge(None, one).memory, other).kind == "unchanged"
+
+
+def test_headlines_below_a_box_of_links_are_content_again() -> None:
+    links = "".join(f"<h3><a>The headline of story number {n} is this</a></h3>" for n in range(40))
+    fronts = [f"<body><h1>Front</h1><p>Most read</p>{links}<h3><a>{last}</a></h3>" for last in ("It rains again", NEWS)]
+    one, other = (reading(front.encode()) for front in fronts)
+    assert judge(judge(None, one).memory, other).kind == "changed"
