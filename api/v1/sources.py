@@ -267,7 +267,8 @@ async def list_sources(call: Call) -> Answer:
     return Answer([record_of(view) for view in page.views], headers=headers)
 
 
-async def _view_of(call: Call) -> SourceView:
+async def view_of(call: Call) -> SourceView:
+    """Return the source in the path as it is now. Raises NotFound."""
     source = source_id(call)
     view: SourceView = await _ask(call, lambda reply: DescribeSource(source=source, reply=reply))
     return view
@@ -275,17 +276,17 @@ async def _view_of(call: Call) -> SourceView:
 
 async def describe(call: Call) -> Answer:
     """Return one source."""
-    return Answer(record_of(await _view_of(call)))
+    return Answer(record_of(await view_of(call)))
 
 
 async def health(call: Call) -> Answer:
     """Return one source's health."""
-    return Answer(health_of(await _view_of(call)))
+    return Answer(health_of(await view_of(call)))
 
 
 async def status(call: Call) -> Answer:
     """Return what the watching of one source does now."""
-    return Answer(status_of(await _view_of(call)))
+    return Answer(status_of(await view_of(call)))
 
 
 async def _change(call: Call, edit: SourceEdit) -> Answer:

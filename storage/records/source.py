@@ -82,6 +82,8 @@ class HotState(Struct, frozen=True):
     """The cadence model's own compact memory."""
     pulse: bytes = b""
     """The health model's own compact memory of gaps."""
+    trail: bytes = b""
+    """The last looks in compact form."""
 
 
 class SourceState(Struct, frozen=True):

@@ -10,6 +10,7 @@ from actors.messages import CheckNow, EditSource, SourceView
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis
 from storage.records.source import HotState
+from storage.records.trail import Verdict, look, noted
 from supervision import Unanswered
 from tests.api.house import House
 from tests.support.build import NOW, a_source, a_source_id
@@ -202,3 +203,23 @@ async def test_detect_adds_nothing(house: House, client: httpx.AsyncClient) -> N
 async def test_an_unknown_id_is_404(client: httpx.AsyncClient, name: str) -> None:
     for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/health"), ("POST", "/check")):
         assert (await client.request(method, f"/v1/sources/{name}{path}")).status_code == 404
+
+
+async def test_the_look_trail_is_newest_first_and_folds_what_went_alike(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    trail = b""
+    for minute in range(5):
+        trail = noted(trail, look(Millis(NOW + 60_000 * minute), Verdict.UNCHANGED, 304, ms=20))
+    trail = noted(trail, look(Millis(NOW + 600_000), Verdict.CHANGED, 200, size=900, ms=31))
+    source = a_source()
+    house.registry.views[source.id] = SourceView(source, HotState(trail=trail))
+    answer = (await client.get(f"/v1/sources/{source.id}/looks")).json()
+    assert answer["id"] == source.id
+    assert [(row["verdict"], row["looks"], row["status"], row["bytes"]) for row in answer["looks"]] == [
+        ("changed", 1, 200, 900),
+        ("unchanged", 5, 304, 0),
+    ]
+    assert answer["looks"][1]["first_at"] < answer["looks"][1]["last_at"] < answer["looks"][0]["first_at"]
+    missing = await client.get(f"/v1/sources/{a_source_id(99)}/looks")
+    assert missing.status_code == 404
