@@ -21,6 +21,7 @@ from actors.content.links import absolute
 from actors.content.prolog import end_of_prolog
 from actors.content.sniffing import binary_kind, is_document, looks_like_html
 from actors.content.text import normalise
+from actors.content.unpacking import unpacked
 from actors.content.walls import trouble_of
 from storage.records.source import Confidence
 
@@ -38,6 +39,7 @@ _MAYBE_TYPES = frozenset({"application/json", "application/xml", "text/xml"})
 _FEED_WORDS = re.compile(r"rss|atom|feed", re.I)
 _NARROW = re.compile(r"comment|kommentar|commentaire|repl(?:y|ies)|/podcast|\?s=", re.I)
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
+_OPML = re.compile(r"<opml\b[^>]{0,200}>?", re.I)
 _ROOT_SHOWN = 120
 
 
@@ -69,11 +71,18 @@ def detect(body: bytes, content_type: str, url: str) -> Finding:
         if content_type.strip()
         else "served without a type"
     )
-    if not body.strip(b" \t\r\n\x00"):
+    packed, body = body, unpacked(body)
+    if packed is not body:
+        served = f"unpacked from gzip that no header declares; {served}"
+    if not body.strip(b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"):
         return _refused("The body is empty.", f"0 bytes of content; {served}")
     if kind := binary_kind(body):
         return _refused(f"This is {kind}, not a feed or a page.", f"the body begins with {body[:5]!r}; {served}")
     text = decode(body, content_type).text
+    if opml := _OPML.match(text, end_of_prolog(text)):
+        return _refused(
+            "This is a list of feeds (OPML), not a feed or a page.", f"root element {_opening(opml[0])}; {served}"
+        )
     if looks_like_json(text) or feed_root(text) is not None:
         try:
             return _feed(body, content_type, url, text, served)
@@ -192,6 +201,8 @@ def _what_else(body: bytes, text: str) -> str:
     if root and text.lstrip().startswith("<"):
         if root[1].lower() in ("urlset", "sitemapindex"):
             return "This is a sitemap, not a feed or a page."
+        if root[1].lower() == "svg":
+            return "This is an SVG image, not a feed or a page."
         return f"This is XML of another kind (root element <{root[1][:60]}>), not a feed or a page."
     if (
         b"\x00" in body[:_SNIFFED]

@@ -24,6 +24,7 @@ from actors.content.links import absolute
 from actors.content.moments import moment_of_tuple, spoken_moment
 from actors.content.prolog import end_of_prolog
 from actors.content.text import normalise, plain
+from actors.content.unpacking import unpacked
 from storage.records.identity import Millis
 
 _ROOT = re.compile(r"<(?:[\w.-]+:)?(rss|feed|rdf|channel)(?=[\s>/])[^>]*>", re.I)
@@ -42,6 +43,7 @@ _TEXT_TYPES = frozenset({"text/plain", "text"})
 
 def read_feed(body: bytes, content_type: str, url: str) -> FeedReading:
     """Return the feed in a body: entries in document order, links seen from `url`. Raises ContentError if none."""
+    body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
     decoded = decode(body, content_type)

@@ -16,6 +16,7 @@ from actors.content.moments import moment
 from actors.content.sniffing import binary_kind, looks_like_html
 from actors.content.text import normalise
 from actors.content.traits import CELL
+from actors.content.unpacking import unpacked
 from actors.content.walls import trouble_of
 from storage.records.identity import Millis
 
@@ -65,6 +66,7 @@ def read_tree(
     body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...]
 ) -> tuple[markup.Element, Blocks]:
     """Return a page's tree and blocks: the first half of `read_page`, for those who may not need its content."""
+    body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
     text = decode(body, content_type).text

@@ -23,9 +23,13 @@ _MAGIC = (
     (b"ID3", "an MP3 file"),
     (b"\x00\x00\x01\x00", "an icon"),
     (b"wOF", "a font"),
+    (b"\x00asm", "a program"),
+    (b"%!PS", "a PostScript document"),
     (b"{\\rtf", "an RTF document"),
     (b"\xd0\xcf\x11\xe0", "an old office document"),
 )
+_STILL_BRANDS = (b"avif", b"avis", b"heic", b"heix", b"mif1")
+_LEADING = 1024
 _SEARCHED = 64 * 1024
 _ELEMENT = re.compile(
     r"<!doctype\s+html|<(?:html|head|body|title|div|table|p|h[1-6]|ul|section|main|article|span|a|meta)\b", re.I
@@ -36,7 +40,13 @@ _DOCTYPE = re.compile(r"<!doctype\s+html", re.I)
 
 def binary_kind(body: bytes) -> str | None:
     """Return in words what kind of file begins with such bytes ("a PDF document"), None for what may be text."""
-    return next((name for magic, name in _MAGIC if body.startswith(magic)), None)
+    if body.startswith(b"RIFF") and body[8:12] == b"WEBP":
+        return "a WebP image"
+    if body[4:8] == b"ftyp":  # ISO 14496-12: the length of the first box, then its type
+        return "an AVIF or HEIF image" if body[8:12] in _STILL_BRANDS else "an MP4 media file"
+    # Viewers take white space before a PDF's mark, so servers have it.
+    start = body[:_LEADING].lstrip() if body[:1].isspace() else body
+    return next((name for magic, name in _MAGIC if start.startswith(magic)), None)
 
 
 def looks_like_html(text: str) -> bool:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+import gzip
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.content.detection import detect
+from actors.content.feeds import read_feed
+from actors.content.pages import read_page
+from actors.content.unpacking import MOST_UNPACKED, unpacked
 from tests.content.pages import PROSE, html
 
 URL = "https://shore.example/blog/"
@@ -93,3 +99,52 @@ def test_detection_never_raises(body: bytes) -> None:
     detect(b"<rss>" + body, "", URL)
     detect(b"<html>" + body, "", "not a url")
     detect(b'{"items":' + body, "", URL)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"%PDF-1.7 ...", "a PDF document"),
+        (b"\n %PDF-1.4 ...", "a PDF document"),
+        (b"\x89PNG\r\n\x1a\n....", "a PNG image"),
+        (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "a WebP image"),
+        (b"\x00\x00\x00\x1cftypavif....", "an AVIF or HEIF image"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><path/></svg>", "an SVG image"),
+        (b"<?xml version='1.0'?><opml version='2.0'><body/></opml>", "OPML"),
+        (b"\xef\xbb\xbf \n", "The body is empty"),
+        (b'{"a": 1}', "JSON, but not a JSON Feed"),
+        (b"hello\nthere", "plain text"),
+        (b"<title>Log in</title><body><h1>Log in</h1><form><input type=password></form>", "login wall"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused_by_its_name(body: bytes, words: str) -> None:
+    finding = detect(body, "text/html", URL)
+    assert finding.type is None
+    assert finding.refusal is not None
+    assert words in finding.refusal
+    assert "served as text/html" in finding.evidence
+
+
+@pytest.mark.parametrize("bom", [codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE])
+def test_a_byte_order_mark_decides_the_encoding(bom: bytes) -> None:
+    name = {2: "utf-16-le" if bom == codecs.BOM_UTF16_LE else "utf-16-be", 3: "utf-8", 4: "utf-32-le"}[len(bom)]
+    feed = "<rss version='2.0'><channel><title>T</title><item><title>ä</title></item></channel></rss>"
+    finding = detect(bom + feed.encode(name), "text/html; charset=ascii", URL)
+    assert (finding.type, finding.entries) == ("feed", 1)
+
+
+def test_gzip_that_no_header_declares_is_unpacked_and_said() -> None:
+    feed = b"<rss version='2.0'><channel><title>T</title><item><title>a</title></item></channel></rss>"
+    finding = detect(gzip.compress(feed), "application/rss+xml", URL)
+    assert (finding.type, finding.entries) == ("feed", 1)
+    assert "unpacked from gzip" in finding.evidence
+    assert len(read_feed(gzip.compress(feed), "", URL).entries) == 1
+    page = b"<!doctype html><title>T</title><body><p>" + b"words and words of a page " * 20
+    assert read_page(gzip.compress(page), "", URL, None, ()).title == "T"
+
+
+def test_a_bomb_and_damaged_gzip_stay_packed_and_are_refused() -> None:
+    bomb = gzip.compress(b"\x00" * (MOST_UNPACKED + 1))
+    for body in (bomb, b"\x1f\x8b\x08nonsense"):
+        assert unpacked(body) is body
+        assert "gzip" in (detect(body, "", URL).refusal or "")
