@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 
-MOST_UNPACKED = 16 << 20
+MOST_UNPACKED = 8 << 20
 """Bytes that are unpacked at most."""
 _GZIP = b"\x1f\x8b\x08"
 _GZIP_WINDOW = 31
