@@ -13,16 +13,16 @@ import hashlib
 import trio
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import LookFailed
 from actors.egress.hosts import HostOpen
 from actors.egress.http import Fetched
 from actors.errors import UrlRefused
 from actors.messages import Record, SaveStates
-from actors.source import health, progress
+from actors.source import progress
 from actors.source.fetch import fetch, host_of, refusal
 from actors.source.ports import Live, Ports, limits_of
-from actors.source.progress import RULE, Looked
-from actors.source.tier import Reading, Tier, body_hints
+from actors.source.progress import Looked
+from actors.source.tier import Reading, Tier
 from actors.source.troubles import notice
 from storage.errors import StorageError
 from storage.records.identity import Millis
@@ -107,10 +107,7 @@ class PolledSource:
         wait = (rest.retry_after or 0.0) + self._limits.floor * self._chance.random()
         after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=rest.reason)
         if rest.failing:
-            failures = max(hot.breaker.failures, RULE.threshold)
-            after = replace(
-                after, health=health.after_failure(hot.health, Blame.REMOTE_TRANSIENT, failures, now, rest.reason)
-            )
+            after = progress.unreached(after, now, rest.reason)
         await self._settle(after, now)
 
     async def _settle(self, after: HotState, at: Millis, reading: Reading | None = None) -> None:
@@ -196,6 +193,13 @@ def first_state(fetched: Fetched, reading: Reading, at: Millis, ports: Ports, li
     limits = limits_of(live.source, ports.settings)
     draw = ports.world.chance(f"source/{live.source.id}/first").random()
     looked = Looked(
-        at, fetched.status, validators_of(fetched), changed=False, events=len(reading.drafts), hints=body_hints(fetched)
+        at,
+        fetched.status,
+        validators_of(fetched),
+        changed=False,
+        events=len(reading.drafts),
+        hints=reading.hints,
+        times=reading.times,
     )
-    return SourceState(live.source.id, progress.succeeded(live.hot, looked, limits, draw), reading.base)
+    hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
+    return SourceState(live.source.id, hot, reading.base)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from actors.content.entries import Entry, FeedReading
@@ -47,7 +49,8 @@ class FeedTier:
         hints = _hints(feed, fetched)
         if not base:
             drafts = _drafts(source, [(entry, NEW) for entry in new], at)
-            return Reading(drafts[max(0, len(drafts) - source.backfill) :], found.memory, bool(new), hints)
+            told = drafts[max(0, len(drafts) - source.backfill) :]
+            return Reading(told, found.memory, False, hints, times=_times(new))
         if found.memory is None:
             return Reading((), None, False, hints)
         turn = turn_of(len({entry.key for entry in feed.entries}), new, manner_of(base), since)
@@ -55,11 +58,15 @@ class FeedTier:
         if turn.say:
             drafts = (_reset(source, turn.held, at), *drafts)
         changed = bool(turn.told or updated)
-        return Reading(drafts, with_manner(found.memory, turn.manner), changed, hints)
+        return Reading(drafts, with_manner(found.memory, turn.manner), changed, hints, times=_times(turn.told))
 
 
 def _drafts(source: Source, chosen: list[tuple[Entry, str]], at: Millis) -> tuple[Draft, ...]:
     return tuple(_draft(source, entry, change, at) for entry, change in _oldest_first(chosen))
+
+
+def _times(entries: Sequence[Entry]) -> tuple[Millis, ...]:
+    return tuple(entry.published_at for entry in entries if entry.published_at is not None)
 
 
 def _reset(source: Source, held: int, at: Millis) -> Draft:

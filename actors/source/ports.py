@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import trio
 
@@ -11,10 +11,23 @@ from actors.messages import RecorderMessage, SourceMessage
 from actors.settings import Settings
 from actors.source.admission import Admission
 from actors.source.cadence import Limits
+from actors.source.price import Price
 from actors.world import World
 from storage.interface import Storage
 from storage.records.source import HotState, Source
 from supervision import Mailbox
+
+
+class Market:
+    """The price of a look, shared by all sources: read by each at its look, moved by the registry."""
+
+    __slots__ = ("price",)
+
+    def __init__(self) -> None:
+        self.price = Price()
+
+    def __repr__(self) -> str:
+        return f"<Market {self.price.value:.2f} event-seconds a look>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +41,7 @@ class Ports:
     recorder: Mailbox[RecorderMessage]
     admission: Admission
     looks: trio.CapacityLimiter
+    market: Market = field(default_factory=Market)
 
 
 class Live:

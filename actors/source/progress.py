@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.source import cadence, health
+from actors.source import cadence, health, pace, pulse
 from actors.source.cadence import Hints, Limits
+from actors.source.pace import Pace
+from actors.source.price import Price
 from storage.records.health import BreakerState
 from storage.records.identity import Millis
 from storage.records.source import HotState, Validators
@@ -25,12 +26,17 @@ from supervision.breaker import Breaker, BreakerRule, Phase
 RULE: Final = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
 MOST_HOLD = 3600.0
 """Seconds for which a server's Retry-After is honoured."""
+LATE: Final = 1.5
+"""Times the planned wait, up to which a look that comes late still means that the source was watched."""
 PLAIN_HOLD = 60.0
 """Seconds of quiet after a 429 that does not say how long."""
 
 
 class Looked(Struct, frozen=True):
-    """A look that worked. `hints` None: the look said nothing new about the origin's pace (a 304)."""
+    """A look that worked. `hints` None: the look said nothing new about the origin's pace (a 304).
+
+    `times` are when its news came, by the source's own word; at the first look, when all that is there came.
+    """
 
     at: Millis
     status: int
@@ -39,20 +45,27 @@ class Looked(Struct, frozen=True):
     events: int = 0
     hints: Hints | None = None
     again_soon: bool = False
+    times: tuple[Millis, ...] = ()
 
 
-def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float) -> HotState:
+def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float, price: Price = Price()) -> HotState:  # noqa: B008  # frozen
     """Return the memory after a look that worked."""
-    hints = looked.hints if looked.hints is not None else hints_of(hot)
-    interval = cadence.next_interval(hot.interval, looked.changed, limits)
+    known = pace.decode(hot.pace, hot.interval)
+    hints = looked.hints if looked.hints is not None else known.hints
+    rhythm = pace.learned(known.rhythm, looked.at, hot.last_look_at, looked.times, looked.changed)
+    interval = cadence.interval_of(rhythm, looked.at / 1000, price, limits)
     due = cadence.due_after(looked.at, interval, hints, limits, draw)
+    beat = pulse.passed(pulse.decode(hot.pulse), _watched(hot, looked.at), defect=False)
+    if looked.changed:
+        beat = pulse.yielded(beat)
+    judged, beat = health.after_look(hot.health, beat)
     if looked.again_soon:
         due = min(due, Millis(looked.at + round(limits.floor * 1000)))
     return replace(
         hot,
         validators=looked.validators,
         breaker=BreakerState(),
-        health=health.after_success(hot.health),
+        health=judged,
         interval=interval,
         looks=hot.looks + 1,
         unchanged=0 if looked.changed else hot.unchanged + 1,
@@ -64,7 +77,8 @@ def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float) -> Hot
         not_before=None,
         last_status=looked.status,
         last_error=None,
-        pace=hot.pace if looked.hints is None else msgspec.msgpack.encode(looked.hints),
+        pace=pace.encode(Pace(rhythm, hints)),
+        pulse=pulse.encode(beat),
     )
 
 
@@ -88,17 +102,41 @@ def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw
     retry = max(now + round(limits.floor * (1 + draw * 0.5) * 1000), not_before or 0)
     if state.phase is not Phase.CLOSED:
         retry = max(not_before or 0, round(state.until * 1000))
+    beat = pulse.decode(hot.pulse)
+    if failure.blame is Blame.CONTENT:
+        beat = pulse.passed(beat, 0.0, defect=True)
+    judged, beat = health.after_failure(hot.health, beat, failure.blame, failures, now, failure.reason)
     return replace(
         hot,
         breaker=store(state, failures),
-        health=health.after_failure(hot.health, failure.blame, failures, now, failure.reason),
+        health=judged,
         looks=hot.looks + 1,
         last_look_at=now,
         next_look_at=Millis(retry),
         not_before=not_before,
         last_status=failure.status,
         last_error=failure.reason,
+        pulse=pulse.encode(beat),
     )
+
+
+def unreached(hot: HotState, now: Millis, why: str) -> HotState:
+    """Return the memory when no look was made because its whole host is down: the source does not answer either."""
+    failures = max(hot.breaker.failures, RULE.threshold)
+    beat = pulse.decode(hot.pulse)
+    judged, beat = health.after_failure(hot.health, beat, Blame.REMOTE_TRANSIENT, failures, now, why)
+    return replace(hot, health=judged, pulse=pulse.encode(beat))
+
+
+def _watched(hot: HotState, now: Millis) -> float:
+    """Return the seconds since the last look for which the source was watched and answered.
+
+    None after a look that failed, and no more than was planned: what is beyond that, nobody was looking.
+    """
+    last, due = hot.last_look_at, hot.next_look_at
+    if last is None or due is None or last != hot.last_success_at:
+        return 0.0
+    return max(0.0, min(now - last, LATE * (due - last))) / 1000
 
 
 def settle(hot: HotState, now: Millis, limits: Limits) -> HotState:
@@ -113,14 +151,6 @@ def urgent(before: HotState, after: HotState) -> bool:
     """Return whether a change must be saved with the next commit: breaker, flag, a hold of more than a minute."""
     held = after.not_before is not None and after.not_before != before.not_before
     return held or before.breaker.state != after.breaker.state or before.health.flag != after.health.flag
-
-
-def hints_of(hot: HotState) -> Hints:
-    """Return the hints kept in a source's memory; none when there are none, or they are of another version."""
-    try:
-        return msgspec.msgpack.decode(hot.pace, type=Hints) if hot.pace else Hints()
-    except msgspec.DecodeError:
-        return Hints()
 
 
 def load(state: BreakerState) -> Breaker:

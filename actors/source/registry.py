@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, assert_never
 
 import trio
+from msgspec.structs import replace
 
 from actors.messages import (
     AddSource,
@@ -28,6 +29,7 @@ from actors.messages import (
 from actors.notices import draft
 from actors.source.desk import Desk
 from actors.source.ports import Live, Ports
+from actors.source.price import moved
 from actors.source.table import Table
 from actors.source.watchman import EVERY, News, Watchman
 from storage.errors import StorageError
@@ -35,6 +37,8 @@ from storage.records.source import Harvest, SourceState
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
 
 AT_ONCE = 32
+REPRICE = 60.0
+"""Seconds between two corrections of the price of a look."""
 SWEEP_SLICE = 250
 """States saved with one message; the recorder commits each slice with whatever else waits."""
 TELL_WITHIN = 5.0
@@ -56,6 +60,7 @@ class Registry:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._sweep_for_ever)
             nursery.start_soon(self._watch_for_ever)
+            nursery.start_soon(self._price_for_ever)
             nursery.start_soon(self._answer_for_ever)
             child.ready()
             await child.stopping.wait()
@@ -106,6 +111,14 @@ class Registry:
                 return self.table.page(message.after, message.limit)
             case _:
                 assert_never(message)
+
+    async def _price_for_ever(self) -> None:
+        """Move the shared price of a look so that all sources together stay within the budget."""
+        market, budget = self._ports.market, self._ports.settings.looks_per_second
+        while True:
+            await trio.sleep(REPRICE)
+            value = moved(market.price.value, self.table.planned(), budget, REPRICE)
+            market.price = replace(market.price, value=value)
 
     async def _watch_for_ever(self) -> None:
         while True:

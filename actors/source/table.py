@@ -18,6 +18,7 @@ from actors.source.actor import PolledSource
 from actors.source.feed import FeedTier
 from actors.source.html import HtmlTier
 from actors.source.ports import Live, Ports
+from actors.source.price import Price, first_guess
 from actors.source.push import PushSource
 from actors.source.watchman import Round
 from storage.records.health import RANK
@@ -28,6 +29,8 @@ from supervision import ChildSpec, DynamicSupervisor, Run
 PAGE = 500
 CATCH_UP_RATE = 10.0
 """Overdue looks a second after a start; never more than the sources' own pace, if that is slower."""
+LONGEST_WAIT = 3_600_000
+"""Milliseconds. What is more was not planned: the program did not run."""
 LATE = 60_000
 """Milliseconds after which a due look that has not happened makes a source overdue."""
 
@@ -57,6 +60,7 @@ class Table:
                     live = self._live[watched.source.id] = Live(watched.source, watched.hot)
                 if live.source.enabled and not self._supervisor.has(live.source.id):
                     idle.append(live)
+        self._price_anew()
         self._spread(idle)
         for live in idle:
             self.start(live)
@@ -122,6 +126,17 @@ class Table:
         live.unsaved = False
         return SourceState(live.source.id, live.hot)
 
+    def planned(self) -> float:
+        """Return the looks a second that all polled sources together have planned."""
+        return sum(1000 / max(1000, _planned_wait(live)) for live in self._live.values() if _polled(live))
+
+    def _price_anew(self) -> None:
+        """Begin with the price that would fit so many sources of middling pace; the first hours correct it."""
+        settings = self._ports.settings
+        polled = sum(_polled(live) for live in self._live.values())
+        value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
+        self._ports.market.price = Price(value, settings.cadence_evenness)
+
     def _view(self, live: Live) -> SourceView:
         return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()))
 
@@ -147,6 +162,18 @@ class Table:
 def _order(live: Live) -> tuple[int, float, str]:
     health = live.hot.health
     return (-RANK[health.flag], health.score, live.source.id)
+
+
+def _polled(live: Live) -> bool:
+    return live.source.enabled and live.source.type != "push"
+
+
+def _planned_wait(live: Live) -> float:
+    """Return the milliseconds from the last look to the next, as planned when the program last ran."""
+    hot = live.hot
+    if hot.last_look_at is None or hot.next_look_at is None:
+        return hot.interval * 1000
+    return min(hot.next_look_at - hot.last_look_at, LONGEST_WAIT)
 
 
 def _overdue(live: Live, now: Millis) -> bool:

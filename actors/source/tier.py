@@ -19,6 +19,7 @@ class Reading(Struct, frozen=True):
     """What a body held. `drafts` are oldest first; `base` None: the memory stays as it is.
 
     `changed` feeds the cadence; `again_soon` asks for another look at the floor, to settle a doubt.
+    `times` are when the news came, by the source's own word; at the first look, when all that is there came.
     """
 
     drafts: tuple[Draft, ...]
@@ -26,6 +27,7 @@ class Reading(Struct, frozen=True):
     changed: bool
     hints: Hints
     again_soon: bool = False
+    times: tuple[Millis, ...] = ()
 
 
 class Tier(Protocol):

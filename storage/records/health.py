@@ -9,6 +9,8 @@ from msgspec import Struct
 from storage.records.identity import Millis
 
 Flag = Literal["ok", "degraded", "rotten"]
+Cause = Literal["none", "reach", "yield", "partial", "stuck"]
+"""What lowers a score most: failures, silence, answers that can't be read, a trouble that will not mend by itself."""
 RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
 
 
@@ -22,6 +24,7 @@ class Health(Struct, frozen=True):
     flag: Flag = "ok"
     reason: str = "No look has failed."
     down_since: Millis | None = None
+    cause: Cause = "none"
 
 
 class BreakerState(Struct, frozen=True):

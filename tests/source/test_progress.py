@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
+from actors.source import pace, pulse
 from actors.source.cadence import Hints, Limits
-from actors.source.progress import Looked, failed, hints_of, settle, succeeded, urgent
+from actors.source.progress import Looked, failed, settle, succeeded, unreached, urgent
 from storage.records.identity import Millis
 from storage.records.source import HotState, Validators
 
@@ -75,7 +76,7 @@ def test_b4_a_servers_retry_after_is_honoured_up_to_an_hour(asked: float | None,
 def test_a_304_keeps_the_hints_that_the_last_body_gave() -> None:
     hot = succeeded(HotState(), a_look(hints=Hints(ttl=1200.0)), Limits(), 0.5)
     again = succeeded(hot, a_look(), Limits(), 0.5)
-    assert hints_of(again) == Hints(ttl=1200.0)
+    assert pace.decode(again.pace).hints == Hints(ttl=1200.0)
     assert again.next_look_at == NOW + 1_200_000
 
 
@@ -91,8 +92,56 @@ def test_a_wait_that_a_clock_step_has_made_absurd_is_dropped() -> None:
     assert settle(near, NOW, Limits()) is near
 
 
-def test_hints_of_another_version_are_no_hints() -> None:
-    assert hints_of(replace(HotState(), pace=b"\xc1rubbish")) == Hints()
+def test_a_memory_of_another_version_is_a_fresh_one() -> None:
+    hot = succeeded(replace(HotState(), pace=b"\xc1rubbish", pulse=b"\xc1rubbish"), a_look(), Limits(), 0.5)
+    assert pace.decode(hot.pace).hints == Hints() and pulse.decode(hot.pulse).gaps == ()
+
+
+def test_what_is_kept_of_a_source_that_is_watched_for_long_is_small() -> None:
+    hot, now = HotState(), int(NOW)
+    for look in range(400):
+        now += 10 * MINUTE
+        hot = succeeded(hot, a_look(now, changed=look % 3 == 0), Limits(), 0.5)
+    assert len(hot.pace) <= 400 and len(hot.pulse) <= 320
+
+
+def test_news_shortens_the_wait_and_their_absence_stretches_it() -> None:
+    hot, now, waits = succeeded(HotState(), a_look(), Limits(), 0.5), int(NOW), []
+    for changed in (*[False] * 60, True):
+        now += round(hot.interval * 1000)
+        hot = succeeded(hot, a_look(now, changed=changed), Limits(), 0.5)
+        waits.append(hot.interval)
+    assert waits[:-1] == sorted(waits[:-1]) and waits[-2] > 1200 > 2 * waits[-1]
+
+
+def test_silence_counts_only_while_the_source_was_watched_and_answered() -> None:
+    hot = succeeded(HotState(), a_look(), Limits(), 0.5)
+    hot = replace(hot, next_look_at=Millis(NOW + 10 * MINUTE))
+    seen = succeeded(hot, a_look(NOW + 10 * MINUTE), Limits(), 0.5)
+    assert pulse.decode(seen.pulse).age == 600.0
+    stopped = succeeded(hot, a_look(NOW + 5000 * MINUTE), Limits(), 0.5)
+    assert pulse.decode(stopped.pulse).age == 900.0, (
+        "the program did not run: no more than half as long again as planned"
+    )
+    down = failed(hot, a_failure(), Millis(NOW + 10 * MINUTE), Limits(), 0.5)
+    back = succeeded(down, a_look(NOW + 20 * MINUTE), Limits(), 0.5)
+    assert pulse.decode(back.pulse).age == 0.0
+
+
+def test_a_source_that_stops_yielding_is_told_by_its_health() -> None:
+    hot, now = HotState(), int(NOW)
+    for look in range(24 * 20 + 30):
+        now += 60 * MINUTE
+        hot = replace(hot, next_look_at=Millis(now))
+        hot = succeeded(hot, a_look(now, changed=look < 24 * 20), Limits(), 0.5)
+    assert hot.health.flag == "rotten" and hot.health.reason.startswith("Silent for 30 h")
+    assert urgent(HotState(), hot)
+
+
+def test_a_source_whose_whole_host_is_down_does_not_answer_either() -> None:
+    hot = unreached(HotState(), NOW, "the host is resting")
+    later = unreached(hot, Millis(NOW + 24 * 60 * MINUTE), "the host is resting")
+    assert later.health.cause == "reach" and later.health.score < 0.3 and later.looks == 0
 
 
 def test_only_what_must_not_be_lost_is_urgent() -> None:
