@@ -20,7 +20,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from actors.content.churn import EMIT
+from actors.content.churn import EMIT, MINOR
 from actors.content.sites import shared_keys
 from bench.churn_filters import OTHERS, Outcome, first_keys, installed, ours, theirs
 from bench.churn_material import DEFAULT, Pair, folds, halves, histories, pairs_of
@@ -28,7 +28,6 @@ from bench.churn_material import DEFAULT, Pair, folds, halves, histories, pairs_
 GOAL_PRECISION, GOAL_RECALL, GOAL_ALARMS = 0.92, 0.94, 0.03
 FOLDS = 5
 HOST_KNOWN = "sanderling, host's pages known"
-MINOR = 0.2
 _BOOTSTRAP = 500
 _SMALLEST, _LARGEST = 80_000, 140_000
 Outcomes = Mapping[str, Outcome]
@@ -131,7 +130,7 @@ def _noise(pair: Pair) -> list[str]:
     return [re.sub("^[cr]_", lambda sign: {"c_": "noise: ", "r_": "change: "}[sign[0]], name) for name in pair.mutators]
 
 
-def parts(pairs: Sequence[Pair], outcomes: Outcomes) -> None:
+def parts(pairs: Sequence[Pair], outcomes: Outcomes, host_known: Outcomes) -> None:
     """Print the folds of families with their spread, and the two halves."""
     print(f"\n{FOLDS} folds of families")
     of_folds = [part for part in folds(pairs, FOLDS) if hard(part)]
@@ -144,6 +143,7 @@ def parts(pairs: Sequence[Pair], outcomes: Outcomes) -> None:
     print("\nhalves of the families (a reader of misses kept to the first)")
     for name, part in zip(("tuning", "held out"), halves(pairs), strict=True):
         print(f"  {line(name, part, outcomes)}")
+        print(f"  {line(f'{name}, host known', part, host_known)}")
 
 
 def scores(pairs: Sequence[Pair], outcomes: Outcomes) -> None:
@@ -180,7 +180,7 @@ def report(pairs: Sequence[Pair], outcomes: Mapping[str, Outcomes]) -> None:
     of_each("no visible difference", [p for p in pairs if p.labelled == "auto"], product, lambda pair: (pair.kind,))
     of_each("made by a script", [p for p in pairs if p.labelled == "synthetic"], product, _noise)
     scores(pairs, product)
-    parts(pairs, product)
+    parts(pairs, product, outcomes[HOST_KNOWN])
 
 
 def rows() -> list[dict[str, Any]]:

@@ -40,9 +40,10 @@ from actors.content.traits import ASIDE, CELL
 from actors.content.weights import ticker_shape, weight, zone_of
 from storage.records.event import Delta, Diff
 
-__all__ = ["EMIT", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
+__all__ = ["EMIT", "MINOR", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
 
-EMIT = 0.5
+EMIT, MINOR = 0.5, 0.2
+"""Scores from which a difference is told, and from which it is worth a line in the look's trail."""
 _GONE = 0.6
 """What a block that went weighs beside one that came."""
 _FLICKER = 0.06
