@@ -2,9 +2,10 @@
 
 The product's own code runs in its worker's task, look by look. Beside it, in the same run, what others compare. *Hard*
 are the pairs that a reader labelled, each with a visible difference; *false alarms* count over all byte-changes of real
-pages that are no news. Intervals are a bootstrap over site families. No rule was fitted by an algorithm, so instead of
-a cross-validation the figures stand for each fold of families, with their spread, and for two halves: the misses of
-the first were read while the rules were made, those of the second never.
+pages that are no news. Intervals are a bootstrap over site families. No rule was fitted by an algorithm, so instead
+of a cross-validation the figures stand for each fold of families, with their spread, and for two halves: since the
+halves exist, misses are read in the first only, and a rule that costs anything on the second is dropped. The rules of
+before were made with the whole set in view, so neither half is unseen; only a set of other sites is.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def parts(pairs: Sequence[Pair], outcomes: Outcomes, host_known: Outcomes) -> No
     f1s = [Figures(hard(part), outcomes).f1 for part in of_folds]
     if len(f1s) > 1:
         print(f"  F1 {min(f1s):.3f} to {max(f1s):.3f}, standard deviation {statistics.stdev(f1s):.3f}")
-    print("\nhalves of the families (a reader of misses kept to the first)")
+    print("\nhalves of the families (misses are read in the first only)")
     for name, part in zip(("tuning", "held out"), halves(pairs), strict=True):
         print(f"  {line(name, part, outcomes)}")
         print(f"  {line(f'{name}, host known', part, host_known)}")
