@@ -27,6 +27,7 @@ from actors.source.troubles import notice
 from storage.errors import StorageError
 from storage.records.identity import Millis
 from storage.records.source import Harvest, HotState, SourceState, Validators
+from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
 
@@ -92,11 +93,12 @@ class PolledSource:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
             now = ports.world.now()
-            await self._settle(progress.failed(before, failure, now, self._limits, self._chance.random()), now)
+            after = progress.failed(before, failure, now, self._limits, self._chance.random())
+            await self._settle(_trailed(after, look(now, Verdict[failure.blame.name], failure.status)), now)
             return
         looked = _looked(before, fetched, reading, at)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
-        await self._settle(after, at, reading)
+        await self._settle(_trailed(after, _row(fetched, reading, at)), at, reading)
 
     async def _postpone(self, rest: HostOpen) -> None:
         """Come back when the host has rested, not with all its other sources at once. No look was made, so none counts.
@@ -162,6 +164,17 @@ class PolledSource:
 def body_hash(fetched: Fetched) -> str:
     """Return the hash by which an unchanged body is recognised when the origin sends no validators."""
     return hashlib.blake2b(fetched.body, digest_size=12).hexdigest()
+
+
+def _trailed(hot: HotState, row: Row) -> HotState:
+    return replace(hot, trail=noted(hot.trail, row))
+
+
+def _row(fetched: Fetched, reading: Reading | None, at: Millis) -> Row:
+    verdict = Verdict.UNCHANGED
+    if reading is not None:
+        verdict = Verdict.CHANGED if reading.drafts else Verdict.NOTHING_TO_TELL
+    return look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
 
 
 def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Millis) -> Looked:

@@ -35,6 +35,13 @@ def test_a_trouble_is_said_when_it_begins_and_when_it_is_over(before: Flag, afte
         assert told is not None and "down for 2 h" in told.content
 
 
+def test_silence_that_costs_health_is_said_as_such() -> None:
+    quiet = Health(0.5, "degraded", "silent for 10 h", cause="yield")
+    told = notice(a_source(), Health(), quiet, NOW)
+    assert told is not None
+    assert (told.alert_type, told.content) == ("source_quiet", "silent for 10 h")
+
+
 async def test_a_source_that_fails_and_recovers_says_each_once_as_a_notice(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
