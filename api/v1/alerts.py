@@ -58,12 +58,13 @@ def _check_query(query: str, language: str) -> None:
 async def _sources(call: Call, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
     """Return source ids in their one spelling, each once. Raises Refusal (400), Unprocessable for unknown ones."""
     found: dict[str, None] = {}
+    there = frozenset(known)
     for index, text in enumerate(ids):
         try:
             id = str(UUID(text))
         except ValueError:
             raise invalid(f"body.source_ids[{index}]", "not a source id", text) from None
-        if id not in known and await call.doors.storage.sources.get(SourceId(id)) is None:
+        if id not in there and await call.doors.storage.sources.get(SourceId(id)) is None:
             raise Unprocessable(f"there is no source {id}", f"body.source_ids[{index}]", text)
         found[id] = None
     return tuple(found)
