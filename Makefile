@@ -5,7 +5,7 @@ COMPILE = $(PYTHON_IN) -m uv pip compile -q --universal --python-version 3.11 --
 	--no-header --no-emit-index-url --no-emit-find-links --no-annotate
 SEED = 1
 
-.PHONY: help setup run demo test check simulate bench bench-churn lock clean
+.PHONY: help setup run demo test check simulate bench bench-cadence bench-churn lock clean
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -48,6 +48,10 @@ simulate:
 bench:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench $(ARGS)
+
+bench-cadence:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.cadence $(ARGS) $(TRACES)
 
 bench-churn:
 	@bin/setup test

@@ -1,0 +1,68 @@
+"""Whether the controller holds the looks of all sources to the budget: all traces at once, on one clock.
+
+Each trace is moved by whole days, so that its hours stay, and begins anew when it ends.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from actors.settings import Settings
+from actors.source.price import Price, first_guess, moved
+from bench.cadence_policies import Product
+from bench.cadence_traces import CEILING, DAY, MEAN, Trace
+
+TICK = 60.0
+DAYS = 8
+SETTLING = 1.0
+"""Days after the start that are not counted."""
+WEEK = 7 * DAY
+
+
+def controlled(traces: Sequence[Trace]) -> dict[str, float]:
+    """Return how far the looks of a day were off the budget, as a part of it: over all days, and on the worst."""
+    target = len(traces) / MEAN
+    price = Price(first_guess(len(traces), target, CEILING), Settings().cadence_evenness)
+    watchers = [Product(price) for _ in traces]
+    rng = random.Random(1)
+    queue = [(rng.random() * MEAN, number) for number in range(len(traces))]
+    heapq.heapify(queue)
+    last = [0.0] * len(traces)
+    waits = [MEAN] * len(traces)
+    looks = [0] * DAYS
+    tick = 0.0
+    while queue[0][0] < DAYS * DAY:
+        now, number = heapq.heappop(queue)
+        while tick + TICK <= now:
+            tick += TICK
+            price = Price(moved(price.value, sum(1 / wait for wait in waits), target, TICK), price.exponent)
+        watcher, trace = watchers[number], traces[number]
+        watcher.price = price
+        wait = watcher.wait(_moment(trace, now), _found(trace, last[number], now), now - last[number], rng.random())
+        looks[int(now // DAY)] += 1
+        last[number], waits[number] = now, wait
+        heapq.heappush(queue, (now + wait, number))
+    counted = [count / (target * DAY) - 1 for count in looks[int(SETTLING) :]]
+    return {"in all": abs(sum(counted) / len(counted)), "worst day": max(abs(miss) for miss in counted)}
+
+
+def _moment(trace: Trace, now: float) -> float:
+    """Return the moment on the common clock that `now` seconds from the beginning of the run are for a trace."""
+    return trace.start // WEEK * WEEK + now
+
+
+def _found(trace: Trace, since: float, now: float) -> list[float]:
+    """Return the moments of a trace's changes in between, the trace repeated as often as needed."""
+    length = max(DAY, (trace.end - trace.start) // DAY * DAY)
+    start, found = trace.start // WEEK * WEEK, []
+    lap = int(since // length)
+    while lap * length <= now:
+        shift = lap * length + start - trace.start // DAY * DAY
+        low = bisect_right(trace.events, start + since - shift)
+        high = bisect_right(trace.events, start + now - shift)
+        found += [at + shift for at in trace.events[low:high]]
+        lap += 1
+    return found if trace.dated or not found else [start + (since + now) / 2]
