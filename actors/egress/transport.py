@@ -71,7 +71,7 @@ async def _send(pool: httpcore.AsyncConnectionPool, url: Url, request: httpx.Req
             scheme=url.scheme.encode(), host=host.encode(), port=url.port, target=url.target.encode("ascii")
         ),
         headers=request.headers.raw,
-        content=request.stream,
+        content=_Body(request.content),
     )
     try:
         return await pool.handle_async_request(wire)
@@ -79,6 +79,21 @@ async def _send(pool: httpcore.AsyncConnectionPool, url: Url, request: httpx.Req
         raise ValueError(f"this request can't be sent: {error}") from None
     except httpcore.RemoteProtocolError as error:
         raise _broken(error) from None
+
+
+class _Body:
+    """A request's body in one part. The libraries' own are async generators, which a cancellation leaves half-way."""
+
+    def __init__(self, content: bytes) -> None:
+        self._parts = [content] if content else []
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self._parts:
+            raise StopAsyncIteration
+        return self._parts.pop()
 
 
 class _Stale(LookFailed):

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 
 import pytest
 
 from sanderling.simulation.planted import PLANTS, Plant
-from sanderling.simulation.program import SERVICE, Fault, Program, draw
+from sanderling.simulation.program import Program, draw
 from sanderling.simulation.run import simulate_program
 
+TRIES = 8
+"""Seeds tried for one bug. The first finds it today; a change of the product deals every seed other cards."""
 
-def crashing(seed: str, *, sources: int = 4, point_crash: float = 0.05) -> Program:
-    return draw(seed, days=0.5, sources=sources, point_crash=point_crash)
 
-
-def full_disk_at_the_last_entry() -> Program:
-    """Cut down by hand: nothing goes wrong but the disk, just when a feed publishes for the last time."""
-    program = crashing("0")
-    last = program.origins[0].texts[-1].at
-    return replace(program, faults=(Fault(last - 60, 5400, "disk full", SERVICE),), endings=(), point_crash=0.0)
+def crashing(seed: str, *, sources: int = 4, point_crash: float = 0.05) -> Iterator[Program]:
+    for again in range(TRIES):
+        drawn = f"{seed}/{again}" if again else seed
+        yield draw(drawn, days=0.5, sources=sources, point_crash=point_crash)
 
 
 FOUND_BY = {
-    "acknowledged_before_the_commit": full_disk_at_the_last_entry(),
+    "acknowledged_before_the_commit": crashing("141", sources=10, point_crash=0.02),
     "minted_before_the_commit": crashing("0"),
     "state_and_events_in_two_commits": crashing("0"),
     "ids_by_the_wall_clock": crashing("0"),
@@ -35,7 +33,7 @@ FOUND_BY = {
     "matches_after_the_cursor": crashing("2"),
     "given_up_after_two": crashing("5"),
 }
-"""bug: the program that finds it."""
+"""bug: the programs that find it, the likeliest first."""
 
 SAYS = {
     "ids_by_the_wall_clock": "ids increase in commit order",
@@ -48,12 +46,11 @@ SAYS = {
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 def test_a_planted_bug_is_found(plant: Plant) -> None:
+    broken: set[str] = set()
     with plant():
-        result = simulate_program(FOUND_BY[plant.__name__], patience=6 * 3600)
-    broken = {violation.promise for violation in result.violations}
+        for program in FOUND_BY[plant.__name__]:
+            broken |= {violation.promise for violation in simulate_program(program, patience=6 * 3600).violations}
+            if broken and SAYS.get(plant.__name__) in (None, *broken):
+                break
     assert broken
     assert SAYS.get(plant.__name__) in (None, *broken)
-
-
-def test_the_program_that_was_cut_down_by_hand_breaks_nothing_without_its_bug() -> None:
-    assert simulate_program(full_disk_at_the_last_entry(), patience=6 * 3600).violations == []
