@@ -48,7 +48,11 @@ class Settings:
     cadence_floor: float = _setting(60.0, "Shortest time between two looks at a source.", "s", 1, 3600)
     cadence_ceiling: float = _setting(2700.0, "Longest time between two looks at a source.", "s", 60, 3600)
     cadence_evenness: float = _setting(
-        0.6, "Whose changes count: 0 all changes alike, busy sources first; 1 all sources alike, busy or quiet.", "", 0, 1
+        0.6,
+        "Whose changes count: 0 all changes alike, busy sources first; 1 all sources alike, busy or quiet.",
+        "",
+        0,
+        1,
     )
     looks_per_second: float = _setting(
         10.0, "Looks a second at all sources together; when they want more, each waits longer.", "1/s", 0.01, 10_000

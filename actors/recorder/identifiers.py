@@ -17,8 +17,10 @@ _FRESH_BITS = 8
 
 
 class Identifiers:
-    """Mints positions and ids; `bits(n)` gives n random bits. Called only inside the engine's transaction, so order of minting is order of
-    commit."""
+    """Mints positions and ids; `bits(n)` gives n random bits.
+
+    Called only inside the engine's transaction, so order of minting is order of commit.
+    """
 
     def __init__(self, now: Callable[[], Millis], bits: Callable[[int], int]) -> None:
         self._now = now

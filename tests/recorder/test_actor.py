@@ -219,7 +219,9 @@ async def test_a_crash_between_receiving_and_committing_leaves_the_sender_unansw
         assert await bench.titles() == []
 
 
-async def test_events_committed_just_before_a_crash_reach_live_readers_after_the_restart(autojump_clock: object) -> None:
+async def test_events_committed_just_before_a_crash_reach_live_readers_after_the_restart(
+    autojump_clock: object,
+) -> None:
     async with running() as bench:
         reach = bench.recorder._world.reach
 

@@ -18,10 +18,24 @@ def wire(**changes: object) -> dict[str, object]:
 
 
 def test_an_event_carries_every_field_of_the_contract() -> None:
-    required = (
-        "$schema id source_id source_type source_url url title author content content_hash simhash tags "
-        "published_at fetched_at emitted_at schema_version"
-    ).split()
+    required = [
+        "$schema",
+        "id",
+        "source_id",
+        "source_type",
+        "source_url",
+        "url",
+        "title",
+        "author",
+        "content",
+        "content_hash",
+        "simhash",
+        "tags",
+        "published_at",
+        "fetched_at",
+        "emitted_at",
+        "schema_version",
+    ]
     assert set(wire()) == set(required)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import random
 from uuid import UUID
 
@@ -21,8 +22,8 @@ def identifiers(clock: list[int]) -> Identifiers:
 def test_ids_rise_strictly_however_the_clock_jumps(clock: list[int]) -> None:
     mint = identifiers(clock)
     minted = [mint.mint() for _ in range(100)]
-    assert all(a < b for a, b in zip(minted, minted[1:], strict=False))
-    assert all(a[1] < b[1] for a, b in zip(minted, minted[1:], strict=False))
+    assert all(a < b for a, b in itertools.pairwise(minted))
+    assert all(a[1] < b[1] for a, b in itertools.pairwise(minted))
 
 
 @given(moments)
