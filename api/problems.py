@@ -16,7 +16,6 @@ from msgspec import UNSET, Struct, UnsetType, field, json
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from actors import errors
-from actors.query import QueryError
 from storage.errors import DiskFull, Fenced, Unavailable
 from supervision import Stopping, Unanswered
 
@@ -173,7 +172,6 @@ TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
     (errors.Conflict, lambda e: Refusal("conflict", e.detail)),
     (errors.TooSoon, lambda e: _later("rate-limited", e.detail, e.retry_after)),
     (errors.Overloaded, lambda e: _later("unavailable", e.detail, e.retry_after)),
-    (QueryError, lambda e: invalid("body.filter_query", f"{e.reason} (at character {e.position})")),
     (Unanswered, lambda e: _later("unavailable", _BUSY, 5)),
     (Stopping, lambda e: _later("unavailable", "The service is stopping.", 5)),
     (trio.TooSlowError, lambda e: _later("unavailable", _BUSY, 5)),

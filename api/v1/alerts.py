@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound, Overloaded, Unprocessable
 from actors.messages import AlertsChanged
-from actors.query import UnknownLanguage, parse
+from actors.query import QueryError, UnknownLanguage, parse
 from actors.world import World
 from api.pagination import decode_cursor, encode_cursor, next_link
 from api.problems import invalid
@@ -48,11 +48,13 @@ def path_id(call: Call, noun: str) -> str:
 
 
 def _check_query(query: str, language: str) -> None:
-    """Raise QueryError (400 with the position), Unprocessable."""
+    """Raise Refusal (400 with the position), Unprocessable."""
     try:
         parse(query, language)
     except UnknownLanguage as error:
         raise Unprocessable(str(error), "body.language", language) from None
+    except QueryError as error:
+        raise invalid("body.filter_query", f"{error.reason} (at character {error.position})", query) from None
 
 
 async def _sources(call: Call, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
