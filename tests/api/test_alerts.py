@@ -125,7 +125,7 @@ async def test_a_query_that_cannot_be_read_is_400_with_its_position(
         assert answer.status_code == 400
         (error,) = answer.json()["errors"]
         assert (error["location"], f"(at character {position})" in error["message"]) == ("body.filter_query", True)
-        assert error["value"] == query
+        assert error["value"] and query.startswith(error["value"])
 
 
 @pytest.mark.parametrize(
