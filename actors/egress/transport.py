@@ -96,23 +96,6 @@ class _Body:
         return self._parts.pop()
 
 
-class _Whole:
-    """A body in one part. httpx and httpcore would make generators of it, and one that a cancelled request leaves half
-    way is left to the garbage collector.
-    """
-
-    def __init__(self, content: bytes) -> None:
-        self._parts = iter((content,))
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self
-
-    async def __anext__(self) -> bytes:
-        for part in self._parts:
-            return part
-        raise StopAsyncIteration
-
-
 class _Stale(LookFailed):
     """An idle connection turned out to be closed; whatever was sent on it has not been answered."""
 
