@@ -25,8 +25,8 @@ def names() -> list[str]:
 
 def cells(row: Mapping[str, Any]) -> list[str]:
     """Return a row as texts, in the order of the columns."""
-    ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
-    return [row["figure"], row["goal"], row["limit"], row["ours"], ratio, "yes" if row["met"] else "NO"]
+    ratio = "" if row["ratio"] is None else f"{float(row['ratio']):.2f}"
+    return [*(str(row[name]) for name in COLUMNS[:4]), ratio, "yes" if row["met"] else "NO"]
 
 
 def markdown(rows: list[list[str]]) -> str:
