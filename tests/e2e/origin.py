@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
 import trio
 from hypercorn.config import Config
 from hypercorn.trio import serve
@@ -19,6 +22,7 @@ class Origin:
         self.paragraphs: list[str] = [PARAGRAPH, f"Nothing else has been seen. {PARAGRAPH}"]
         self.place = ""
         self.looks = 0
+        self._began = datetime.now(UTC)
         self._frames: list[str] = []
         self._more = trio.Event()
         self.app = QuartTrio("origin", static_folder=None)
@@ -43,12 +47,15 @@ class Origin:
 
     async def _feed(self) -> Response:
         self.looks += 1
-        items = "".join(
-            f"<item><title>{title}</title><guid>{title}</guid><description>About {title}.</description></item>"
-            for title in reversed(self.items)
-        )
+        items = "".join(self._item(number, title) for number, title in reversed(list(enumerate(self.items))))
         body = f'<rss version="2.0"><channel><title>Notes</title>{items}</channel></rss>'
         return Response(body, content_type="text/html")  # a lie, as real servers tell it: the body decides
+
+    def _item(self, number: int, title: str) -> str:
+        """An item with a date of its own: many new ones at once are then news, and no feed that has moved."""
+        date = format_datetime(self._began + timedelta(seconds=number))
+        what = f"<title>{title}</title><guid>{title}</guid><description>About {title}.</description>"
+        return f"<item>{what}<pubDate>{date}</pubDate></item>"
 
     async def _page(self) -> Response:
         text = "".join(f"<p>{paragraph}</p>" for paragraph in self.paragraphs)
