@@ -49,6 +49,20 @@ class FrameRequest(Struct, frozen=True):
     url: str
 
 
+class Withheld(Struct, frozen=True):
+    """A block that came or went and was not told, or counted for little: why, in words that a user reads.
+
+    text: the block, at most 200 characters. rule: "it changed in earlier looks too", "furniture: footer",
+    "below the last paragraph", ... key: the block's key, by which feedback can name it. score: what it weighed.
+    """
+
+    text: str
+    rule: str
+    key: str
+    came: bool
+    score: float = 0.0
+
+
 class PageLook(Struct, frozen=True):
     """One look at a page, read and judged.
 
@@ -71,3 +85,4 @@ class PageLook(Struct, frozen=True):
     truncated: bool = False
     diff: Diff | None = None
     delta: Delta | None = None
+    withheld: tuple[Withheld, ...] = ()

@@ -94,7 +94,31 @@ def figures_and_digests(db: Database) -> None:
         db.conn.execute(statement)
 
 
-STEPS: Sequence[Step] = (first, figures_and_digests)
+_BINS_AND_CALLS = (
+    # token: the unguessable part of the capture address.
+    """CREATE TABLE bin(
+        id TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+    ) STRICT""",
+    # number: counts a bin's captures; the newest 100 are kept.
+    """CREATE TABLE capture(
+        bin TEXT NOT NULL REFERENCES bin(id) ON DELETE CASCADE, number INTEGER NOT NULL, body BLOB NOT NULL,
+        PRIMARY KEY(bin, number)
+    ) STRICT, WITHOUT ROWID""",
+    # Answers kept for an Idempotency-Key: who asked with which key, what was asked (a hash), what was answered.
+    """CREATE TABLE call(
+        key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at INTEGER NOT NULL, answer BLOB
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX call_at ON call(at)",
+)
+
+
+def bins_and_calls(db: Database) -> None:
+    """Webhook bins with what they captured, and the answers of calls that may be repeated."""
+    for statement in _BINS_AND_CALLS:
+        db.conn.execute(statement)
+
+
+STEPS: Sequence[Step] = (first, figures_and_digests, bins_and_calls)
 
 
 def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> int:
