@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from sanderling.simulation.clients import AddedSource, Taken
-from sanderling.simulation.origins import Receipt, Seen
+from sanderling.simulation.origins.receiver import Receipt
+from sanderling.simulation.origins.server import Seen
 from sanderling.simulation.program import SERVICE, OriginPlan, Program
 
 

@@ -18,13 +18,19 @@ from actors.settings import Settings
 from api import streams
 from api.server import front
 from sanderling.keys import make_key
-from sanderling.simulation import oracle, scheduling
+from sanderling.simulation import scheduling
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Service, StreamClient, User
 from sanderling.simulation.facts import Facts, Logged
 from sanderling.simulation.network import SimNetwork
-from sanderling.simulation.oracle import Violation
-from sanderling.simulation.origins import EPOCH, FeedOrigin, HookOrigin, Origin, PageOrigin, PushOrigin
+from sanderling.simulation.oracle.owed import owed
+from sanderling.simulation.oracle.promises import Violation, judge
+from sanderling.simulation.origins.feeds import FeedOrigin
+from sanderling.simulation.origins.pages import PageOrigin
+from sanderling.simulation.origins.push import PushOrigin
+from sanderling.simulation.origins.receiver import HookOrigin
+from sanderling.simulation.origins.server import Origin
+from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import ALERT_WORD, DAY, HOOK, SERVICE, Program
 from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
@@ -73,7 +79,7 @@ def simulate_program(
     except scheduling.Stuck as error:
         facts = simulation.gather()
         facts.deaf.append(str(error))
-    violations = oracle.judge(facts)
+    violations = judge(facts)
     return Result(program, facts, violations, trace.digest, trace.counts, trace.lines, facts.ends)
 
 
@@ -232,7 +238,7 @@ class _Simulation:
         self._trace.note("world", "has come to rest", owed=len(self._facts.overdue))
 
     def _owed(self) -> list[str]:
-        return list(oracle.owed(self.gather()))
+        return list(owed(self.gather()))
 
     async def _stop(self) -> None:
         self._over = True

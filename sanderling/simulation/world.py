@@ -20,7 +20,7 @@ from actors.world import World
 from sanderling.simulation.chances import chance
 from sanderling.simulation.facts import LifeSpan
 from sanderling.simulation.network import SimListener, SimNetwork
-from sanderling.simulation.origins import EPOCH
+from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import CALM, SERVICE, Program
 from sanderling.simulation.trace import Trace
 from storage.interface import Storage

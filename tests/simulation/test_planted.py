@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sanderling.simulation.planted import PLANTS, Plant
+from sanderling.simulation.planted.catalogue import PLANTS, Plant
 from sanderling.simulation.program import Program, draw
 from sanderling.simulation.run import simulate_program
 

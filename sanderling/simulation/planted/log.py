@@ -1,33 +1,20 @@
-"""Bugs that are put into the product on purpose: a simulation that can't find them proves nothing.
-
-Each replaces one attribute of the product by a plausible wrong version. `tests/simulation/test_planted.py` names
-a seed for each that finds it.
-"""
+"""Bugs of the recorder and of the log that it writes."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from actors.delivery import schedule
-from actors.delivery.schedule import Answer
 from actors.messages import Record, RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.recorder.identifiers import Identifiers
-from api.reader import Reader
 from storage.interface import Lease, Mint, Stamp
 from storage.memory.log import MemoryLog
-from storage.memory.work import MemoryWork
-from storage.records.delivery import Match
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, id_of
 from storage.records.source import Harvest
-from storage.tail import Recent, Tail
-
-Plant = Callable[[], AbstractContextManager[Any]]
 
 
 def acknowledged_before_the_commit() -> AbstractContextManager[Any]:
@@ -100,35 +87,6 @@ def ids_by_the_wall_clock() -> Iterator[None]:
         yield
 
 
-def resumes_with_the_last_event() -> AbstractContextManager[Any]:
-    """A stream that is resumed repeats the event that its cursor names."""
-    right = Reader.__init__
-
-    def wrong(self: Reader, *args: Any, **kwargs: Any) -> None:
-        right(self, *args, **kwargs)
-        self.cursor = Seq(max(0, self.cursor - 1))
-
-    return patch.object(Reader, "__init__", wrong)
-
-
-def live_without_replay() -> AbstractContextManager[Any]:
-    """A reader whose cursor is older than the ring goes live at once: what lies between is never read."""
-
-    async def wrong(self: Reader) -> None:
-        self.cursor = self._tail.head
-
-    return patch.object(Reader, "_read_page", wrong)
-
-
-def spins_behind_the_ring() -> AbstractContextManager[Any]:
-    """A reader whose cursor is older than the ring is told that there is nothing, and asks again at once."""
-
-    def wrong(self: Tail, after: Seq) -> Sequence[Recent] | None:
-        return () if after >= self._head else self._ring[bisect_right(self._keys, after) :]
-
-    return patch.object(Tail, "since", wrong)
-
-
 def unseen_stays_unseen() -> AbstractContextManager[Any]:
     """What the recorder committed just before it crashed is never shown to live readers."""
 
@@ -136,50 +94,3 @@ def unseen_stays_unseen() -> AbstractContextManager[Any]:
         return None
 
     return patch.object(Recorder, "_show_unseen", wrong)
-
-
-def claimed_for_ever() -> AbstractContextManager[Any]:
-    """Deliveries that were under way at a crash stay claimed by the dead life."""
-
-    async def wrong(self: MemoryWork, lease: Lease) -> int:
-        return 0
-
-    return patch.object(MemoryWork, "release", wrong)
-
-
-def matches_after_the_cursor() -> AbstractContextManager[Any]:
-    """The matcher's cursor is durable before the rows that its step caused."""
-    right = MemoryWork.advance
-
-    async def wrong(  # noqa: PLR0917  # as the method that it stands for
-        self: MemoryWork, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease
-    ) -> None:
-        await right(self, name, expect, to, (), lease)
-        if matches:
-            await right(self, name, to, to, matches, lease)
-
-    return patch.object(MemoryWork, "advance", wrong)
-
-
-def given_up_after_two() -> AbstractContextManager[Any]:
-    """A delivery is given up after its second failure."""
-
-    def wrong(answer: Answer, attempt: int) -> str:
-        return "sent" if answer.delivered else "given_up" if attempt >= 2 else "retry"
-
-    return patch.object(schedule, "verdict", wrong)
-
-
-PLANTS: tuple[Plant, ...] = (
-    acknowledged_before_the_commit,
-    minted_before_the_commit,
-    state_and_events_in_two_commits,
-    ids_by_the_wall_clock,
-    resumes_with_the_last_event,
-    live_without_replay,
-    spins_behind_the_ring,
-    unseen_stays_unseen,
-    claimed_for_ever,
-    matches_after_the_cursor,
-    given_up_after_two,
-)

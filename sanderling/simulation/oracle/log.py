@@ -1,0 +1,78 @@
+"""What the log promises."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from nacl.exceptions import BadSignatureError
+from nacl.signing import VerifyKey
+
+from sanderling.simulation.clients import position
+from sanderling.simulation.facts import Facts
+from sanderling.simulation.origins.texts import link
+from sanderling.simulation.program import ALERT_WORD
+
+
+def twice(facts: Facts) -> Iterator[str]:
+    """Nothing is told twice."""
+    for plan in facts.program.origins:
+        if plan.tier == "html":
+            continue
+        for url, times in Counter(logged.event["url"] for logged in facts.of(plan)).items():
+            if times > 1:
+                yield f"{url} is in the log {times} times"
+
+
+def invented(facts: Facts) -> Iterator[str]:
+    """Nothing is told that was not published, nor a frame that nobody wants."""
+    for plan in facts.program.origins:
+        known = {link(plan, number) for number in range(len(plan.texts))}
+        if plan.tier != "html":
+            yield from (f"{e.event['url']} was never published" for e in facts.of(plan) if e.event["url"] not in known)
+        if plan.tier == "push":
+            unwanted = (e for e in facts.of(plan) if ALERT_WORD not in e.event["content"].lower())
+            yield from (f"{e.event['url']} matches no alert" for e in unwanted)
+
+
+def order(facts: Facts) -> Iterator[str]:
+    """Ids increase in commit order, and name their position."""
+    for before, after in zip(facts.log, facts.log[1:], strict=False):
+        if after.seq <= before.seq or after.event["id"] <= before.event["id"]:
+            yield f"{after.event['id']} comes after {before.event['id']}"
+    for logged in facts.log:
+        if position(logged.event["id"]) != logged.seq:
+            yield f"{logged.event['id']} does not name its position {logged.seq}"
+
+
+def signed(facts: Facts) -> Iterator[str]:
+    """Every event verifies with a published key."""
+    if facts.jwks is None:
+        yield "no key set was given"
+        return
+    keys = {key["kid"]: VerifyKey(_unbase(key["x"])) for key in facts.jwks["keys"]}
+    for logged in facts.log:
+        fault = _signature_fault(dict(logged.event), keys)
+        if fault:
+            yield f"{logged.event['id']}: {fault}"
+
+
+def _signature_fault(event: dict[str, Any], keys: dict[str, VerifyKey]) -> str:
+    signature = event.pop("signature", "")
+    key = keys.get(event.get("key_id", ""))
+    if key is None:
+        return "signed with a key that is not published"
+    # Without floats and with ASCII names, sorted compact JSON is the RFC 8785 form.
+    canonical = json.dumps(event, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    try:
+        key.verify(canonical, _unbase(signature))
+    except (BadSignatureError, ValueError):
+        return "the signature is wrong"
+    return ""
+
+
+def _unbase(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

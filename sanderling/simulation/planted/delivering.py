@@ -1,0 +1,47 @@
+"""Bugs between the log and a receiver: the matcher, the outbox, the deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+from actors.delivery import schedule
+from actors.delivery.schedule import Answer
+from storage.interface import Lease
+from storage.memory.work import MemoryWork
+from storage.records.delivery import Match
+from storage.records.identity import Seq
+
+
+def claimed_for_ever() -> AbstractContextManager[Any]:
+    """Deliveries that were under way at a crash stay claimed by the dead life."""
+
+    async def wrong(self: MemoryWork, lease: Lease) -> int:
+        return 0
+
+    return patch.object(MemoryWork, "release", wrong)
+
+
+def matches_after_the_cursor() -> AbstractContextManager[Any]:
+    """The matcher's cursor is durable before the rows that its step caused."""
+    right = MemoryWork.advance
+
+    async def wrong(  # noqa: PLR0917  # as the method that it stands for
+        self: MemoryWork, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease
+    ) -> None:
+        await right(self, name, expect, to, (), lease)
+        if matches:
+            await right(self, name, to, to, matches, lease)
+
+    return patch.object(MemoryWork, "advance", wrong)
+
+
+def given_up_after_two() -> AbstractContextManager[Any]:
+    """A delivery is given up after its second failure."""
+
+    def wrong(answer: Answer, attempt: int) -> str:
+        return "sent" if answer.delivered else "given_up" if attempt >= 2 else "retry"
+
+    return patch.object(schedule, "verdict", wrong)
