@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
@@ -29,7 +29,7 @@ class Doors:
     registry: Mailbox[RegistryMessage]
     matcher: Mailbox[MatcherMessage]
     destination: Callable[[str], Mailbox[DestinationMessage] | None]
-    jwks: Callable[[], bytes]
+    jwks: Callable[[], Awaitable[bytes]]
     readiness: Callable[[], Mapping[str, str]]
     tree: Callable[[], Sequence[object]]
     draining: Callable[[], bool]

@@ -21,7 +21,8 @@ from actors.messages import MatcherMessage, RecorderMessage, RegistryMessage
 from actors.pruner import Pruner
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
-from actors.signatures.event import Signer, jwks, new_signing_key
+from actors.signatures.event import new_signing_key
+from actors.signing import SigningKeys
 from actors.source.admission import Admission
 from actors.source.ports import Ports
 from actors.source.registry import Registry
@@ -91,10 +92,11 @@ class System:
             "sources", chance=world.chance("supervision/sources"), alarm=partial(_alarm, world)
         )
         self.registry = Registry(self._ports(), self.sources, self.registry_box)
-        self.doors = self._doors(keys)
+        signing = SigningKeys(storage, keys)
+        self.doors = self._doors(signing)
         self.supervisor = Supervisor(
             "sanderling",
-            [*self._children(Signer(keys[0])), *front(self.doors)],
+            [*self._children(signing), *front(self.doors)],
             strategy=Strategy.REST_FOR_ONE,
             intensity=3,
             period=60.0,
@@ -103,12 +105,12 @@ class System:
             steps=steps,
         )
 
-    def _children(self, signer: Signer) -> Sequence[ChildSpec]:
+    def _children(self, signing: SigningKeys) -> Sequence[ChildSpec]:
         """Return the tree in start order, all but the front end."""
         recorder = Recorder(
             world=self._world,
             storage=self._storage,
-            signer=signer,
+            signing=signing,
             base_url=self._settings.public_url(),
             mailbox=self.recorder_box,
             matcher=self.matcher_box,
@@ -145,7 +147,7 @@ class System:
             trio.CapacityLimiter(self._settings.looks_at_once),
         )
 
-    def _doors(self, keys: Sequence[SigningKey]) -> Doors:
+    def _doors(self, signing: SigningKeys) -> Doors:
         return Doors(
             world=self._world,
             settings=self._settings,
@@ -153,7 +155,7 @@ class System:
             registry=self.registry_box,
             matcher=self.matcher_box,
             destination=self.deliveries.mailbox,
-            jwks=lambda: jwks(keys),
+            jwks=signing.published,
             readiness=self.readiness,
             tree=self.supervisor_rows,
             draining=lambda: self._stopping,

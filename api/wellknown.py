@@ -35,7 +35,8 @@ _PAGE = """<!doctype html>
 
 async def jwks(call: Call) -> Answer:
     """Return the public keys that events are signed with (RFC 7517)."""
-    return Answer(call.doors.jwks(), media="application/jwk-set+json", headers={"Cache-Control": "public, max-age=300"})
+    headers = {"Cache-Control": "public, max-age=300"}
+    return Answer(await call.doors.jwks(), media="application/jwk-set+json", headers=headers)
 
 
 async def healthz(call: Call) -> Answer:

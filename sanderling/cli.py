@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from actors.settings import Settings, meaning
-from sanderling.environment import Loaded, environ, flag, load, variable
+from actors.settings import Settings
+from sanderling.commands import signing
+from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import client_flags, loaded, settings_flags
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 INTERRUPTED = 130
 """What shells call the end by Ctrl-C."""
 EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
-URL_HELP = "The service's address.  [default: SANDERLING_URL, else http://127.0.0.1:8080]"
-KEY_HELP = "A file that holds the API key.  [default: the variable SANDERLING_KEY]"
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -56,25 +55,6 @@ def _innermost(error: BaseException) -> BaseException:
     return error
 
 
-def _settings_flags(*names: str) -> Callable[[Command], Command]:
-    """Give a command a flag for each of these settings, as the table describes them."""
-
-    def add(command: Command) -> Command:
-        for item in reversed([item for item in fields(Settings) if item.name in names]):
-            says = meaning(item)
-            default = ",".join(item.default) if isinstance(item.default, tuple) else item.default
-            tail = f"{default} {says.unit}".strip() or "none"
-            text = f"{says.says}  [{variable(item.name)}; default: {tail}]"
-            command = click.option(flag(item.name), item.name, metavar="VALUE", help=text)(command)
-        return click.option("--config", metavar="FILE", help="A TOML file of settings.  [SANDERLING_CONFIG]")(command)
-
-    return add
-
-
-def _loaded(config: str | None, flags: dict[str, str | None]) -> Loaded:
-    return load({name: text for name, text in flags.items() if text is not None}, environ(), config)
-
-
 class Tidy(click.Command):
     """A command whose everyday settings come first in its help, and the rest under a heading of their own."""
 
@@ -103,7 +83,7 @@ def main() -> None:
 
 
 @main.command(cls=Tidy)
-@_settings_flags(*(item.name for item in fields(Settings)))
+@settings_flags(*(item.name for item in fields(Settings)))
 def serve(config: str | None, **flags: str | None) -> int:
     """Run the service until SIGTERM or Ctrl-C.
 
@@ -111,21 +91,25 @@ def serve(config: str | None, **flags: str | None) -> int:
     sanderling serve --port 9000 --data /var/lib/sanderling
     SANDERLING_ALLOW_NETWORKS=192.168.0.0/16 sanderling serve
     """
-    loaded = _loaded(config, flags)
+    found = loaded(config, flags)
     from sanderling.serve import serve as run_service
 
-    return run_service(loaded.settings)
+    return run_service(found.settings)
 
 
 @main.group()
 def keys() -> None:
-    """Make, list and revoke API keys, also beside a running service."""
+    """Make, list and revoke API keys, and rotate the key that signs events; also beside a running service."""
+
+
+keys.add_command(signing.listed)
+keys.add_command(signing.rotate)
 
 
 @keys.command("create")
 @click.option("--name", required=True, help="What will use the key.")
 @click.option("--scope", "scopes", required=True, multiple=True, help="What it may do; repeatable.")
-@_settings_flags("data")
+@settings_flags("data")
 def keys_create(config: str | None, name: str, scopes: tuple[str, ...], **flags: str | None) -> int:
     """Make a key. It is shown once: the last line of the output is the key alone.
 
@@ -135,32 +119,32 @@ def keys_create(config: str | None, name: str, scopes: tuple[str, ...], **flags:
     """
     from sanderling import keyring
 
-    created, plaintext = keyring.create(_loaded(config, flags).settings, name, scopes)
+    created, plaintext = keyring.create(loaded(config, flags).settings, name, scopes)
     click.echo(f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:", err=True)
     click.echo(plaintext)
     return Exit.WELL
 
 
 @keys.command("list")
-@_settings_flags("data")
+@settings_flags("data")
 def keys_list(config: str | None, **flags: str | None) -> int:
     """List all keys: their beginnings, names, scopes and last use."""
     from sanderling import keyring
     from sanderling.keys import key_lines
 
-    for line in key_lines(keyring.every(_loaded(config, flags).settings)):
+    for line in key_lines(keyring.every(loaded(config, flags).settings)):
         click.echo(line)
     return Exit.WELL
 
 
 @keys.command("revoke")
 @click.argument("key")
-@_settings_flags("data")
+@settings_flags("data")
 def keys_revoke(config: str | None, key: str, **flags: str | None) -> int:
     """Revoke a KEY, named by its id, its name or its beginning. The very next request with it gets 401."""
     from sanderling import keyring
 
-    revoked = keyring.revoke(_loaded(config, flags).settings, key)
+    revoked = keyring.revoke(loaded(config, flags).settings, key)
     click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
     return Exit.WELL
 
@@ -170,18 +154,13 @@ def sources() -> None:
     """Add and list watched URLs, through the running service."""
 
 
-def _client_flags(command: Command) -> Command:
-    command = click.option("--key-file", metavar="FILE", help=KEY_HELP)(command)
-    return click.option("--url", "service", metavar="URL", help=URL_HELP)(command)
-
-
 @sources.command("add")
 @click.argument("url")
 @click.option("--type", "kind", type=click.Choice(["push", "feed", "html"]), help="Overrides detection.")
 @click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
 @click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
-@_client_flags
+@client_flags
 def sources_add(url: str, service: str | None, key_file: str | None, **asked: Any) -> int:
     """Watch a URL. Its type is detected, and the evidence shown.
 
@@ -196,7 +175,7 @@ def sources_add(url: str, service: str | None, key_file: str | None, **asked: An
 
 @sources.command("list")
 @click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
-@_client_flags
+@client_flags
 def sources_list(service: str | None, key_file: str | None, as_json: bool) -> int:
     """List the watched URLs, worst health first."""
     from sanderling import terminal
@@ -214,7 +193,7 @@ def sources_list(service: str | None, key_file: str | None, as_json: bool) -> in
 @click.option("--channel", help="Read this channel instead of the whole stream.")
 @click.option("--json", "as_json", is_flag=True, help="The events as they are, one a line.")
 @click.option("--count", type=click.IntRange(1), help="Stop after this many events.")
-@_client_flags
+@client_flags
 def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
     """Print events as they come, until Ctrl-C. After a cut it goes on where it was.
 
@@ -253,7 +232,7 @@ def simulate(seed: str, days: float, count: int, verbose: bool) -> int:
 @main.command(cls=Tidy)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="The reference page of all settings.")
-@_settings_flags(*(item.name for item in fields(Settings)))
+@settings_flags(*(item.name for item in fields(Settings)))
 def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
     """Show each setting's value and where it came from."""
     from sanderling import settings_page
@@ -261,8 +240,8 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
     if as_markdown:
         click.echo(settings_page.as_markdown(), nl=False)
         return Exit.WELL
-    loaded = _loaded(config, flags)
-    click.echo(settings_page.as_json(loaded) if as_json else settings_page.as_text(loaded))
+    found = loaded(config, flags)
+    click.echo(settings_page.as_json(found) if as_json else settings_page.as_text(found))
     return Exit.WELL
 
 

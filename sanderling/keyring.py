@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actors.settings import Settings
+from actors.signatures.event import new_signing_key
 from sanderling.data_folder import told_plainly
 from sanderling.keys import find_key, make_key
 from sanderling.real_world import entropy, wall
 from storage.records.identity import Millis
-from storage.records.key import ApiKey
+from storage.records.key import ApiKey, SigningKey
 from storage.sqlite.database import open_keys
 
 
@@ -28,6 +29,22 @@ def every(settings: Settings) -> Sequence[ApiKey]:
     folder = Path(settings.data)
     with told_plainly(folder), open_keys(folder) as keys:
         return keys.all()
+
+
+def signing(settings: Settings) -> Sequence[SigningKey]:
+    """Return the keys that sign events, the active one first; none before the first start."""
+    folder = Path(settings.data)
+    with told_plainly(folder), open_keys(folder) as keys:
+        return keys.signing()
+
+
+def rotate_signing(settings: Settings) -> SigningKey:
+    """Make and store a key that signs from now on, and return it. A running server takes it with its next event."""
+    key = new_signing_key(entropy(32), Millis(int(wall() * 1000)))
+    folder = Path(settings.data)
+    with told_plainly(folder), open_keys(folder) as keys:
+        keys.add_signing(key)
+    return key
 
 
 def revoke(settings: Settings, word: str) -> ApiKey:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Millis, Seq, id_of, seq_at
-from storage.records.key import ApiKey
+from storage.records.key import ApiKey, SigningKey
 from storage.records.times import rfc3339
 
 SCOPES = (
@@ -67,6 +67,11 @@ def key_lines(keys: Sequence[ApiKey]) -> list[str]:
     ]
     wide = [max(len(row[column]) for row in rows) if rows else 0 for column in range(6)]
     return ["  ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(row)).rstrip() for row in rows]
+
+
+def signing_lines(keys: Sequence[SigningKey]) -> list[str]:
+    """Return one line a signing key for the terminal: its id, whether it signs, and since when it is there."""
+    return [f"{key.key_id}  {key.state:<7}  {rfc3339(key.created_at)}" for key in keys]
 
 
 def find_key(keys: Sequence[ApiKey], word: str) -> ApiKey:

@@ -119,6 +119,9 @@ class Keys(Protocol):
     async def signing(self) -> Sequence[SigningKey]:
         """Return all signing keys, the active one first."""
 
+    async def active_signing(self) -> str | None:
+        """Return the id of the active signing key. On the path of every batch of events: microseconds."""
+
     async def add_signing(self, key: SigningKey) -> None:
         """Add a signing key as the active one and retire the others."""
 

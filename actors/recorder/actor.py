@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Sequence
+from functools import partial
 
 import trio
 
@@ -19,6 +20,7 @@ from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, 
 from actors.recorder.event_builder import build
 from actors.recorder.identifiers import Identifiers
 from actors.signatures.event import Signer
+from actors.signing import SigningKeys
 from actors.world import World
 from storage.errors import DiskFull, StorageError
 from storage.interface import Storage
@@ -41,7 +43,7 @@ class Recorder:
         *,
         world: World,
         storage: Storage,
-        signer: Signer,
+        signing: SigningKeys,
         base_url: str,
         mailbox: Mailbox[RecorderMessage],
         matcher: Mailbox[MatcherMessage],
@@ -49,7 +51,7 @@ class Recorder:
     ) -> None:
         self._world = world
         self._storage = storage
-        self._signer = signer
+        self._signing = signing
         self._base_url = base_url
         self._mailbox = mailbox
         self._matcher = matcher
@@ -111,9 +113,10 @@ class Recorder:
 
     async def _append(self, records: Sequence[Record]) -> None:
         after = self._storage.tail.head
+        stamp = partial(self._stamp, await self._signing.signer())
         try:
             events = await self._storage.log.append(
-                [record.harvest for record in records], self._storage.lease, self._mint, self._stamp
+                [record.harvest for record in records], self._storage.lease, self._mint, stamp
             )
         except StorageError:
             raise
@@ -143,9 +146,9 @@ class Recorder:
             self._world.log("matcher.behind", after=after)
         await self._storage.tail.publish(events)
 
-    def _stamp(self, seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
+    def _stamp(self, signer: Signer, seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
         now = self._world.now()
-        return self._signer.sign(build(event_id, source, draft, self._base_url, now), now)
+        return signer.sign(build(event_id, source, draft, self._base_url, now), now)
 
 
 def acknowledge(records: Sequence[Record], events: Sequence[Stored]) -> None:

@@ -66,6 +66,10 @@ class MemoryKeys:
         """Return all signing keys; see Keys."""
         return sorted(self._disk.signing, key=lambda key: (key.state, -key.created_at, key.key_id))
 
+    async def active_signing(self) -> str | None:
+        """Return the active one's id; see Keys. Not a checkpoint."""
+        return next((key.key_id for key in self._disk.signing if key.state == "active"), None)
+
     async def add_signing(self, key: SigningKey) -> None:
         """Add the active signing key; see Keys."""
 

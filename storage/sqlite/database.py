@@ -16,13 +16,13 @@ import trio
 
 from storage.interface import Lease, Storage
 from storage.records.identity import START, Seq, millis_of
-from storage.records.key import ApiKey
+from storage.records.key import ApiKey, SigningKey
 from storage.records.times import rfc3339
 from storage.sqlite import scan
 from storage.sqlite.alerts import SqliteAlerts
 from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translated
 from storage.sqlite.folder import FolderLock, HeadMark, opening, prepare
-from storage.sqlite.keys import SqliteKeys, all_keys, delete_key, insert_key
+from storage.sqlite.keys import SqliteKeys, all_keys, all_signing, delete_key, insert_key, insert_signing
 from storage.sqlite.log import SqliteLog
 from storage.sqlite.migrations import STEPS, migrate, version_of
 from storage.sqlite.readers import Readers
@@ -168,6 +168,17 @@ class CommandKeys:
         """Delete a key; return whether there was one. A running server refuses it from the next request on."""
         with translated():
             return delete_key(self._connection, key_id)
+
+    def signing(self) -> Sequence[SigningKey]:
+        """Return all signing keys, the active one first."""
+        with translated():
+            return all_signing(self._connection)
+
+    def add_signing(self, key: SigningKey) -> None:
+        """Add a signing key as the active one; a running server signs with it from its next event on."""
+        with translated(), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            insert_signing(self._connection, key)
 
     def close(self) -> None:
         """Close the connection."""

@@ -23,6 +23,7 @@ _decode = msgspec.json.Decoder(ApiKey).decode
 _BY_HASH = "SELECT body, last_used_at FROM api_key WHERE sha256=?"
 _ALL = "SELECT body, last_used_at FROM api_key ORDER BY created_at, id"
 _SIGNING = "SELECT key_id, seed, created_at, state FROM signing_key ORDER BY state, created_at DESC, key_id"
+_ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
 class SqliteKeys:
@@ -71,17 +72,20 @@ class SqliteKeys:
 
     async def signing(self) -> Sequence[SigningKey]:
         """Return all signing keys; see Keys."""
-        rows = await self._readers.run(lambda connection: connection.execute(_SIGNING).fetchall())
-        return [SigningKey(*row) for row in rows]
+        return await self._readers.run(all_signing)
+
+    async def active_signing(self) -> str | None:
+        """Return the active one's id; see Keys. Not a checkpoint."""
+        with translated():
+            row = self._door.execute(_ACTIVE).fetchone()
+        return None if row is None else str(row[0])
 
     async def add_signing(self, key: SigningKey) -> None:
         """Add the active signing key; see Keys."""
 
         def job(transaction: Transaction) -> None:
             transaction.fence(self._lease)
-            transaction.execute("UPDATE signing_key SET state='retired'")
-            insert = "INSERT INTO signing_key(key_id, seed, created_at, state) VALUES(?,?,?,'active')"
-            transaction.execute(insert, (key.key_id, key.seed, key.created_at))
+            insert_signing(transaction.connection, key)
 
         await self._writer.submit(job)
 
@@ -100,6 +104,18 @@ def delete_key(connection: sqlite3.Connection, key_id: str) -> bool:
 def all_keys(connection: sqlite3.Connection) -> Sequence[ApiKey]:
     """Return all keys, oldest first."""
     return [_key(row) for row in connection.execute(_ALL).fetchall()]
+
+
+def all_signing(connection: sqlite3.Connection) -> Sequence[SigningKey]:
+    """Return all signing keys, the active one first."""
+    return [SigningKey(*row) for row in connection.execute(_SIGNING).fetchall()]
+
+
+def insert_signing(connection: sqlite3.Connection, key: SigningKey) -> None:
+    """Write a signing key as the active one and retire the others, inside a transaction that is open."""
+    connection.execute("UPDATE signing_key SET state='retired'")
+    insert = "INSERT INTO signing_key(key_id, seed, created_at, state) VALUES(?,?,?,'active')"
+    connection.execute(insert, (key.key_id, key.seed, key.created_at))
 
 
 def _key(row: tuple[bytes, int | None]) -> ApiKey:

@@ -64,8 +64,8 @@ async def test_the_first_start_makes_a_signing_key_and_the_next_one_keeps_it() -
     async with trio.open_nursery() as nursery:
         first = await a_system(nursery, disk, [])
         second = await a_system(nursery, disk, [])
-        assert first.doors.jwks() == second.doors.jwks()
-        assert b'"kty":"OKP"' in first.doors.jwks()
+        assert await first.doors.jwks() == await second.doors.jwks()
+        assert b'"kty":"OKP"' in await first.doors.jwks()
         assert len(disk.signing) == 1
 
 

@@ -340,12 +340,16 @@ def make_house(pair: StreamPair = memory_stream_pair, **settings: Any) -> House:
         registry=registry.mailbox,
         matcher=house.matcher.mailbox,
         destination=house.destinations.get,
-        jwks=lambda: b'{"keys":[]}',
+        jwks=_no_keys,
         readiness=lambda: house.readiness,
         tree=lambda: (),
         draining=lambda: house.draining,
     )
     return house
+
+
+async def _no_keys() -> bytes:
+    return b'{"keys":[]}'
 
 
 @asynccontextmanager

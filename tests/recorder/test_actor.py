@@ -13,7 +13,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, SaveStates
 from actors.recorder.actor import Recorder
-from actors.signatures.event import Signer, jwks, new_signing_key, verify
+from actors.signatures.event import jwks, new_signing_key, verify
+from actors.signing import SigningKeys
 from storage.errors import DiskFull
 from storage.interface import Storage
 from storage.memory import Disk, MemoryStorage
@@ -42,7 +43,7 @@ class Bench:
         self.recorder = Recorder(
             world=world,
             storage=self.storage,
-            signer=Signer(KEY),
+            signing=SigningKeys(self.storage, [KEY]),
             base_url=BASE_URL,
             mailbox=self.mailbox,
             matcher=self.matcher,
@@ -85,6 +86,19 @@ async def test_every_event_verifies_as_it_lies_in_the_log() -> None:
     async with running() as bench:
         (event,) = await bench.record(a_harvest(a_source_id(), "ärende \u2028 😀"))
         assert verify(event.body, jwks([KEY])).valid
+
+
+async def test_after_a_rotation_the_very_next_event_has_the_new_key_and_both_verify() -> None:
+    async with running() as bench:
+        signing = bench.recorder._signing
+        (before,) = await bench.record(a_harvest(a_source_id(), "before"))
+        new = new_signing_key(bytes([1]) * 32, NOW)
+        await bench.storage.keys.add_signing(KEY)
+        await bench.storage.keys.add_signing(new)
+        (after,) = await bench.record(a_harvest(a_source_id(), "after"))
+        published = await signing.published()
+        assert [verify(event.body, published).key_id for event in (before, after)] == [KEY.key_id, new.key_id]
+        assert all(verify(event.body, published).valid for event in (before, after))
 
 
 async def test_harvests_that_wait_are_committed_together_and_each_gets_its_own_events() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import fields
@@ -13,7 +14,7 @@ import trio
 from actors.settings import Settings
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
-from sanderling import cli
+from sanderling import cli, flags
 from sanderling.environment import flag
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keys import SCOPES
@@ -22,7 +23,8 @@ from tests.rules.source_files import ROOT
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cli, "environ", lambda: {"SANDERLING_DATA": str(tmp_path)})
+    for module in (cli, flags):
+        monkeypatch.setattr(module, "environ", lambda: {"SANDERLING_DATA": str(tmp_path)})
 
 
 def test_every_setting_is_a_flag_of_serve(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,6 +62,19 @@ def test_the_last_line_of_create_is_the_key_alone(capsys: pytest.CaptureFixture[
     assert cli.run(["keys", "revoke", key[:12]]) == Exit.WELL
     assert cli.run(["keys", "list"]) == Exit.WELL
     assert capsys.readouterr().out == ""
+
+
+def test_rotating_the_signing_key_keeps_the_old_one_in_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        assert cli.run(["keys", "rotate-signing"]) == Exit.WELL
+    first, second = capsys.readouterr().out.split()
+    assert cli.run(["keys", "signing"]) == Exit.WELL
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()] == [
+        [second, "active"],
+        [first, "retired"],
+    ]
+    assert cli.run(["keys", "signing", "--jwks"]) == Exit.WELL
+    assert [key["kid"] for key in json.loads(capsys.readouterr().out)["keys"]] == [second, first]
 
 
 def test_settings_show_value_and_origin(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from actors.jail.inline import InlineJail
 from actors.messages import Added, AddSource, MatcherMessage, RecorderMessage, RegistryMessage
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
-from actors.signatures.event import Signer, new_signing_key
+from actors.signatures.event import new_signing_key
+from actors.signing import SigningKeys
 from actors.source.admission import Admission
 from actors.source.ports import Ports
 from actors.source.registry import Registry
@@ -99,7 +100,7 @@ class Watching:
         recorder = Recorder(
             world=self.world,
             storage=self.storage,
-            signer=Signer(KEY),
+            signing=SigningKeys(self.storage, [KEY]),
             base_url=BASE_URL,
             mailbox=self.recorder_box,
             matcher=matcher,

@@ -1,0 +1,44 @@
+"""The signing keys of a running service: which one signs now, and which are published.
+
+`sanderling keys rotate-signing` is another process and writes to the data folder, so nobody tells us: the id of the
+active key is asked for before each batch of events and each answer of the JWK Set, which is one lookup of
+microseconds. Both read the same storage, so a key is never used before it is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actors.signatures.event import Signer, jwks
+from storage.interface import Storage
+from storage.records.key import SigningKey
+
+
+class SigningKeys:
+    """Holds the keys as last read, the active one first; there is at least one."""
+
+    def __init__(self, storage: Storage, keys: Sequence[SigningKey]) -> None:
+        self._storage = storage
+        self._hold(keys)
+
+    def _hold(self, keys: Sequence[SigningKey]) -> None:
+        self._signer = Signer(keys[0])
+        self._published = jwks(keys)
+
+    async def signer(self) -> Signer:
+        """Return the signer with the key that is active now. Raises StorageError."""
+        await self._refresh()
+        return self._signer
+
+    async def published(self) -> bytes:
+        """Return all keys, retired ones too, as an encoded JWK Set. Raises StorageError."""
+        await self._refresh()
+        return self._published
+
+    async def _refresh(self) -> None:
+        active = await self._storage.keys.active_signing()
+        if active is not None and active != self._signer.key_id:
+            self._hold(await self._storage.keys.signing())
+
+    def __repr__(self) -> str:
+        return f"SigningKeys(active={self._signer.key_id!r})"

@@ -1,0 +1,42 @@
+"""Flags that several commands have: those of the settings table, and those that name a service and a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import click
+
+from actors.settings import Settings, meaning
+from sanderling.environment import Loaded, environ, flag, load, variable
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+URL_HELP = "The service's address.  [default: SANDERLING_URL, else http://127.0.0.1:8080]"
+KEY_HELP = "A file that holds the API key.  [default: the variable SANDERLING_KEY]"
+
+
+def settings_flags(*names: str) -> Callable[[Command], Command]:
+    """Give a command a flag for each of these settings, as the table describes them."""
+
+    def add(command: Command) -> Command:
+        for item in reversed([item for item in fields(Settings) if item.name in names]):
+            says = meaning(item)
+            default = ",".join(item.default) if isinstance(item.default, tuple) else item.default
+            tail = f"{default} {says.unit}".strip() or "none"
+            text = f"{says.says}  [{variable(item.name)}; default: {tail}]"
+            command = click.option(flag(item.name), item.name, metavar="VALUE", help=text)(command)
+        return click.option("--config", metavar="FILE", help="A TOML file of settings.  [SANDERLING_CONFIG]")(command)
+
+    return add
+
+
+def loaded(config: str | None, flags: dict[str, str | None]) -> Loaded:
+    """Return the settings that these flags, the environment and a file make together. Raises CommandFailed."""
+    return load({name: text for name, text in flags.items() if text is not None}, environ(), config)
+
+
+def client_flags(command: Command) -> Command:
+    """Give a command the flags that name a service and a key."""
+    command = click.option("--key-file", metavar="FILE", help=KEY_HELP)(command)
+    return click.option("--url", "service", metavar="URL", help=URL_HELP)(command)
