@@ -11,17 +11,14 @@ away. If the next look finds the old page, nothing was; if it finds the same lit
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.canonical import canonical
+from actors.content import withheld
 from actors.content.diff import compare
-from actors.content.fingerprint import digest16
 from actors.content.memory import (
     PageMemory,
     Settled,
@@ -35,30 +32,24 @@ from actors.content.memory import (
     unpack_keys,
     with_state,
 )
+from actors.content.news import Known, Side, Weighed, beyond, shapes, weighed
 from actors.content.pages import PageReading
-from actors.content.traits import ASIDE, CELL
-from actors.content.weights import ticker_shape, weight, zone_of
+from actors.content.requests import EMIT, Withheld
+from actors.content.traits import ASIDE
 from storage.records.event import Delta, Diff
 
 __all__ = ["EMIT", "MINOR", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
 
-EMIT, MINOR = 0.5, 0.2
-"""Scores from which a difference is told, and from which it is worth a line in the look's trail."""
-_GONE = 0.6
-"""What a block that went weighs beside one that came."""
-_FLICKER = 0.06
-"""The same for one that has been away before."""
+MINOR = 0.2
+"""The score from which a difference that is not told is worth a line in the look's trail."""
 _SWAPPED = 0.4
 _SHRUNK = 0.35
-_MOVED_LENGTH = 12
-_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}")
-_NO_ADDRESS = "email protected"
 
 
 class Verdict(Struct, frozen=True):
     """What a look is worth. `diff` and `delta` are set exactly for `changed`, and are never empty.
 
-    `memory` is what to remember; `reason` is a sentence for the look's trail.
+    `memory` is what to remember; `reason` is a sentence for the look's trail, `withheld` what was not told.
     """
 
     kind: Literal["baseline", "unchanged", "churn", "held", "changed"]
@@ -67,31 +58,35 @@ class Verdict(Struct, frozen=True):
     delta: Delta | None
     score: float
     reason: str
-
-
-class _Side(Struct, frozen=True):
-    """Blocks that are only in one of two states: their positions there, and their canonical texts."""
-
-    positions: tuple[int, ...]
-    canonicals: tuple[str, ...]
+    withheld: tuple[Withheld, ...] = ()
 
 
 class _Look(Struct, frozen=True):
-    """All that a decision is made of. `recent` and `aside` are keys: of earlier looks, and of today's furniture."""
+    """What a decision is made of. `recent` are keys of earlier looks, oldest first, `aside` of today's furniture."""
 
+    reading: PageReading
     before: Settled
     now: Settled
-    came: _Side
-    went: _Side
+    came: Side
+    went: Side
     recent: tuple[str, ...]
     aside: tuple[str, ...]
     shared: frozenset[str]
+    noise: frozenset[str]
+    bar: float
 
 
-def judge(memory: PageMemory | None, reading: PageReading, shared: Sequence[str] = ()) -> Verdict:
+def judge(
+    memory: PageMemory | None,
+    reading: PageReading,
+    shared: Sequence[str] = (),
+    *,
+    noise: Sequence[str] = (),
+    bar: float = EMIT,
+) -> Verdict:
     """Return the verdict on a look at a page, and what to remember of it.
 
-    `shared` are keys of the host's furniture (see `sites`): it is no news when such a block goes.
+    `shared` are keys of the host's furniture (`sites`), `noise` of what the user has marked (`noise`): neither is news.
     """
     if reading.trouble is not None:
         return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.")
@@ -101,15 +96,17 @@ def judge(memory: PageMemory | None, reading: PageReading, shared: Sequence[str]
         return Verdict("baseline", pack(now, aside), None, None, 0.0, f"First look: {len(now.keys)} blocks.")
     memory = _unshelved(memory, now)
     before = settled_of(memory)
-    came, went = _beyond(now, before), _beyond(before, now)
+    came, went = beyond(now, before), beyond(before, now)
+    recent = unpack_keys(memory.recent)
+    look = _Look(reading, before, now, came, went, recent, aside, frozenset(shared), frozenset(noise), bar)
     if not came.positions and not went.positions:
-        return Verdict("unchanged", _released(memory), None, None, 0.0, "Every block is as it was.")
+        why = _withheld(look, [])
+        return Verdict("unchanged", _released(memory), None, None, 0.0, "Every block is as it was.", why)
     swapped = _is_swap(before, now)
     if swapped and not _alike(unpack_keys(memory.held), now.keys):
-        held = replace(memory, held=packed(now.keys))
-        return Verdict("held", held, None, None, 0.0, "Nearly everything is replaced by little: look again soon.")
+        return _held(memory, look)
     shelf = encode(_released(memory)) if swapped and not memory.shelf else memory.shelf
-    return _decide(memory, _Look(before, now, came, went, unpack_keys(memory.recent), aside, frozenset(shared)), shelf)
+    return _decide(memory, look, shelf)
 
 
 def content_of(reading: PageReading) -> Settled:
@@ -121,99 +118,55 @@ def content_of(reading: PageReading) -> Settled:
     )
 
 
+def _held(memory: PageMemory, look: _Look) -> Verdict:
+    blocks = withheld.of_blocks(_weighed(look), told=False, instead="held until the next look: the page was replaced")
+    reason = "Nearly everything is replaced by little: look again soon."
+    return Verdict(
+        "held", replace(memory, held=packed(look.now.keys)), None, None, 0.0, reason, _withheld(look, blocks)
+    )
+
+
 def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
     states = with_state(memory.states, state_of(look.now))
     is_return = states == memory.states
-    score = 0.0 if is_return else _score(look)
-    shapes = [*_shapes(look.now, look.came), *_shapes(look.before, look.went)]
-    came = [look.now.keys[i] for i in look.came.positions]
-    went = [look.before.keys[i] for i in look.went.positions]
+    blocks = _weighed(look)
+    score = 0.0 if is_return else sum(block.score for block in blocks)
+    shaped = [*shapes(look.now, look.came), *shapes(look.before, look.went)]
+    came = [block.key for block in blocks if block.came]
+    went = [block.key for block in blocks if not block.came]
     reason = f"{len(came)} blocks came and {len(went)} went"
-    if score >= EMIT:
+    if score >= look.bar:
         after = _told(look.before, look.now)
         diff, delta = compare(_known_texts(look.before, after), after.texts)
         if diff.added or diff.removed or diff.changed:
-            remembered = pack(after, _grown(look.recent, look.aside, went, shapes), shelf, states)
-            return Verdict("changed", remembered, diff, delta, score, f"{reason}.")
+            remembered = pack(after, _grown(look.recent, look.aside, went, shaped), shelf, states)
+            why = _withheld(look, withheld.of_blocks(blocks, told=True))
+            return Verdict("changed", remembered, diff, delta, score, f"{reason}.", why)
         reason += ", with the same texts"
-    recent = packed_recent(_grown(look.recent, look.aside, came, went, shapes))
-    reason += ": the page is as it was in an earlier look." if is_return else ": not news."
-    return Verdict("churn", replace(memory, recent=recent, held=b"", states=states), None, None, score, reason)
+    grown = replace(memory, recent=packed_recent(_grown(look.recent, look.aside, came, went, shaped)))
+    returned = "the page is as it was in an earlier look" if is_return else ""
+    why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=returned))
+    reason += f": {returned or 'not news'}."
+    return Verdict("churn", replace(grown, held=b"", states=states), None, None, score, reason, why)
+
+
+def _weighed(look: _Look) -> list[Weighed]:
+    known = Known(frozenset(look.recent), frozenset(look.aside), look.shared, look.noise)
+    return weighed(look.before, look.now, look.came, look.went, known)
+
+
+def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
+    """Return why blocks were not told: those of the difference, then what is masked, then new furniture."""
+    reading = look.reading
+    known = frozenset(look.recent).union(look.before.keys)
+    furniture = withheld.furniture(reading.blocks, reading.keys, reading.traits, known)
+    return withheld.capped(blocks, withheld.masked(look.before, look.now), furniture)
 
 
 def _grown(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
     """Return the recent keys and the new ones after them; the same when none is new, so that nothing need be saved."""
     known = frozenset(recent)
     return [*recent, *(key for keys in others for key in keys if key not in known)]
-
-
-def _score(look: _Look) -> float:
-    """Return the weight of all that came and went; see `weights`."""
-    before, now, came, went = look.before, look.now, look.came, look.went
-    known, recent = frozenset(before.keys), frozenset(look.recent)
-    left = frozenset(now.keys).union(look.aside)
-    lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
-    hidden = _NO_ADDRESS in lost or _NO_ADDRESS in found
-    came_bags, went_bags = _bags(now, came, hidden), _bags(before, went, hidden)
-    shuffled = set(came_bags) & set(went_bags)
-    zone, old_zone = zone_of(now.texts, now.traits), zone_of(before.texts, before.traits)
-    score = 0.0
-    for i, text, bag in zip(came.positions, came.canonicals, came_bags, strict=True):
-        key, trait = now.keys[i], now.traits[i]
-        # One more copy of a text is no news but in a table, where "0" may stand in a hundred cells.
-        stale = not trait & CELL if key in known else key in recent
-        stale = stale or _ticks(now.texts[i], text, trait, recent)
-        if not (stale or _moved(text, lost) or bag in shuffled):
-            score += weight(now.texts[i], text, trait, i, zone)
-    for i, text, bag in zip(went.positions, went.canonicals, went_bags, strict=True):
-        key, trait = before.keys[i], before.traits[i]
-        stays = key in left
-        if (stays and not trait & CELL) or _moved(text, found) or bag in shuffled:
-            continue
-        if key in look.shared or _ticks(before.texts[i], text, trait, recent):
-            continue
-        comes_and_goes = key in recent and not stays
-        score += (_FLICKER if comes_and_goes else _GONE) * weight(before.texts[i], text, trait, i, old_zone)
-    return score
-
-
-def _shapes(state: Settled, side: _Side) -> list[str]:
-    """Return the keys of the shapes of those blocks that are lines of figures."""
-    rows = zip(side.positions, side.canonicals, strict=True)
-    shapes = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
-    return [digest16(shape) for shape in shapes if shape]
-
-
-def _ticks(text: str, canonical: str, trait: int, recent: frozenset[str]) -> bool:
-    """Return whether a block is a line of figures that have changed before."""
-    shape = ticker_shape(text, canonical, trait)
-    return bool(shape) and digest16(shape) in recent
-
-
-def _moved(text: str, others: str) -> bool:
-    """Return whether a block's words stand together on the other side: it was split, merged or re-wrapped."""
-    return len(text) > _MOVED_LENGTH and f" {text} " in others
-
-
-def _bags(state: Settled, side: _Side, hidden: bool) -> list[str]:
-    """Return each block's words in no order; with `hidden`, addresses as what hides them from robots."""
-    texts: Iterable[str] = side.canonicals
-    if hidden:
-        texts = (canonical(_ADDRESS.sub(_NO_ADDRESS, state.texts[i])) for i in side.positions)
-    return [" ".join(sorted(text.split())) for text in texts]
-
-
-def _beyond(one: Settled, other: Settled) -> _Side:
-    """Return the blocks of one state that the other has not, counted; blocks whose text is not kept are left out."""
-    left = Counter(other.keys)
-    positions = []
-    for i, key in enumerate(one.keys[: len(one.texts)]):
-        if left[key]:
-            left[key] -= 1
-        else:
-            positions.append(i)
-    canonicals = (canonical(one.texts[i], cell=bool(one.traits[i] & CELL)) for i in positions)
-    return _Side(tuple(positions), tuple(canonicals))
 
 
 def _is_swap(before: Settled, now: Settled) -> bool:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
+from actors.content.signs import STORED
 from actors.content.traits import CELL
 
 KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
@@ -59,7 +60,7 @@ def pack(settled: Settled, recent: Sequence[str] = (), shelf: bytes = b"", state
     return PageMemory(
         texts=zlib.compress("\n".join(_bounded(settled.texts)).encode("utf-8", "replace"), 6),
         keys=packed(settled.keys),
-        traits=bytes(settled.traits),
+        traits=bytes(trait & STORED for trait in settled.traits),
         recent=packed_recent(recent),
         shelf=shelf,
         states=states or state_of(settled),

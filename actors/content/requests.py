@@ -9,6 +9,10 @@ from msgspec import Struct
 from storage.records.event import Delta, Diff
 from storage.records.identity import Millis
 
+EMIT = 0.5
+"""The score from which a difference of a page is told, unless the user has set another bar."""
+LOWEST_BAR, HIGHEST_BAR = 0.2, 0.9
+
 
 class DetectRequest(Struct, frozen=True):
     """Answered by a `detection.Finding`."""
@@ -30,7 +34,8 @@ class PageRequest(Struct, frozen=True):
     """Answered by a `pages.PageReading` (task "page") or a `PageLook` ("look_page").
 
     `memory` is what the last look returned; None before the first. `shared` are the keys of blocks that several
-    pages of this host have in common (`sites.shared_keys`): furniture.
+    pages of this host have in common (`sites.shared_keys`): furniture. `noise` are keys of what the user has marked
+    (`noise.noise_keys`). `bar` is the score from which a change is told, taken as LOWEST_BAR to HIGHEST_BAR.
     """
 
     body: bytes
@@ -40,6 +45,8 @@ class PageRequest(Struct, frozen=True):
     ignore: tuple[str, ...] = ()
     memory: bytes | None = None
     shared: tuple[str, ...] = ()
+    noise: tuple[str, ...] = ()
+    bar: float = EMIT
 
 
 class FrameRequest(Struct, frozen=True):

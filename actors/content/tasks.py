@@ -16,7 +16,15 @@ from actors.content.frames import read_frame
 from actors.content.main_text import main_text
 from actors.content.memory import decode_memory, encode, known_keys
 from actors.content.pages import PageReading, read_page, read_tree, reading_of
-from actors.content.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
+from actors.content.requests import (
+    HIGHEST_BAR,
+    LOWEST_BAR,
+    DetectRequest,
+    FeedRequest,
+    FrameRequest,
+    PageLook,
+    PageRequest,
+)
 from actors.content.sites import with_shared
 from actors.content.text import cap, normalise
 
@@ -58,7 +66,8 @@ def look_page(asked: PageRequest) -> PageLook:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     if asked.shared:
         reading = with_shared(reading, asked.shared)
-    verdict = judge(memory, reading, asked.shared)
+    bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
+    verdict = judge(memory, reading, asked.shared, noise=asked.noise, bar=bar)
     look = PageLook(
         title=reading.title,
         author=reading.author,
@@ -71,6 +80,7 @@ def look_page(asked: PageRequest) -> PageLook:
         partial=reading.partial,
         diff=verdict.diff,
         delta=verdict.delta,
+        withheld=verdict.withheld,
     )
     return _with_content(look, blocks, reading) if verdict.kind in ("baseline", "changed") else look
 

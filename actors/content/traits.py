@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 
+from actors.content import signs
 from actors.content.markup import Element
 
 FURNITURE = 1
@@ -36,14 +37,11 @@ _BY_TAG = {
     "h1": HEADING | TOP,
     "li": ITEM,
 }
-_INHERITED = FURNITURE | CONTROL | NAMED
-_FURNITURE_TAGS = frozenset({"nav", "footer", "aside", "dialog", "menu"})
+_INHERITED = FURNITURE | CONTROL | NAMED | ~signs.STORED
+_FURNITURE_TAGS = frozenset(signs.TAGS) - {"header"}
 _CONTROL_TAGS = frozenset({"button", "label", "option", "legend"})
 _CONTENT_TAGS = frozenset({"main", "body", "html"})
-_FURNITURE_ROLES = frozenset([
-    "navigation", "contentinfo", "complementary", "dialog", "alertdialog", "search", "banner", "menu", "menubar",
-    "tooltip", "toolbar", "tablist", "status"
-])  # fmt: skip
+_FURNITURE_ROLES = frozenset(signs.ROLES)
 _FURNITURE_WORDS = re.compile(
     r"(?:^|[\s_-])(?:cookies?(?:bar|banner|notice|consent)?|consent|gdpr|cmp|onetrust|nav|navbar|navigation|menu|submenu"
     r"|dropdown|megamenu|footer|sidebar|related|recommend\w*|promo\w*|advert\w*|ads?|adslot|sponsor\w*|newsletter"
@@ -95,11 +93,15 @@ def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, name
         return trait | CONTROL
     role = role.lower()
     if tag in _CONTENT_TAGS or role == "main":
-        return trait & ~(FURNITURE | NAMED)
-    if head or aria_hidden or tag in _FURNITURE_TAGS or role in _FURNITURE_ROLES:
-        return (trait | FURNITURE) & ~NAMED
-    if not trait & FURNITURE and named and _named_furniture(named):
-        return trait | FURNITURE | NAMED
+        return trait & ~(FURNITURE | NAMED) & signs.STORED
+    if head or tag in _FURNITURE_TAGS:
+        return signs.signed(trait | FURNITURE, signs.by_tag(tag)) & ~NAMED
+    if role in _FURNITURE_ROLES:
+        return signs.signed(trait | FURNITURE, signs.by_role(role)) & ~NAMED
+    if aria_hidden:
+        return signs.signed(trait | FURNITURE, signs.by_place(signs.ARIA_HIDDEN)) & ~NAMED
+    if not trait & FURNITURE and named and (word := _FURNITURE_WORDS.search(named[:400])):
+        return trait | FURNITURE | NAMED | signs.by_name(word[0])
     return trait
 
 
@@ -109,17 +111,13 @@ def _is_head(element: Element) -> bool:
     return parent is not None and parent.tag == "body"
 
 
-def _named_furniture(named: str) -> bool:
-    return _FURNITURE_WORDS.search(named[:400]) is not None
-
-
 def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     """Return the traits of a whole page, without the marks that it does not bear out and with led boxes marked."""
     sizes = [len(text) for text in texts]
     total = sum(sizes)
     kept = _named_borne_out(texts, traits, sizes)
     if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & FURNITURE) > _MOST * total:
-        return [trait & ~(FURNITURE | NAMED) for trait in kept]
+        return [trait & ~(FURNITURE | NAMED) & signs.STORED for trait in kept]
     return _with_boxes(texts, kept)
 
 
@@ -145,11 +143,11 @@ def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequenc
             wraps = size > _MOST_BY_NAME * total
         if wraps:
             for i in named:
-                kept[i] &= ~(FURNITURE | NAMED)
+                kept[i] &= ~(FURNITURE | NAMED) & signs.STORED
         elif size > _MOST_BY_NAME * total:
             menus += size
     if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & NAMED) - menus > _MOST_BY_NAME * total:
-        kept = [trait & ~(FURNITURE | NAMED) if trait & NAMED else trait for trait in kept]
+        kept = [trait & ~(FURNITURE | NAMED) & signs.STORED if trait & NAMED else trait for trait in kept]
     return kept
 
 
@@ -174,15 +172,15 @@ def _runs(traits: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
     """Return the traits with boxes marked: links below a label that says so, and what is labelled as an offer."""
-    led = 0
+    led, sign = 0, 0
     for i, text in enumerate(texts):
         if len(text) <= 40 and not kept[i] & LINK and _LEADS.fullmatch(text):
-            led = _LONGEST_BOX
+            led, sign = _LONGEST_BOX, signs.by_place(signs.BOX)
         elif _OFFER.match(text):
-            led = 2
+            led, sign = 2, signs.by_place(signs.OFFER)
         elif not kept[i] & LINK or (kept[i] & HEADING and led < 2):
             led = 0
         if led:
-            kept[i] |= FURNITURE
+            kept[i] = signs.signed(kept[i] | FURNITURE, sign)
             led -= 1
     return kept

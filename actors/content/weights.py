@@ -24,9 +24,9 @@ _HEAD_BEFORE = 6
 """Blocks between a text's heading and its first paragraph: date, author, lead, the caption of a picture."""
 _OUTSIDE = 0.05
 _MONEY = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|%|kr\b|usd\b|eur\b|chf\b|sek\b)", re.I)
-_CURRENCY = re.compile(r"[$€£¥]|\b(?:kr|usd|eur|chf|sek|gbp)\b", re.I)
-_VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
-_LETTERS = re.compile(r"[^\W\d_]{2}")
+CURRENCY = re.compile(r"[$€£¥]|\b(?:kr|usd|eur|chf|sek|gbp)\b", re.I)
+VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
+LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
 _DATE_ONLY = re.compile(
     r"[\W\d]*(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zà-ž]*\W+)?[\W\d]*"
@@ -42,7 +42,7 @@ _EDITED = (
 )
 _DATED = re.compile(rf"(?!.*\b(?:{_EDITED}|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)(?:[^\W\d_]{{2,}} ){{1,3}}{_DATE}")
 """A label with the date it is about, not the date of the page's last edit."""
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _TICKER_NUMBERS = 3
 
 
@@ -73,20 +73,20 @@ def zone_of(texts: Sequence[str], traits: Sequence[int]) -> Zone:
     return Zone(True, first if top is not None else max(0, min(first, long[0] - 2)), long[-1] + _AFTER_LAST)
 
 
-def weight(text: str, canonical: str, trait: int, position: int, zone: Zone) -> float:
-    """Return what a block outside of furniture weighs when it comes or goes."""
+def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> tuple[float, str]:
+    """Return what a block outside of furniture weighs when it comes or goes, and why it weighs little ("" if not)."""
     if not canonical:
-        return 0.0
+        return 0.0, "no words"
     money = _MONEY.search(text) is not None
     # Below the last paragraph a version is that of the site's own software.
-    figure = money or (
-        _VERSION.search(canonical) is not None and not (zone.text and position > zone.last - _AFTER_LAST)
-    )
+    figure = money or (VERSION.search(canonical) is not None and not (zone.text and position > zone.last - _AFTER_LAST))
     bare = _MASK.sub("", canonical)
-    if not _LETTERS.search(bare):
-        return 0.35 if figure or trait & CELL else 0.0
+    if not LETTERS.search(bare):
+        return (
+            (0.35, "a figure by itself") if figure or trait & CELL else (0.0, "only figures or what changes by itself")
+        )
     if _DATE_ONLY.fullmatch(bare):
-        return 0.12 if zone.text and zone.holds(position) else 0.0
+        return 0.12 if zone.text and zone.holds(position) else 0.0, "only a date"
     words = canonical.count(" ") + 1
     plain = 1.0 if words >= LONG else 0.6 if words >= MIDDLE else 0.2 if words >= 2 else 0.1
     if trait & CELL:
@@ -95,15 +95,24 @@ def weight(text: str, canonical: str, trait: int, position: int, zone: Zone) -> 
         plain = max(plain, 0.5)
     if figure:
         plain = max(plain, 0.6)
-    if not zone.text:
-        return plain
-    if not trait & LINK and _DATED.fullmatch(bare):
+    if zone.text and not trait & LINK and _DATED.fullmatch(bare):
         plain = max(plain, 0.35)
+    return (
+        (plain, "" if plain > 0.2 else "a label of a few words")
+        if not zone.text
+        else _placed(plain, words, trait, position, zone)
+    )
+
+
+def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> tuple[float, str]:
+    """Return the weight on a text page, where place and links count."""
     if not zone.holds(position):
-        return _OUTSIDE * plain
+        side = "above the text" if position < zone.first else "below the last paragraph"
+        return _OUTSIDE * plain, side
     if trait & LINK:
-        return plain * (0.9 if trait & ITEM and words >= MIDDLE else 0.3 if words < LONG else 0.6)
-    return plain
+        share = 0.9 if trait & ITEM and words >= MIDDLE else 0.3 if words < LONG else 0.6
+        return plain * share, "" if share > 0.3 else "a short link in a text"
+    return plain, "" if plain > 0.2 else "a label of a few words"
 
 
 def ticker_shape(text: str, canonical: str, trait: int) -> str:
@@ -112,7 +121,7 @@ def ticker_shape(text: str, canonical: str, trait: int) -> str:
     A line of which only the figures change, and have changed before, changes by itself. Prices, versions and table
     cells are never taken for one.
     """
-    if trait & CELL or canonical.count(" ") >= LONG or _CURRENCY.search(text) or _VERSION.search(canonical):
+    if trait & CELL or canonical.count(" ") >= LONG or CURRENCY.search(text) or VERSION.search(canonical):
         return ""
-    shape, numbers = _NUMBER.subn("0", canonical)
+    shape, numbers = NUMBER.subn("0", canonical)
     return f"figures {shape}" if numbers >= _TICKER_NUMBERS else ""

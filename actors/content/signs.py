@@ -1,0 +1,65 @@
+"""By what a block was taken for furniture: a number that rides in the upper bits of its traits, and its words.
+
+Only for explanations. The decision looks at FURNITURE alone, and nothing above `STORED` is remembered.
+"""
+
+from __future__ import annotations
+
+STORED = 0xFF
+"""The bits of a trait that are remembered."""
+
+TAGS = ("nav", "footer", "aside", "dialog", "menu", "header")
+ROLES = (
+    "navigation", "contentinfo", "complementary", "dialog", "alertdialog", "search", "banner", "menu", "menubar",
+    "tooltip", "toolbar", "tablist", "status",
+)  # fmt: skip
+_WORDS = (
+    "cookie", "consent", "gdpr", "cmp", "onetrust", "navigation", "navbar", "nav", "menu", "submenu", "dropdown",
+    "megamenu", "footer", "sidebar", "related", "recommend", "promo", "advert", "ad", "sponsor", "newsletter",
+    "subscribe", "social", "share", "sharing", "breadcrumb", "ticker", "weather", "wetter", "popup", "modal", "login",
+    "signup", "announcement", "topbar", "toolbar", "skip", "most-read", "popular", "trending", "anzeige", "werbung",
+    "drawer", "lang", "locale", "paywall",
+)  # fmt: skip
+ARIA_HIDDEN, BOX, OFFER = "hidden from screen readers", "a box of links that leads elsewhere", "labelled as an offer"
+_ALL = (
+    "",
+    *(f"<{tag}>" for tag in TAGS),
+    *(f"role={role}" for role in ROLES),
+    *(f"named {word!r} by the page" for word in _WORDS),
+    ARIA_HIDDEN,
+    BOX,
+    OFFER,
+)
+_CODES = {words: code << 8 for code, words in enumerate(_ALL)}
+
+
+def by_tag(tag: str) -> int:
+    """Return the sign of a tag."""
+    return _CODES[f"<{tag}>"]
+
+
+def by_role(role: str) -> int:
+    """Return the sign of an ARIA role."""
+    return _CODES[f"role={role}"]
+
+
+def by_name(name: str) -> int:
+    """Return the sign of a word in a class or an id, by the longest of the known words that it begins with."""
+    name = name.strip(" _-\t\n\r\f").lower()
+    known = max((word for word in _WORDS if name.startswith(word)), key=len, default="")
+    return _CODES.get(f"named {known!r} by the page", 0)
+
+
+def by_place(words: str) -> int:
+    """Return the sign of ARIA_HIDDEN, BOX or OFFER."""
+    return _CODES[words]
+
+
+def signed(trait: int, sign: int) -> int:
+    """Return a trait with a sign, unless it has one from an element further out."""
+    return trait if trait > STORED else trait | sign
+
+
+def words_of(trait: int) -> str:
+    """Return in words what made a block furniture; "" where no sign is known."""
+    return _ALL[trait >> 8]
