@@ -13,7 +13,7 @@ import hashlib
 import trio
 from msgspec.structs import replace
 
-from actors.egress.failures import LookFailed
+from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import HostOpen
 from actors.egress.http import Fetched
 from actors.errors import UrlRefused
@@ -25,6 +25,8 @@ from actors.source.progress import Looked
 from actors.source.tier import Reading, Tier
 from actors.source.troubles import notice
 from storage.errors import StorageError
+from storage.records import note
+from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import Harvest, HotState, SourceState, Validators
 from storage.records.trail import Row, Verdict, look, noted
@@ -94,11 +96,13 @@ class PolledSource:
             ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
             now = ports.world.now()
             after = progress.failed(before, failure, now, self._limits, self._chance.random())
-            await self._settle(_trailed(after, look(now, Verdict[failure.blame.name], failure.status)), now)
+            after = _trailed(after, look(now, Verdict[failure.blame.name], failure.status))
+            await self._settle(after, now, base=await self._noted(failure, now))
             return
         looked = _looked(before, fetched, reading, at)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
-        await self._settle(_trailed(after, _row(fetched, reading, at)), at, reading)
+        found, base = ((), None) if reading is None else (reading.drafts, reading.base)
+        await self._settle(_trailed(after, _row(fetched, reading, at)), at, found, base)
 
     async def _postpone(self, rest: HostOpen) -> None:
         """Come back when the host has rested, not with all its other sources at once. No look was made, so none counts.
@@ -112,10 +116,11 @@ class PolledSource:
             after = progress.unreached(after, now, rest.reason)
         await self._settle(after, now)
 
-    async def _settle(self, after: HotState, at: Millis, reading: Reading | None = None) -> None:
+    async def _settle(
+        self, after: HotState, at: Millis, drafts: tuple[Draft, ...] = (), base: bytes | None = None
+    ) -> None:
         """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
         source = self._live.source
-        drafts, base = ((), None) if reading is None else (reading.drafts, reading.base)
         said = notice(source, self._live.hot.health, after.health, at)
         if said is not None:
             drafts = (said, *drafts)
@@ -125,14 +130,23 @@ class PolledSource:
             self._keep(after)
 
     async def _read(self, fetched: Fetched, at: Millis) -> Reading | None:
-        """Read a body; None when it is what it was last time, byte for byte."""
+        """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored."""
         known = self._live.hot.validators.body_hash
         if fetched.status == 304 or (known is not None and known == body_hash(fetched)):
             return None
         stored = await self._ports.storage.sources.get(self._live.source.id)
-        base = stored.base if stored is not None else b""
+        kept = note.opened(stored.base if stored is not None else b"")
         since = self._live.hot.last_success_at
-        return await self._tier.read(self._ports.world.jail, self._live.source, base, fetched, at, since=since)
+        reading = await self._tier.read(self._ports.world.jail, self._live.source, kept.tier, fetched, at, since=since)
+        return replace(reading, base=note.after(kept, reading.base, reading.note))
+
+    async def _noted(self, failure: LookFailed, now: Millis) -> bytes | None:
+        """Return the base with a note of a body that could not be read; None when there is nothing new to note."""
+        if failure.blame is not Blame.CONTENT:
+            return None
+        stored = await self._ports.storage.sources.get(self._live.source.id)
+        kept = note.opened(stored.base if stored is not None else b"")
+        return note.after(kept, None, note.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
 
     def _keep(self, hot: HotState) -> None:
         """Keep a state that no harvest carries: in memory, and with the next commit if it must not be lost."""
@@ -215,4 +229,4 @@ def first_state(fetched: Fetched, reading: Reading, at: Millis, ports: Ports, li
         times=reading.times,
     )
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
-    return SourceState(live.source.id, hot, reading.base)
+    return SourceState(live.source.id, hot, note.after(note.Kept(b""), reading.base, reading.note))

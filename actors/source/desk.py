@@ -18,6 +18,7 @@ from actors.source.locks import KeyedLocks
 from actors.source.ports import Live, Ports
 from actors.source.table import Table, renewed
 from storage.errors import StorageError
+from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.source import Detection, Harvest, HotState, Source, SourceState, Validators
 from supervision import MailboxFull, Unanswered
@@ -69,9 +70,14 @@ class Desk:
         live = renewed(live, after)
         if (after.type, after.selector, after.ignore) != (before.type, before.selector, before.ignore):
             live.hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
-            await storage.log.save_states([SourceState(source, live.hot, b"")], storage.lease)
+            await storage.log.save_states([SourceState(source, live.hot, await self._forgotten(source))], storage.lease)
         self._table.put(live)
         return self._table.describe(source)
+
+    async def _forgotten(self, source: SourceId) -> bytes:
+        """Return a base that remembers nothing of what was watched but the notes of the looks at it."""
+        stored = await self._ports.storage.sources.get(source)
+        return b"" if stored is None else note.sealed(note.opened(stored.base)._replace(tier=b""))
 
     async def delete(self, source: SourceId) -> None:
         """Stop watching and forget; a look under way ends first, so no event comes after the answer."""

@@ -12,6 +12,7 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched
 from actors.notices import draft
 from actors.source.cadence import Hints
+from actors.source.feed_notes import Turned, baseline_note, turn_note
 from actors.source.seen import compare, manner_of, with_manner
 from actors.source.tier import Reading, in_jail
 from actors.source.upheaval import error_report, turn_of
@@ -45,20 +46,23 @@ class FeedTier:
             raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
         found = compare(base, [(entry.key, entry.fingerprint) for entry in feed.entries])
         new = [feed.entries[i] for i in found.new]
-        updated = [(feed.entries[i], UPDATED) for i in found.updated]
+        edited = [feed.entries[i] for i in found.updated]
         hints = _hints(feed, fetched)
         if not base:
-            drafts = _drafts(source, [(entry, NEW) for entry in new], at)
-            told = drafts[max(0, len(drafts) - source.backfill) :]
-            return Reading(told, found.memory, False, hints, times=_times(new))
+            chosen = _oldest_first([(entry, NEW) for entry in new])[max(0, len(new) - source.backfill) :]
+            told = tuple(_draft(source, entry, NEW, at) for entry, _ in chosen)
+            note = baseline_note(feed.entries, [entry for entry, _ in reversed(chosen)], at)
+            return Reading(told, found.memory, False, hints, times=_times(new), note=note)
         if found.memory is None:
-            return Reading((), None, False, hints)
+            return Reading((), None, False, hints, note=turn_note(feed.entries, Turned(), at, since))
         turn = turn_of(len({entry.key for entry in feed.entries}), new, manner_of(base), since)
-        drafts = _drafts(source, [*((entry, NEW) for entry in turn.told), *updated], at)
+        drafts = _drafts(source, [*((entry, NEW) for entry in turn.told), *((entry, UPDATED) for entry in edited)], at)
         if turn.say:
             drafts = (_reset(source, turn.held, at), *drafts)
-        changed = bool(turn.told or updated)
-        return Reading(drafts, with_manner(found.memory, turn.manner), changed, hints, times=_times(turn.told))
+        changed = bool(turn.told or edited)
+        note = turn_note(feed.entries, Turned(new, turn.told, edited), at, since)
+        memory = with_manner(found.memory, turn.manner)
+        return Reading(drafts, memory, changed, hints, times=_times(turn.told), note=note)
 
 
 def _drafts(source: Source, chosen: list[tuple[Entry, str]], at: Millis) -> tuple[Draft, ...]:

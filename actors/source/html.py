@@ -11,7 +11,8 @@ from actors.source.tier import Reading, body_hints, in_jail
 from actors.world import Jail
 from storage.records.event import Draft
 from storage.records.identity import Millis
-from storage.records.source import Source
+from storage.records.note import Came, Note, Part
+from storage.records.source import BAR, Source
 
 
 class HtmlTier:
@@ -34,7 +35,16 @@ class HtmlTier:
         memory = None if look.memory == base else look.memory
         changed = look.kind == "changed"
         drafts = (_draft(source, look, fetched, at),) if changed else ()
-        return Reading(drafts, memory, changed, body_hints(fetched), again_soon=look.kind == "held")
+        note = None if look.kind == "unchanged" else _note(source, look, at, since)
+        return Reading(drafts, memory, changed, body_hints(fetched), again_soon=look.kind == "held", note=note)
+
+
+def _note(source: Source, look: PageLook, at: Millis, since: Millis | None) -> Note:
+    parts = tuple(Part(part.text, part.rule, part.key, part.came, part.score) for part in look.withheld)
+    came: Came = "told" if look.kind == "changed" else look.kind  # type: ignore[assignment]  # all but "unchanged"
+    if came == "baseline":
+        return Note(at, came, look.reason)
+    return Note(at, came, look.reason, since, look.score, BAR if source.bar is None else source.bar, parts)
 
 
 def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draft:

@@ -12,6 +12,7 @@ from actors.source.cadence import Hints
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
 from storage.records.event import Draft
 from storage.records.identity import Millis
+from storage.records.note import Note
 from storage.records.source import Source
 
 
@@ -20,6 +21,7 @@ class Reading(Struct, frozen=True):
 
     `changed` feeds the cadence; `again_soon` asks for another look at the floor, to settle a doubt.
     `times` are when the news came, by the source's own word; at the first look, when all that is there came.
+    `note` is for who asks why; None when there is nothing to say.
     """
 
     drafts: tuple[Draft, ...]
@@ -28,6 +30,7 @@ class Reading(Struct, frozen=True):
     hints: Hints
     again_soon: bool = False
     times: tuple[Millis, ...] = ()
+    note: Note | None = None
 
 
 class Tier(Protocol):

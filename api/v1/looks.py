@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from actors.messages import SourceView
 from api.route import Answer, Call, Route
-from api.v1 import schemas as wire
-from api.v1.sources import view_of
+from api.v1 import why_schemas as wire
+from api.v1.sources import time_or_null, view_of
+from storage.interface import Sources
+from storage.records import note, trail
+from storage.records.identity import SourceId
+from storage.records.note import Note, Part
 from storage.records.times import rfc3339
-from storage.records.trail import Row, read
+from storage.records.trail import Row
 
 
 def _row(row: Row) -> wire.Looks:
@@ -22,14 +28,48 @@ def _row(row: Row) -> wire.Looks:
     )
 
 
-def trail_of(view: SourceView) -> wire.LookTrail:
+def _part(part: Part) -> wire.LookPart:
+    score = round(part.score, 3)
+    return wire.LookPart(text=part.text, rule=part.rule, key=part.key, came=part.came, told=part.told, score=score)
+
+
+def note_of(one: Note) -> wire.LookNote:
+    """Return a note in the wire's words."""
+    return wire.LookNote(
+        at=rfc3339(one.at),
+        verdict=one.came,
+        reason=one.reason,
+        compared_with=time_or_null(one.since),
+        score=None if one.score is None else round(one.score, 3),
+        bar=one.bar,
+        withheld=tuple(_part(part) for part in one.parts if not part.told),
+        told=tuple(_part(part) for part in one.parts if part.told),
+        counts=dict(one.counts),
+        until=time_or_null(one.until),
+    )
+
+
+async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
+    """Return the notes of a source, oldest first; none when it is gone."""
+    stored = await sources.get(source)
+    return note.read(note.opened(stored.base).notes) if stored is not None else ()
+
+
+def trail_of(view: SourceView, notes: Sequence[Note]) -> wire.LookTrail:
     """Return what became of the last looks at a source, newest first."""
-    return wire.LookTrail(id=view.source.id, looks=tuple(_row(row) for row in reversed(read(view.hot.trail))))
+    known = view.hot.validators
+    return wire.LookTrail(
+        id=view.source.id,
+        looks=tuple(_row(row) for row in reversed(trail.read(view.hot.trail))),
+        notes=tuple(note_of(one) for one in reversed(notes)),
+        validators=wire.LastValidators(etag=known.etag, last_modified=known.last_modified, body_hash=known.body_hash),
+    )
 
 
 async def looks(call: Call) -> Answer:
     """Return what became of the last looks at one source."""
-    return Answer(trail_of(await view_of(call)))
+    view = await view_of(call)
+    return Answer(trail_of(view, await notes_of(call.doors.storage.sources, view.source.id)))
 
 
 ROUTES = (
@@ -38,7 +78,7 @@ ROUTES = (
         path="/v1/sources/{id}/looks",
         scope="sources:read",
         run=looks,
-        says="Read what became of the last 200 looks.",
+        says="Read what became of the last 200 looks, and why.",
         answers={200: wire.LookTrail},
     ),
 )

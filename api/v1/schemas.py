@@ -165,29 +165,6 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
     queue_position: int = 0
 
 
-class Looks(Struct, frozen=True, kw_only=True):
-    """Looks that went alike, from the first to the last of them; `bytes` (on the wire) and `ms` are of the last.
-
-    `verdict`: unchanged, changed (something was told), nothing_to_tell (the body changed, but not what matters), or
-    why it failed: remote_transient, throttled, remote_permanent, content, local.
-    """
-
-    first_at: Time
-    last_at: Time
-    looks: int
-    status: int | None
-    bytes: int
-    ms: int
-    verdict: str
-
-
-class LookTrail(Struct, frozen=True, kw_only=True):
-    """The last 200 looks at a source, newest first."""
-
-    id: str
-    looks: tuple[Looks, ...]
-
-
 class CheckAnswer(Struct, frozen=True):
     """When the look that was asked for is due."""
 

@@ -18,6 +18,11 @@ from storage.records.identity import Millis, SourceId
 Confidence = Literal["high", "medium", "low"]
 
 
+BAR = 0.5
+"""The score from which a page's difference is told, where its owner has not set another."""
+MOST_NOISE = 500
+
+
 class Detection(Struct, frozen=True):
     """What the service found a URL to be; `evidence` is a sentence that a person can check."""
 
@@ -48,6 +53,10 @@ class Source(Struct, frozen=True):
     backfill: int = 0
     filter: str | None = None
     """A push source's own admission query; "" admits every frame, None only those that match an alert."""
+    noise: tuple[str, ...] = ()
+    """Keys of a page's blocks that the user has called noise, the newest last; at most `MOST_NOISE`."""
+    bar: float | None = None
+    """The score from which a page's difference is told; None: `BAR`."""
 
 
 class Validators(Struct, frozen=True):

@@ -1,0 +1,76 @@
+"""Wire shapes of the answers to "why did I get this" and "why didn't I": the look trail, what is known of a text."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from api.v1.schemas import Time
+
+
+class Looks(Struct, frozen=True, kw_only=True):
+    """Looks that went alike, from the first to the last of them; `bytes` (on the wire) and `ms` are of the last.
+
+    `verdict`: unchanged, changed (something was told), nothing_to_tell (the body changed, but not what matters), or
+    why it failed: remote_transient, throttled, remote_permanent, content, local.
+    """
+
+    first_at: Time
+    last_at: Time
+    looks: int
+    status: int | None
+    bytes: int
+    ms: int
+    verdict: str
+
+
+class LookPart(Struct, frozen=True, kw_only=True):
+    """A block of a page or an entry of a feed: whether it came or went, whether it was told, and by which rule.
+
+    `text` is its beginning; `key` the block's key or the entry's identity; `score` what a block weighed.
+    """
+
+    text: str
+    rule: str
+    key: str
+    came: bool
+    told: bool
+    score: float
+
+
+class LookNote(Struct, frozen=True, kw_only=True):
+    """A look whose body changed, in words. `compared_with`: the look that it was compared with.
+
+    `verdict`: told, baseline (the first look), churn (nothing in it was news), held (a doubt that the next look
+    settles, or most of a feed new at once), failed (not the page itself), stretch (a time of listening to a push
+    source, up to `until`). A page is told when `score` reaches `bar`. `counts` are numbers of entries or frames.
+    """
+
+    at: Time
+    verdict: Literal["told", "baseline", "churn", "held", "failed", "stretch"]
+    reason: str
+    compared_with: Time | None
+    score: float | None
+    bar: float | None
+    withheld: tuple[LookPart, ...]
+    told: tuple[LookPart, ...]
+    counts: dict[str, int]
+    until: Time | None
+
+
+class LastValidators(Struct, frozen=True, kw_only=True):
+    """What makes the next request conditional, as the last answer gave it, and the hash of its body."""
+
+    etag: str | None
+    last_modified: str | None
+    body_hash: str | None
+
+
+class LookTrail(Struct, frozen=True, kw_only=True):
+    """The last 200 looks at a source, and notes of those whose body changed (the newest 40 at most); newest first."""
+
+    id: str
+    looks: tuple[Looks, ...]
+    notes: tuple[LookNote, ...]
+    validators: LastValidators

@@ -1,0 +1,153 @@
+"""Notes of looks: why a look told what it told, and withheld the rest. Pure.
+
+The trail (`trail`) says what became of every look in a few bytes; a note says more about those whose body changed. The
+notes lie beside the tier's own memory in one envelope, so they are written when that memory is, and a look that found
+nothing writes nothing. They are read when somebody asks, and are no part of the state that is kept in RAM.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from storage.records.identity import Millis
+
+MOST_NOTES = 40
+MOST_BYTES = 6 * 1024
+MOST_PARTS = 16
+"""Parts of one note; the rest is only counted."""
+EXCERPT = 160
+"""Characters of a part's text, its rule and its key."""
+_MOST_RAW = 1 << 20
+_ENVELOPE = b"\xc1\x01"
+"""No tier's memory begins so: MessagePack never uses the byte 0xC1, and a feed's memory begins with a small number."""
+_LENGTH = struct.Struct(">I")
+
+Came = Literal["told", "baseline", "churn", "held", "failed", "stretch"]
+"""What a noted look came to. stretch: not a look, but a time of listening to a push source."""
+
+
+class Part(Struct, frozen=True, array_like=True):
+    """A block of a page or an entry of a feed: what became of it and by which rule.
+
+    text: its beginning. key: the block's key, or the entry's identity. came: it came (False: it went). score: what a
+    block weighed.
+    """
+
+    text: str
+    rule: str
+    key: str = ""
+    came: bool = True
+    score: float = 0.0
+    told: bool = False
+
+
+class Note(Struct, frozen=True, array_like=True):
+    """One look, in words and numbers.
+
+    since: the look that this one was compared with. bar: the score from which it would have been told. counts: numbers
+    by name (new, held, edited, ...; of a stretch: frames, told, filtered, duplicates). until: the end of a stretch.
+    """
+
+    at: Millis
+    came: Came
+    reason: str
+    since: Millis | None = None
+    score: float | None = None
+    bar: float | None = None
+    parts: tuple[Part, ...] = ()
+    counts: Mapping[str, int] = {}
+    until: Millis | None = None
+
+
+class Kept(NamedTuple):
+    """What a source's stored memory holds: the tier's own bytes, and the packed notes."""
+
+    tier: bytes
+    notes: bytes = b""
+
+
+def opened(stored: bytes) -> Kept:
+    """Return what a stored memory holds; one from before there were notes is the tier's own."""
+    if not stored.startswith(_ENVELOPE):
+        return Kept(stored)
+    start = len(_ENVELOPE) + _LENGTH.size
+    (length,) = _LENGTH.unpack_from(stored, len(_ENVELOPE))
+    return Kept(stored[start : start + length], stored[start + length :])
+
+
+def sealed(kept: Kept) -> bytes:
+    """Return the memory as it is stored; without notes, the tier's own bytes as they are."""
+    if not kept.notes:
+        return kept.tier
+    return b"".join((_ENVELOPE, _LENGTH.pack(len(kept.tier)), *kept))
+
+
+def after(kept: Kept, tier: bytes | None, note: Note | None) -> bytes | None:
+    """Return what to store after a look; None when that is what is stored already.
+
+    tier: the tier's next memory, None to leave it. A note that says no more than the last one is not worth a write.
+    """
+    notes = kept.notes if note is None else noted(kept.notes, note)
+    if tier is None and notes == kept.notes:
+        return None
+    return sealed(Kept(kept.tier if tier is None else tier, notes))
+
+
+def read(packed: bytes) -> list[Note]:
+    """Return the notes, oldest first; none from what another version wrote or what is damaged."""
+    if not packed:
+        return []
+    try:
+        raw = zlib.decompressobj().decompress(packed, _MOST_RAW)
+        return msgspec.msgpack.decode(raw, type=list[Note])
+    except (zlib.error, msgspec.MsgspecError):
+        return []
+
+
+def noted(packed: bytes, note: Note) -> bytes:
+    """Return the notes with one more, and without the oldest beyond the bounds; as they are when it says nothing new.
+
+    A stretch that goes on takes the place of its beginning.
+    """
+    notes = read(packed)
+    note = _cut(note)
+    if notes and _says_the_same(notes[-1], note):
+        return packed
+    if notes and note.came == "stretch" and (notes[-1].came, notes[-1].at) == ("stretch", note.at):
+        notes.pop()
+    notes = [*notes, note][-MOST_NOTES:]
+    while len(packed := _packed(notes)) > MOST_BYTES:
+        first, *rest = notes
+        notes = rest or [replace(first, parts=first.parts[: len(first.parts) // 2])]
+    return packed
+
+
+def _packed(notes: Sequence[Note]) -> bytes:
+    return zlib.compress(msgspec.msgpack.encode(notes), 6)
+
+
+def _cut(note: Note) -> Note:
+    parts = tuple(
+        Part(part.text[:EXCERPT], part.rule[:EXCERPT], part.key[:EXCERPT], part.came, part.score, part.told)
+        for part in note.parts[:MOST_PARTS]
+    )
+    return replace(note, reason=note.reason[:400], parts=parts)
+
+
+def _says_the_same(last: Note, note: Note) -> bool:
+    """Return whether a look went as the last noted one: the trail counts such looks, and that is enough.
+
+    What comes and goes by turns is one thing, whichever way it went last.
+    """
+    if note.came not in ("churn", "failed") or last.came != note.came:
+        return False
+    if note.parts or last.parts:
+        return {(part.key, part.rule) for part in last.parts} == {(part.key, part.rule) for part in note.parts}
+    return (last.reason, last.counts) == (note.reason, note.counts)
