@@ -89,6 +89,8 @@ class SourceView:
     source: Source
     hot: HotState
     overdue: bool = False
+    queue_position: int = 0
+    """How many looks wait for its host before its own; 0 when none does, or when it does not wait."""
 
 
 @dataclass(frozen=True, slots=True)

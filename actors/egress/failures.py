@@ -26,6 +26,12 @@ class Blame(Enum):
     LOCAL = "local"
 
 
+MOST_HOLD = 3600.0
+"""Seconds for which a server's Retry-After is honoured."""
+PLAIN_HOLD = 60.0
+"""Seconds of quiet after a 429 that does not say how long."""
+
+
 class LookFailed(Exception):
     """A look that brought nothing. `reason` is a sentence; `retry_after` is the server's order in seconds, if any."""
 
@@ -37,6 +43,11 @@ class LookFailed(Exception):
         self.reason = reason
         self.status = status
         self.retry_after = retry_after
+
+    @property
+    def hold(self) -> float:
+        """For how many seconds a server that throttled us is left alone."""
+        return min(self.retry_after or PLAIN_HOLD, MOST_HOLD)
 
     def __repr__(self) -> str:
         return f"LookFailed({self.blame.value}, {self.reason!r}, status={self.status})"

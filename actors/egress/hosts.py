@@ -1,9 +1,10 @@
 """Politeness to hosts: whose turn it is, how fast, how many at once, and when a host is left alone.
 
-All sources of a host stand in one queue, first come first served, so 10,000 of them share its rate fairly. A host
-that asked for quiet (429, 503) or that fails for several of its sources is not queued for at all: `turn` refuses at
-once, and says for how long, so that nobody holds a place anywhere while waiting for a host that rests. One leader
-then probes for all. A name and its twin with `www.` are one host, once they are seen to share an address.
+All sources of a host stand in one queue (`turns`), so 10,000 of them share its rate fairly. A host that asked for
+quiet (429, 503) or that fails for several of its sources is not queued for at all: `turn` refuses at once, and says for
+how long, so that nobody holds a place anywhere while waiting for a host that rests. One leader then probes for all. A
+name and its twin with `www.` are one host, once they are seen to share an address: whatever was known of either of
+them holds for both from then on.
 
 Take the turn *before* any other bound (looks at once): whoever waits here waits by the host's clock.
 """
@@ -13,11 +14,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import trio
 
 from actors.egress.failures import Blame, LookFailed
+from actors.egress.turns import ASKED, Claim, Queue, Waiter
 from actors.egress.twins import Twins
 from actors.settings import Settings
 from actors.world import World
@@ -58,16 +60,26 @@ class HostStatistics:
 
 @dataclass(slots=True)
 class _Host:
-    places: trio.Semaphore
-    pace: trio.Lock = field(default_factory=trio.Lock)
+    queue: Queue = field(default_factory=Queue)
     next_at: float = 0.0
     crawl_delay: float = 0.0
     breaker: Breaker = field(default=Breaker())
     failing: tuple[str, ...] = ()
     """Sources of the failures in a row, each once, at most as many as open it."""
-    users: int = 0
+    called: int = 0
+    """Who has left the queue and waits for the pace; no more than one, but for a moment after twins have met."""
     busy: int = 0
     used_at: float = 0.0
+    became: _Host | None = None
+    """The twin that has taken over."""
+
+    def now(self) -> _Host:
+        """Return this host as it is known now."""
+        return self if self.became is None else self.became.now()
+
+    @property
+    def users(self) -> int:
+        return len(self.queue) + self.called + self.busy
 
 
 class Hosts:
@@ -91,38 +103,49 @@ class Hosts:
         return HostStatistics(
             known=len(states),
             busy=sum(state.busy for state in states),
-            waiting=sum(state.users - state.busy for state in states),
+            waiting=sum(len(state.queue) + state.called for state in states),
             resting=sum(1 for state in states if _rest(state.breaker, now) > 0),
         )
 
     @asynccontextmanager
-    async def turn(self, host: str) -> AsyncIterator[None]:
+    async def turn(self, host: str, claim: Claim = Claim()) -> AsyncIterator[None]:  # noqa: B008  # frozen
         """Wait for a turn at a host; inside, one request may be made. Raises HostOpen when the host is resting.
 
         Say `succeeded` or `failed` inside the block: a probe that ends without a word counts as failed.
         Cancelled while waiting, the place in the queue is given up and nothing is used up.
         """
-        state = self._enter(host)
-        probing = False
+        state = self._of(host)
+        self._known.move_to_end(self._twins.one(host))
+        probing = self._admit(host, state)
         try:
-            probing = self._admit(host, state)
-            async with state.places:
-                await self._wait_pace(host, state, probing)
-                state.busy += 1
-                try:
-                    yield
-                finally:
-                    state.busy -= 1
+            await self._wait_turn(host, state, ASKED if probing else claim, probing)
+            try:
+                yield
+            finally:
+                state = state.now()
+                state.busy -= 1
+                self._call(state)
         finally:
-            state.users -= 1
+            state = state.now()
             state.used_at = trio.current_time()
             if probing and state.breaker.phase is breaker.Phase.HALF_OPEN:
                 # It ended without a word about the host (a local trouble, a cancellation): let another one probe soon.
                 self._fail(state)
 
+    def hurry(self, host: str, source: str) -> bool:
+        """Let a source that waits here go before all that nobody asked for; return whether it waits."""
+        state = self._known.get(self._twins.one(host))
+        return state is not None and state.queue.hurry(source)
+
+    def before(self, host: str, source: str) -> int:
+        """Return how many wait for a host before a source; 0 when it does not wait. Walks over who waits there."""
+        state = self._known.get(self._twins.one(host))
+        return 0 if state is None else state.queue.before(source)
+
     def met(self, host: str, addresses: Sequence[str]) -> None:
-        """Take note of a name's addresses."""
-        self._twins.met(host, addresses)
+        """Take note of a name's addresses. If its twin has one of them, they are one host from now on."""
+        if (gone := self._twins.met(host, addresses)) is not None and (old := self._known.pop(gone, None)) is not None:
+            self._merge(old, self._of(gone))
 
     def crawl_delay(self, host: str, seconds: float | None) -> None:
         """Set the time between two requests that a host's robots.txt asks for; it only ever slows down."""
@@ -177,29 +200,54 @@ class Hosts:
             raise HostOpen(host, permit.until - now, failing=_is_failing(state.breaker))
         return isinstance(permit, Probe)
 
-    async def _wait_pace(self, host: str, state: _Host, probing: bool) -> None:
-        """Wait until the last request is long enough ago. The lock's queue is in order, so nobody is overtaken."""
-        async with state.pace:
-            await trio.sleep_until(state.next_at)
-            now = trio.current_time()
-            rest = _rest(state.breaker, now)
-            if rest > 0 and not probing:
-                raise HostOpen(host, rest, failing=_is_failing(state.breaker))
-            state.next_at = now + max(self._interval, state.crawl_delay)
+    async def _wait_turn(self, host: str, state: _Host, claim: Claim, probing: bool) -> None:
+        """Wait for a place and until the last request is long enough ago; then the host is busy. Raises HostOpen."""
+        turn = trio.Event()
+        waiter = Waiter(claim, turn.set)
+        state.queue.join(waiter)
+        self._call(state)
+        try:
+            await turn.wait()
+            while True:
+                state = state.now()
+                rest = _rest(state.breaker, trio.current_time())
+                if rest > 0 and not probing:
+                    raise HostOpen(host, rest, failing=_is_failing(state.breaker))
+                if trio.current_time() >= state.next_at:
+                    break
+                await trio.sleep_until(state.next_at)
+            state.next_at = trio.current_time() + max(self._interval, state.crawl_delay)
+            state.busy += 1
+        finally:
+            state = state.now()
+            state.queue.leave(waiter)
+            state.called -= turn.is_set()
+            self._call(state)
+
+    def _call(self, state: _Host) -> None:
+        """Let the next one out of the queue, to wait for the pace, if there is a place for him."""
+        if state.called == 0 and state.busy < self._parallel and (waiter := state.queue.next()) is not None:
+            state.called += 1
+            waiter.call()
+
+    def _merge(self, old: _Host, into: _Host) -> None:
+        """Let one host go on as another, with whatever each of them was known for: the stricter holds."""
+        old.became = into
+        into.queue.absorb(old.queue)
+        into.next_at = max(into.next_at, old.next_at)
+        into.crawl_delay = max(into.crawl_delay, old.crawl_delay)
+        into.breaker = _worse(into.breaker, old.breaker)
+        into.failing = tuple(dict.fromkeys(into.failing + old.failing))[:SOURCES_TO_OPEN]
+        into.called += old.called
+        into.busy += old.busy
+        self._call(into)
 
     def _of(self, name: str) -> _Host:
         host = self._twins.one(name)
         state = self._known.get(host)
         if state is None:
             self._forget()
-            state = self._known[host] = _Host(trio.Semaphore(self._parallel, max_value=self._parallel))
-            state.used_at = trio.current_time()
-        return state
-
-    def _enter(self, host: str) -> _Host:
-        state = self._of(host)
-        self._known.move_to_end(self._twins.one(host))
-        state.users += 1
+            state = self._known[host] = _Host(used_at=trio.current_time())
         return state
 
     def _forget(self) -> None:
@@ -220,6 +268,13 @@ def _rest(state: Breaker, now: float) -> float:
 
 def _is_failing(state: Breaker) -> bool:
     return state.phase is not breaker.Phase.CLOSED
+
+
+def _worse(one: Breaker, other: Breaker) -> Breaker:
+    """Return the breaker that is further from letting calls through, with the longer hold of the two."""
+    order = (breaker.Phase.CLOSED, breaker.Phase.HALF_OPEN, breaker.Phase.OPEN)
+    worse = max(one, other, key=lambda b: (order.index(b.phase), b.until, b.failures))
+    return replace(worse, held=max(one.held, other.held))
 
 
 def _forgettable(state: _Host, now: float) -> bool:

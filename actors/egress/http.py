@@ -85,7 +85,9 @@ class _Wish:
 
 
 class Elsewhere(Exception):
-    """A redirect leads to another host, to which politeness owes a turn of its own. hops: the URLs asked so far."""
+    """A redirect leads on, by another request, to which politeness owes a turn of its own. hops: the URLs asked so
+    far.
+    """
 
     def __init__(self, url: Url, hops: tuple[str, ...]) -> None:
         super().__init__(url.text)
@@ -142,8 +144,8 @@ class HttpClient:
 
         etag, last_modified: validators of an earlier answer; sent to `validated`, the URL that gave them (an earlier
         `Fetched.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's; with
-        `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect to another host; go
-        on there with its `hops`, which count. Raises LookFailed for everything else.
+        `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; go on there with
+        its `hops`, which count. Raises LookFailed for everything else.
         """
         wish = _Wish(
             url, sendable(etag), sendable(last_modified), validated, accept.encode(), limit or self._limit, cut, stay
@@ -189,7 +191,7 @@ class HttpClient:
             hops.append(url.text)
             if len(hops) > MOST_REDIRECTS:
                 raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
-            if wish.stay and found.host != url.host:
+            if wish.stay:
                 raise Elsewhere(found, tuple(hops))
             url = found
 

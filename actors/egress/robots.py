@@ -8,7 +8,6 @@ meanwhile shares it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 import trio
@@ -16,13 +15,15 @@ from protego import Protego
 
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.headers import PRODUCT
-from actors.egress.hosts import Hosts
-from actors.egress.http import Fetched, HttpClient
+from actors.egress.hosts import HostOpen, Hosts
+from actors.egress.http import Elsewhere, Fetched, HttpClient
 from actors.egress.line import Line
 from actors.egress.robots_text import reduce_to
+from actors.egress.turns import ASKED, Claim
 from actors.egress.url import Url, join
 from actors.world import World
 
+ACCEPT = "text/plain, */*;q=0.5"
 SIZE_LIMIT = 500 << 10
 LONGEST = 24 * 3600.0
 SHORTEST = 600.0
@@ -66,7 +67,7 @@ class _Site:
 class Robots:
     """The verdicts, with a bounded cache."""
 
-    def __init__(self, http: HttpClient, world: World, hosts: Hosts | None = None, line: Line | None = None) -> None:
+    def __init__(self, http: HttpClient, world: World, hosts: Hosts, line: Line | None = None) -> None:
         self._http = http
         self._hosts = hosts
         self._line = line or Line(world.log)
@@ -77,7 +78,7 @@ class Robots:
     def __repr__(self) -> str:
         return f"<Robots {len(self._sites)} origins, {self._bytes >> 10} KiB>"
 
-    async def verdict(self, url: Url) -> RobotsVerdict:
+    async def verdict(self, url: Url, claim: Claim = ASKED) -> RobotsVerdict:
         """Return whether a URL may be fetched. Raises LookFailed of class local, and HostOpen: then nobody knows.
 
         To be asked before taking a turn at the host: fetching robots.txt takes a turn of its own.
@@ -89,34 +90,50 @@ class Robots:
         if trio.current_time() >= site.until:
             async with site.lock:
                 if trio.current_time() >= site.until:
-                    async with self._turn(url):
-                        await self._refresh(url, site)
+                    await self._refresh(url, site, claim)
                     self._shrink()
         return _judge(site, url)
 
-    def _turn(self, url: Url) -> AbstractAsyncContextManager[None]:
-        return nullcontext() if self._hosts is None else self._hosts.turn(url.host)
-
-    async def _refresh(self, url: Url, site: _Site) -> None:
+    async def _refresh(self, url: Url, site: _Site, claim: Claim) -> None:
         try:
-            found = await self._http.get(
-                join(url, "/robots.txt"), accept="text/plain, */*;q=0.5", limit=SIZE_LIMIT, cut=True
-            )
-        except LookFailed as failure:
-            error = self._line.failed(url.host, failure)
+            found = await self._fetch(join(url, "/robots.txt"), claim)
+        except LookFailed as error:
             self._take_failure(site, error)
             if site.unreachable:
                 self._log("robots_unreachable", origin=url.origin, reason=error.reason, older_copy=site.known)
             return
-        self._line.answered(url.host)
         self._learn(site, found.body, _lifetime(found))
 
+    async def _fetch(self, url: Url, claim: Claim) -> Fetched:
+        """Return a robots.txt, from whatever host its redirects lead to (RFC 9309, 2.3.1.2), each in its own turn."""
+        hops: tuple[str, ...] = ()
+        while True:
+            try:
+                async with self._hosts.turn(url.host, claim):
+                    return await self._ask(url, hops)
+            except Elsewhere as redirect:
+                url, hops = redirect.url, redirect.hops
+
+    async def _ask(self, url: Url, hops: tuple[str, ...]) -> Fetched:
+        try:
+            found = await self._http.get(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, stay=True, hops=hops)
+        except LookFailed as failure:
+            error = self._line.failed(url.host, failure)
+            if error.blame is Blame.THROTTLED:
+                self._hosts.hold(url.host, error.hold)
+            raise error from None
+        except Elsewhere:
+            self._line.answered(url.host)
+            raise
+        self._line.answered(url.host)
+        return found
+
     def _take_failure(self, site: _Site, error: LookFailed) -> None:
-        if error.blame is Blame.LOCAL:
+        if error.blame is Blame.LOCAL or isinstance(error, HostOpen):
             raise error
         if error.status is not None and 300 <= error.status < 500:
             # "Unavailable" (2.3.1.3), as are redirects without an end (2.3.1.2).
-            self._learn(site, b"", LONGEST)
+            self._learn(site, b"", SHORTEST if error.blame is Blame.THROTTLED else LONGEST)
             return
         site.until = trio.current_time() + max(RETRY, min(error.retry_after or 0.0, LONGEST))
         site.unreachable = error.reason

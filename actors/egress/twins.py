@@ -24,13 +24,13 @@ class Twins:
     def __repr__(self) -> str:
         return f"<Twins {len(self._shared)} pairs among {len(self._addresses)} names>"
 
-    def met(self, host: str, addresses: Sequence[str]) -> None:
-        """Take note of a name's addresses."""
+    def met(self, host: str, addresses: Sequence[str]) -> str | None:
+        """Take note of a name's addresses. Return the name that has just turned out to be only another's twin."""
         self._addresses[host] = found = frozenset(addresses)
         self._addresses.move_to_end(host)
         bare = host.removeprefix(_PREFIX)
         twin = bare if host != bare else _PREFIX + bare
-        theirs = self._addresses.get(twin)
+        theirs, were = self._addresses.get(twin), bare in self._shared
         if theirs is not None and not found.isdisjoint(theirs):
             self._shared.add(bare)
         else:
@@ -38,6 +38,7 @@ class Twins:
         if len(self._addresses) > MOST:
             gone, _ = self._addresses.popitem(last=False)
             self._shared.discard(gone.removeprefix(_PREFIX))
+        return _PREFIX + bare if bare in self._shared and not were else None
 
     def one(self, host: str) -> str:
         """Return the name under which a host is known: its own, or without the `www.` that makes no difference."""

@@ -9,6 +9,7 @@ parked source is a few kilobytes.
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 
 import trio
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import HostOpen
 from actors.egress.http import Fetched
+from actors.egress.turns import Claim
 from actors.errors import UrlRefused
 from actors.messages import Record, SaveStates
 from actors.source import progress
@@ -49,19 +51,23 @@ class PolledSource:
         """Look whenever a look is due, until cancelled."""
         self._live.hot = progress.settle(self._live.hot, self._ports.world.now(), self._limits)
         while True:
-            await self._sleep(child)
+            asked = await self._sleep(child)
             if await self._may_look(child):
                 child.note("looking")
-                await self._look()
+                await self._look(asked=asked)
+                with suppress(trio.WouldBlock):
+                    self._live.mailbox.receive_nowait()  # who asked during the look has it
             child.attention = self._live.hot.breaker.state != "closed"
 
-    async def _sleep(self, child: Child) -> None:
-        """Wait until the next look is due, or until somebody asks for one now."""
+    async def _sleep(self, child: Child) -> bool:
+        """Wait until the next look is due, or until somebody asks for one now; return whether somebody has."""
         due = self._live.hot.next_look_at
         wait = 0.0 if due is None else (due - self._ports.world.now()) / 1000
         child.note("asleep")
         with trio.move_on_after(max(0.0, wait)):
             await self._live.mailbox.receive()
+            return True
+        return False
 
     async def _may_look(self, child: Child) -> bool:
         """Pause while our own line is down. False: it is up again, and this look has a new moment in the spread."""
@@ -75,12 +81,12 @@ class PolledSource:
             self._live.hot = replace(self._live.hot, next_look_at=due)
         return not wait
 
-    async def _look(self) -> None:
+    async def _look(self, *, asked: bool) -> None:
         live, ports, before = self._live, self._ports, self._live.hot
         try:
             fetched = await fetch(
                 ports,
-                live.source.id,
+                Claim(live.source.id, before.last_look_at or 0, asked),
                 live.source.watch_url,
                 accept=self._tier.accept,
                 robots=self._tier.robots,

@@ -16,18 +16,17 @@ from actors.content.detection import FeedLink, Finding
 from actors.content.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.http import Fetched
+from actors.egress.turns import ASKED
 from actors.egress.url import Url, parse_url
 from actors.errors import Overloaded, Unprocessable, UrlRefused
 from actors.source.fetch import fetch
 from actors.source.ports import Ports
 from actors.source.tier import in_jail
 from storage.records.event import SourceType
-from storage.records.identity import SourceId
 from storage.records.source import Detection
 
 CANDIDATES = 3
 """Feeds of a page that are tried before the page itself is watched."""
-NOBODY = SourceId("")
 ACCEPT = "text/html, application/xhtml+xml, application/atom+xml, application/rss+xml, application/feed+json, */*;q=0.5"
 
 
@@ -68,7 +67,7 @@ async def classify(ports: Ports, url: Url, wanted: SourceType | None) -> Classif
 
 async def _look(ports: Ports, text: str) -> tuple[Fetched, Finding]:
     try:
-        fetched = await fetch(ports, NOBODY, text, accept=ACCEPT, robots=False)
+        fetched = await fetch(ports, ASKED, text, accept=ACCEPT, robots=False)
         request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
         answer = await in_jail(ports.world.jail, "detect", msgspec.msgpack.encode(request))
     except LookFailed as failure:
@@ -91,14 +90,14 @@ async def _follow(ports: Ports, links: Sequence[FeedLink], page: Fetched) -> Cla
 
 
 async def _heed_robots(ports: Ports, text: str) -> None:
-    verdict = await ports.egress.robots.verdict(parse_url(text))
+    verdict = await ports.egress.robots.verdict(parse_url(text), ASKED)
     if not verdict.allowed:
         raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}", "body.url", text)
 
 
 async def _handshake(ports: Ports, url: Url) -> Classified:
     try:
-        async with ports.egress.hosts.turn(url.host), ports.egress.websocket(url):
+        async with ports.egress.hosts.turn(url.host, ASKED), ports.egress.websocket(url):
             ports.egress.line.answered(url.host)
     except LookFailed as failure:
         raise refused(ports.egress.line.failed(url.host, failure), url.text) from None

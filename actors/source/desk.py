@@ -13,6 +13,7 @@ from actors.source.actor import first_state
 from actors.source.cadence import START_INTERVAL
 from actors.source.classify import Classified, classify, refused
 from actors.source.feed import FeedTier
+from actors.source.fetch import host_of
 from actors.source.html import HtmlTier
 from actors.source.locks import KeyedLocks
 from actors.source.ports import Live, Ports
@@ -99,6 +100,8 @@ class Desk:
         if now < earliest:
             wait = (earliest - now) // 1000 + 1
             raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)
+        if self._ports.egress.hosts.hurry(host_of(live.source.watch_url), source):
+            return now
         try:
             live.mailbox.send_nowait(LookNow())
         except MailboxFull:

@@ -6,34 +6,33 @@ from dataclasses import dataclass
 
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Elsewhere, Fetched
+from actors.egress.turns import Claim
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.source.ports import Ports
-from actors.source.progress import MOST_HOLD, PLAIN_HOLD
-from storage.records.identity import SourceId
 from storage.records.source import Validators
 
 NO_VALIDATORS = Validators()
 
 
 async def fetch(
-    ports: Ports, source: SourceId, text: str, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
+    ports: Ports, claim: Claim, text: str, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
 ) -> Fetched:
     """Return the answer (200 or 304). Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
 
-    Each host on the way gets a turn of its own, one at a time, and learns of the outcome, so that its own breaker can
-    rest all its sources at once.
+    Each request on the way, redirects included, takes a turn of its own at its host, one at a time. The host learns of
+    the outcome, so that its own breaker can rest all its sources at once.
     """
     url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
     while True:
         if robots:
-            await _ask_robots(ports, url)
+            await _ask_robots(ports, claim, url)
         try:
-            return await _ask(ports, source, url, _Wish(accept, validators, hops))
+            return await _ask(ports, claim, url, _Wish(accept, validators, hops))
         except Elsewhere as redirect:
+            if validators.url is None and redirect.url.origin != url.origin:
+                validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this origin's
             url, hops = redirect.url, redirect.hops
-            if validators.url is None:
-                validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this host's
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +42,10 @@ class _Wish:
     hops: tuple[str, ...]
 
 
-async def _ask(ports: Ports, source: SourceId, url: Url, wish: _Wish) -> Fetched:
-    """Ask one host. Raises LookFailed, and Elsewhere when it sends us to another one."""
+async def _ask(ports: Ports, claim: Claim, url: Url, wish: _Wish) -> Fetched:
+    """Ask one URL. Raises LookFailed, and Elsewhere when it sends us to another one."""
     egress = ports.egress
-    async with egress.hosts.turn(url.host):
+    async with egress.hosts.turn(url.host, claim):
         try:
             async with ports.looks:
                 fetched = await egress.http.get(
@@ -60,7 +59,7 @@ async def _ask(ports: Ports, source: SourceId, url: Url, wish: _Wish) -> Fetched
                 )
         except LookFailed as error:
             failure = egress.line.failed(url.host, error)
-            _tell_host(ports, url, source, failure)
+            _tell_host(ports, url, claim.name, failure)
             raise failure from None
         except Elsewhere:
             _answered(ports, url)
@@ -87,17 +86,17 @@ def refusal(error: UrlRefused) -> LookFailed:
     return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
 
 
-async def _ask_robots(ports: Ports, url: Url) -> None:
-    verdict = await ports.egress.robots.verdict(url)
+async def _ask_robots(ports: Ports, claim: Claim, url: Url) -> None:
+    verdict = await ports.egress.robots.verdict(url, claim)
     if not verdict.allowed:
         raise verdict.refusal()
     ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay)
 
 
-def _tell_host(ports: Ports, url: Url, source: SourceId, failure: LookFailed) -> None:
+def _tell_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
     if failure.blame is Blame.REMOTE_TRANSIENT:
         ports.egress.hosts.failed(url.host, source)
     elif failure.blame is Blame.THROTTLED:
-        ports.egress.hosts.hold(url.host, min(failure.retry_after or PLAIN_HOLD, MOST_HOLD))
+        ports.egress.hosts.hold(url.host, failure.hold)
     elif failure.status is not None:
         ports.egress.hosts.succeeded(url.host)  # an answer, if not the one that was hoped for

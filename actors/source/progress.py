@@ -12,7 +12,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import MOST_HOLD, Blame, LookFailed
 from actors.source import cadence, health, pace, pulse
 from actors.source.cadence import Hints, Limits
 from actors.source.pace import Pace
@@ -24,12 +24,8 @@ from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
 
 RULE: Final = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
-MOST_HOLD = 3600.0
-"""Seconds for which a server's Retry-After is honoured."""
 LATE: Final = 1.5
 """Times the planned wait, up to which a look that comes late still means that the source was watched."""
-PLAIN_HOLD = 60.0
-"""Seconds of quiet after a 429 that does not say how long."""
 
 
 class Looked(Struct, frozen=True):
@@ -93,7 +89,7 @@ def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw
         case Blame.REMOTE_PERMANENT:
             state = breaker.failed(state, RULE, now / 1000, draw, at_once=True)
         case Blame.THROTTLED:
-            hold = min(MOST_HOLD, max(failure.retry_after or PLAIN_HOLD, limits.floor))
+            hold = max(failure.hold, limits.floor)
             not_before = Millis(now + round(hold * 1000))
         case Blame.LOCAL:
             pass

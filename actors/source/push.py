@@ -22,6 +22,7 @@ from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import Frame, read_frame
 from actors.content.text import cap
 from actors.egress.failures import LookFailed
+from actors.egress.turns import Claim
 from actors.egress.url import parse_url
 from actors.egress.websocket import Frames
 from actors.errors import UrlRefused
@@ -89,7 +90,7 @@ class PushSource:
         """Hold one connection until it ends, which is always a LookFailed; deliver what it brings."""
         ports = self._ports
         url = parse_url(self._live.source.watch_url, schemes=("ws", "wss"))
-        async with ports.egress.hosts.turn(url.host):
+        async with ports.egress.hosts.turn(url.host, Claim(self._live.source.id, self._live.hot.last_look_at or 0)):
             pass  # a handshake is one request; the open connection must not keep others from the host
         async with ports.egress.websocket(url) as frames:
             opened = trio.current_time()

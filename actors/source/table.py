@@ -16,6 +16,7 @@ from actors.errors import NotFound
 from actors.messages import SourcePage, SourceView
 from actors.source.actor import PolledSource
 from actors.source.feed import FeedTier
+from actors.source.fetch import host_of
 from actors.source.html import HtmlTier
 from actors.source.ports import Live, Ports
 from actors.source.price import Price, first_guess
@@ -93,7 +94,9 @@ class Table:
 
     def describe(self, source: SourceId) -> SourceView:
         """Return a source as it is now. Raises NotFound."""
-        return self._view(self.get(source))
+        live = self.get(source)
+        place = self._ports.egress.hosts.before(host_of(live.source.watch_url), source)
+        return self._view(live, place)
 
     def page(self, after: tuple[int, float, str] | None, limit: int) -> SourcePage:
         """Return the next `limit` sources after a position, worst health first."""
@@ -137,8 +140,8 @@ class Table:
         value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
         self._ports.market.price = Price(value, settings.cadence_evenness)
 
-    def _view(self, live: Live) -> SourceView:
-        return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()))
+    def _view(self, live: Live, place: int = 0) -> SourceView:
+        return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place)
 
     def _run_of(self, live: Live) -> Run:
         match live.source.type:

@@ -202,6 +202,7 @@ def status_of(view: SourceView) -> wire.SourceStatus:
         last_error=hot.last_error,
         breaker=_breaker(view),
         consecutive_failures=hot.breaker.failures,
+        queue_position=view.queue_position,
     )
 
 

@@ -9,6 +9,7 @@ from trio.abc import Clock
 
 from actors.egress.failures import Blame
 from actors.egress.hosts import FAILURES_TO_OPEN, HostOpen, Hosts
+from actors.egress.turns import ASKED, Claim
 from tests.support.memory_network import MemoryNetwork, a_world, settings
 
 
@@ -222,6 +223,76 @@ async def test_www_and_bare_name_stand_in_one_queue_when_they_share_an_address(
     assert times == [0, 1, 2]
     hosts.hold("www.a.example", 60.0)
     assert hosts.resting("a.example") == 60.0
+
+
+def become_twins(hosts: Hosts) -> None:
+    hosts.met("www.a.example", ["93.184.216.1"])
+    hosts.met("a.example", ["93.184.216.1"])
+
+
+async def test_b2_what_either_twin_was_known_for_holds_for_both_once_they_are_one(
+    autojump_clock: Clock, hosts: Hosts
+) -> None:
+    hosts.hold("www.a.example", 120.0)
+    await fail(hosts, "a.example", *["s1", "s2"] * 3)
+    failing_until = trio.current_time() + hosts.resting("a.example")
+    become_twins(hosts)
+    assert hosts.resting("a.example") == hosts.resting("www.a.example") >= 120.0
+    assert (await refusal(hosts, "www.a.example")).failing
+    await trio.sleep_until(max(failing_until, 120.0))
+    async with hosts.turn("www.a.example"):
+        await refusal(hosts, "a.example")  # one probe for both
+    assert hosts.statistics().known == 1
+
+
+async def test_b2_failures_at_both_twins_add_up_to_one_hosts(autojump_clock: Clock, hosts: Hosts) -> None:
+    await fail(hosts, "a.example", "s1", "s1", "s1")
+    await fail(hosts, "www.a.example", "s2")
+    become_twins(hosts)
+    await fail(hosts, "www.a.example", "s2")
+    await visit(hosts, "a.example")
+    await fail(hosts, "a.example", "s1")
+    assert hosts.resting("www.a.example") > 0
+
+
+async def test_twins_that_meet_in_full_swing_go_on_at_one_hosts_pace(autojump_clock: Clock, hosts: Hosts) -> None:
+    times: list[float] = []
+    async with trio.open_nursery() as nursery:
+        for host in ("a.example", "www.a.example") * 20:
+            nursery.start_soon(visit, hosts, host, times, 0.5)
+        await trio.sleep(5.25)
+        assert len(times) == 12
+        hosts.crawl_delay("www.a.example", 2.0)
+        become_twins(hosts)
+        await trio.sleep(2)
+        assert hosts.statistics().known == 1
+        with trio.move_on_after(0.1):
+            await visit(hosts, "www.a.example")
+    later = times[13:]
+    assert len(times) == 40
+    assert min(after - before for before, after in pairwise(later)) >= 2.0
+    assert (hosts.statistics().waiting, hosts.statistics().busy) == (0, 0)
+
+
+async def test_what_somebody_waits_for_is_not_behind_ten_thousand_looks(autojump_clock: Clock, hosts: Hosts) -> None:
+    async def look(number: int) -> None:
+        async with hosts.turn("a.example", Claim(f"s{number}", 1.0 + number)):
+            pass
+
+    async with trio.open_nursery() as nursery:
+        for number in range(10_000):
+            nursery.start_soon(look, number)
+        await trio.sleep(10.5)
+        assert hosts.before("a.example", "s9999") > 9_900
+        assert hosts.hurry("a.example", "s9999")
+        assert hosts.before("a.example", "s9999") == 0
+        assert not hosts.hurry("b.example", "s9999")
+        start = trio.current_time()
+        async with hosts.turn("a.example", ASKED):
+            assert trio.current_time() - start <= 3
+        assert not hosts.hurry("a.example", "s9999"), "it has had its turn"
+        nursery.cancel_scope.cancel()
+    assert hosts.statistics().waiting == 0
 
 
 async def test_an_end_of_our_own_outage_forgives_failures_but_not_what_hosts_asked_for(

@@ -10,7 +10,7 @@ from trio.abc import Clock
 from actors.egress import robots
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
-from actors.egress.hosts import Hosts
+from actors.egress.hosts import HostOpen, Hosts
 from actors.egress.http import HttpClient
 from actors.egress.robots import SIZE_LIMIT, Robots, RobotsVerdict
 from actors.egress.robots_text import MOST_RULES, reduce_to
@@ -28,7 +28,8 @@ class Site:
     def __post_init__(self) -> None:
         self.world = a_world(self.network)
         http = HttpClient(self.world, settings(), Guard(self.network, self.network, ()))
-        self.robots = Robots(http, self.world, Hosts(self.world, settings()))
+        self.hosts = Hosts(self.world, settings())
+        self.robots = Robots(http, self.world, self.hosts)
         self.network.add("a.example", "93.184.216.34", web(lambda asked: self.answer, self.asked))
 
     def says(self, text: str | bytes, status: int = 200, **headers: str) -> None:
@@ -105,10 +106,59 @@ async def test_an_unavailable_robots_txt_allows_all(autojump_clock: Clock, site:
     assert (await site.verdict()).allowed
 
 
-async def test_redirects_are_followed_and_endless_ones_allow_all(autojump_clock: Clock, site: Site) -> None:
+async def test_redirects_are_followed_in_turn_and_endless_ones_allow_all(autojump_clock: Clock, site: Site) -> None:
     site.says("", 301, location="/robots.txt")
     assert (await site.verdict()).allowed
     assert len(site.asked) == 6
+    assert trio.current_time() == pytest.approx(5.0)
+
+
+async def test_another_hosts_robots_txt_counts_where_a_redirect_leads_to_it_in_that_hosts_turn(
+    autojump_clock: Clock, site: Site
+) -> None:
+    asked = [trio.current_time()]
+
+    def other(seen: Asked) -> Answer:
+        asked.append(trio.current_time())
+        return Answer(200, OURS.encode())
+
+    site.network.add("other.example", "93.184.216.35", web(other))
+    site.says("", 302, location="http://other.example/rules")
+    async with site.hosts.turn("other.example"):
+        pass
+    assert not (await site.verdict("/no")).allowed
+    assert asked == [0.0, 1.0]
+    assert (await site.verdict("/yes")).allowed
+
+
+@pytest.mark.parametrize("location", ["http://inside.example/robots.txt", "http://127.0.0.1/robots.txt", "file:///x"])
+async def test_x3_a_robots_txt_that_leads_inside_is_not_followed_and_forbids_all(
+    autojump_clock: Clock, site: Site, location: str
+) -> None:
+    site.network.names["inside.example"] = [("10.0.0.7",)]
+    site.says("", 302, location=location)
+    assert not (await site.verdict()).allowed
+    assert {address for address, _ in site.network.connected} == {"93.184.216.34"}
+
+
+async def test_a_site_that_throttles_its_robots_txt_is_left_alone_and_blamed_for_nothing(
+    autojump_clock: Clock, site: Site
+) -> None:
+    site.says("", 429, retry_after="900")
+    assert (await site.verdict()).allowed
+    assert site.hosts.resting("a.example") == pytest.approx(900)
+    await trio.sleep(901)
+    site.says(OURS)
+    assert not (await site.verdict("/no")).allowed, "it is asked again as soon as it may be"
+
+
+async def test_a_robots_txt_behind_a_host_that_rests_is_unknown_and_not_a_failure(
+    autojump_clock: Clock, site: Site
+) -> None:
+    site.says("", 302, location="http://other.example/robots.txt")
+    site.hosts.hold("other.example", 100.0)
+    with pytest.raises(HostOpen):
+        await site.verdict()
 
 
 @pytest.mark.parametrize("answer", [Answer(500), Answer(503), Answer(200, b"x", after=40), Answer(200, b"xx", cut=1)])

@@ -12,7 +12,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.egress.traffic import build_egress
 from actors.jail.inline import InlineJail
-from actors.messages import Added, AddSource, MatcherMessage, RecorderMessage, RegistryMessage
+from actors.messages import Added, AddSource, CheckNow, MatcherMessage, RecorderMessage, RegistryMessage
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
@@ -22,7 +22,7 @@ from actors.source.ports import Ports
 from actors.source.registry import Registry
 from storage.memory import Disk, MemoryStorage
 from storage.records.cursor import EVERYTHING
-from storage.records.identity import START
+from storage.records.identity import START, SourceId
 from supervision import ChildSpec, DynamicSupervisor, Mailbox, Strategy, Supervisor
 from tests.support.build import BASE_URL, NOW
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
@@ -129,6 +129,12 @@ class Watching:
 
     async def add(self, url: str, **wish: Any) -> Added:
         return await self.registry_box.ask(lambda reply: AddSource(url, reply, **wish))
+
+    async def check(self, source: SourceId) -> None:
+        await self.registry_box.ask(lambda reply: CheckNow(source, reply))
+
+    def place(self, source: SourceId) -> int:
+        return self.registry.table.describe(source).queue_position
 
     def events_from(self, position: int) -> list[dict[str, Any]]:
         """The events from the `position`-th of the log on, however many there are."""

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
+import msgspec
 import trio
 
 from storage.memory import Disk
@@ -15,11 +17,11 @@ URL = f"https://{SITE}/feed"
 TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it."
 
 
-def crowd(count: int) -> Disk:
+def crowd(count: int, **wish: Any) -> Disk:
     """So many sources at one host, all due at once."""
     disk = Disk()
     for number in range(count):
-        source = a_source(number, url=f"https://{SITE}/{number}")
+        source = a_source(number, url=f"https://{SITE}/{number}", **wish)
         state = a_state(source.id, b"", interval=60.0, next_look_at=Millis(NOW - 1000))
         disk.sources[source.id] = Watched(source, state.hot, b"")
     disk.source_ids = sorted(disk.sources)
@@ -44,6 +46,48 @@ async def test_many_sources_of_one_host_keep_its_pace_and_share_it_fairly(autoju
         assert len(times) > 4.5 * count, "the host's rate is used up"
         looks = [len(origin.looks(f"/{number}")) for number in range(count)]
         assert max(looks) - min(looks) <= 1
+
+
+async def test_a_source_that_wants_little_of_a_crowded_host_gets_all_of_it(autojump_clock: object) -> None:
+    disk = crowd(100, schedule=60)
+    modest = next(iter(disk.sources))
+    wanted = msgspec.structs.replace(disk.sources[modest].source, schedule=200)
+    disk.sources[modest] = msgspec.structs.replace(disk.sources[modest], source=wanted)
+    async with watching(disk=disk) as (_, origin):
+        origin.bodies |= {f"/{number}": rss("a") for number in range(100)}
+        await trio.sleep(3000)
+        assert len(origin.looks("/0")) >= 14, "every 200 s, and not 100 s after that"
+        assert len(origin.asked) > 2900
+
+
+async def test_what_a_user_asks_for_does_not_wait_behind_a_crowded_hosts_queue(autojump_clock: object) -> None:
+    async with watching(disk=crowd(2000)) as (service, origin):
+        origin.bodies |= {f"/{number}": rss("a") for number in range(2001)}
+        await trio.sleep(400)
+        late = max(service.disk.sources, key=service.place)
+        assert service.place(late) > 1000
+        start = trio.current_time()
+        await service.add(f"https://{SITE}/2000")
+        assert trio.current_time() - start < 5
+        looks = service.registry.table.describe(late).hot.looks
+        await service.check(late)
+        assert service.place(late) == 0
+        await trio.sleep(3)
+        assert service.registry.table.describe(late).hot.looks == looks + 1
+        await trio.sleep(30)
+        assert service.registry.table.describe(late).hot.looks == looks + 1, "one look was asked for, one was made"
+        assert len(origin.asked) <= 1 + trio.current_time()
+
+
+async def test_who_asks_for_a_look_while_one_is_under_way_is_answered_by_it(autojump_clock: object) -> None:
+    async with watching(disk=crowd(1)) as (service, origin):
+        (source,) = service.disk.sources
+        slow = web(lambda asked: Answer(200, rss("a"), after=10), origin.asked)
+        service.network.servers[ADDRESS, 443] = slow
+        await trio.sleep(5)
+        await service.check(source)
+        await trio.sleep(30)
+        assert len(origin.asked) == 1
 
 
 async def test_a_dead_host_costs_its_sources_no_looks_but_their_health_says_so(autojump_clock: object) -> None:
