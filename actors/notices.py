@@ -5,9 +5,14 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Literal, get_args
 from unicodedata import normalize
+from urllib.parse import urlsplit
 
-from storage.records.event import Draft, SourceType
-from storage.records.identity import Millis
+from storage.records.alert import Alert
+from storage.records.delivery import Attempt
+from storage.records.destination import Destination
+from storage.records.event import Draft, SourceType, Stored
+from storage.records.identity import SERVICE, Millis
+from storage.records.times import rfc3339
 
 AlertType = Literal[
     "source_quiet",
@@ -19,6 +24,10 @@ AlertType = Literal[
     "watching_stalled",
 ]
 ALERT_TYPES: tuple[AlertType, ...] = get_args(AlertType)
+_DESTINATION, _ALERT = "destination:", "alert:"
+_FAILING = "Deliveries to {host} have failed since {since}, without one success. {last}{end}"
+_DISABLED = "Nothing more is delivered to {host}: it has failed since {since}. {last}{end}"
+_GONE = "Nothing more is delivered to {host}: it answered 410, which asks for that. {last}{end}"
 
 
 def draft(
@@ -29,6 +38,7 @@ def draft(
     at: Millis,
     *,
     source_type: SourceType = "html",
+    tags: tuple[str, ...] = (),
 ) -> Draft:
     """Return a notice about a source, or about the service itself (then `source_url` is its own address)."""
     text = normalize("NFC", content)
@@ -42,8 +52,60 @@ def draft(
         content_truncated=False,
         content_hash="sha256:" + sha256(text.encode("utf-8", "replace")).hexdigest(),
         simhash=0,
-        tags=("kind:notice",),
+        tags=("kind:notice", *tags),
         published_at=None,
         fetched_at=at,
         alert_type=alert_type,
     )
+
+
+def of_destination(destination: Destination, last: Attempt | None, base_url: str, at: Millis) -> Draft:
+    """Return the notice that a destination owes; `last` is its newest attempt.
+
+    Of its URL only the host is told: the rest is often a secret, and streams have other readers than destinations.
+    """
+    assert destination.owes is not None
+    failing = destination.owes == "destination_failing"
+    gone = last is not None and last.status == 410
+    since = destination.failing_since
+    says = (_FAILING if failing else _GONE if gone else _DISABLED).format(
+        host=urlsplit(destination.url).hostname,
+        since="a while" if since is None else rfc3339(since),
+        last=_last(last),
+        end=(
+            "After 120 hours of nothing but failures it is disabled."
+            if failing
+            else "Enable it to go on; its record says from where to replay."
+        ),
+    )
+    verb = "is failing" if failing else "has been disabled"
+    url, tags = (
+        f"{base_url}/v1/destinations/{destination.id}",
+        (_DESTINATION + destination.id, _ALERT + destination.alert_id),
+    )
+    return draft(destination.owes, url, f"A destination {verb}: {destination.label}", says, at, tags=tags)
+
+
+def _last(line: Attempt | None) -> str:
+    if line is None:
+        return ""
+    return f"The last attempt ended with {f'HTTP {line.status}' if line.status else line.error or 'no answer'}. "
+
+
+def asked_for(alert: Alert, alert_type: str, event: Stored) -> bool:
+    """Whether an alert wants a notice: one it names, about one of its sources or of its own destinations.
+
+    An alert over the whole library hears of all of them.
+    """
+    if alert_type not in alert.notices:
+        return False
+    if not alert.source_ids or event.source in alert.source_ids:
+        return True
+    return event.source == SERVICE and _ALERT + alert.id in event.tags
+
+
+def about(event: Stored) -> str | None:
+    """Return the destination that an event is a notice about. It does not get it: that would feed its own trouble."""
+    if event.source != SERVICE:
+        return None
+    return next((tag.removeprefix(_DESTINATION) for tag in event.tags if tag.startswith(_DESTINATION)), None)

@@ -53,7 +53,9 @@ EDGES = (
     ("recorder", "matcher"),
     ("matcher", "deliveries"),
 )
-"""Who sends to whom; replies use one-shot slots and are no edges."""
+"""Who sends to whom and may wait for it. No edges: replies, which use one-shot slots, and the notices of destinations,
+which are put before the recorder without waiting and tried again (docs/decisions/notices-of-destinations.md).
+"""
 
 Front = Callable[[Doors], Sequence[ChildSpec]]
 
@@ -86,6 +88,7 @@ class System:
             storage=storage,
             egress=self.egress,
             destinations=self.destinations,
+            record=self.recorder_box.send_nowait,
             base_url=settings.public_url(),
         )
         self.sources = DynamicSupervisor(

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import Struct
 
+from actors.notices import asked_for
 from actors.query import Analysed, Query, QueryError, UnknownLanguage, matches, parse
 from storage.interface import Alerts
 from storage.records.alert import Alert
@@ -29,7 +30,7 @@ _notice = msgspec.json.Decoder(_Notice)
 class _Part(NamedTuple):
     query: Query
     sources: frozenset[str]
-    notices: tuple[str, ...]
+    alert: Alert
 
 
 class Channel:
@@ -40,11 +41,11 @@ class Channel:
 
     def admits(self, event: Stored, text: Analysed | None) -> bool:
         """Return whether an event is on the channel; `text` is the event's, None for a notice."""
+        if text is None:
+            alert_type = _notice.decode(event.body).alert_type
+            return any(asked_for(part.alert, alert_type, event) for part in self.parts)
         parts = [part for part in self.parts if not part.sources or event.source in part.sources]
-        if text is not None:
-            return any(matches(part.query, text) for part in parts)
-        alert_type = _notice.decode(event.body).alert_type
-        return any(alert_type in part.notices for part in parts)
+        return any(matches(part.query, text) for part in parts)
 
 
 def channel_of(alerts: Sequence[Alert]) -> Channel:
@@ -85,5 +86,5 @@ def _parts(alerts: Sequence[Alert]) -> Sequence[_Part]:
                 query = parse(alert.filter_query, alert.language)
             except (QueryError, UnknownLanguage):
                 continue  # the work of another version, which the matcher logs
-            parts.append(_Part(query, frozenset(alert.source_ids), alert.notices))
+            parts.append(_Part(query, frozenset(alert.source_ids), alert))
     return parts

@@ -50,8 +50,9 @@ class EventLog(Protocol):
     async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Stored]:
         """Commit harvests in one transaction and return their events in order.
 
-        A harvest of a source that no longer exists is skipped whole. Returns only after the data are durable; the
-        caller then publishes to the tail. Raises Fenced, DiskFull, Unavailable.
+        A harvest of a source that no longer exists is skipped whole, and so is a notice that its debtor does not owe.
+        Returns only after the data are durable; the caller then publishes to the tail. Raises Fenced, DiskFull,
+        Unavailable.
         """
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:

@@ -19,12 +19,12 @@ import trio
 from actors.delivery.attempt import Outlet, attempt
 from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, Window, content, window_of
 from actors.delivery.schedule import Answer, outcome, verdict
-from actors.delivery.status import Standing, after, standing_of, with_standing
+from actors.delivery.status import Standing, after, next_news, reminded, standing_of, with_standing
 from actors.messages import DestinationMessage, TestDelivery, TestResult
 from actors.world import World
 from storage.interface import Storage
 from storage.records.delivery import Delivery, Outcome, Portion
-from storage.records.destination import Destination
+from storage.records.destination import Destination, Notice
 from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
 from supervision import Child, Mailbox
 
@@ -38,7 +38,10 @@ COMMIT_DEADLINE = 30.0
 
 
 class DestinationActor:
-    """One destination. The mailbox is the registry's; `sample` makes the event of a test, `room` bounds all posts."""
+    """One destination. The mailbox is the registry's; `sample` makes the event of a test, `room` bounds all posts.
+
+    owes: hears that the record now owes a notice.
+    """
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class DestinationActor:
         mailbox: Mailbox[DestinationMessage],
         room: trio.CapacityLimiter,
         sample: Callable[[], Awaitable[tuple[str, bytes]]],
+        owes: Callable[[str], None],
     ) -> None:
         self._id = destination
         self._world = world
@@ -58,12 +62,15 @@ class DestinationActor:
         self._mailbox = mailbox
         self._room = room
         self._sample = sample
+        self._owes = owes
         self._chance = world.chance(f"delivery/{destination}")
         self._held: dict[Seq, Delivery] = {}
         self._outcomes: list[Outcome] = []
         self._settling = trio.Lock()
         self._record: Destination | None = None
         self._standing = Standing()
+        self._news: Notice | None = None
+        self._notice_after = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -107,6 +114,7 @@ class DestinationActor:
         if len(self._queue) < MOST_IN_FLIGHT or not self._width():
             await self._read()
             if self._width():
+                await self._remind()
                 await self._gather()
                 await self._claim()
         return bool(self._queue) and self._width() > 0
@@ -121,7 +129,23 @@ class DestinationActor:
         known, self._record = self._record, await self._storage.alerts.destination(self._id)
         if self._record is not None and (known is None or known.state != self._record.state):
             # Someone else has changed the state. Our own standing may be ahead of both records, so it is no measure.
-            self._standing = standing_of(self._record, self._world.now())
+            self._standing = standing_of(self._record)
+
+    async def _remind(self) -> None:
+        """Tell of a row of failures that has lasted, which no answer does."""
+        if self._record is None or self._standing.state != "failing":
+            return
+        alert = await self._storage.alerts.get(self._record.alert_id)
+        if alert is not None:
+            self._notice_after = alert.notice_after
+            standing, news = reminded(self._standing, self._world.now(), self._notice_after)
+            self._changed(standing, news)
+            await self._settle()
+
+    def _changed(self, standing: Standing, news: Notice | None) -> None:
+        self._standing, self._news = standing, news or self._news
+        if news is not None:
+            self._world.log(f"delivery.{news}", destination_id=self._id)
 
     async def _claim(self) -> None:
         # Shielded: rows that were claimed for nobody would wait for the next start of the process.
@@ -178,9 +202,8 @@ class DestinationActor:
         if not self._width():
             return LONGEST_SLEEP
         due = await self._storage.work.next_due(self._id, digests=self._gathers())
-        if self._open is not None:
-            closes = Millis(self._open.end + GRACE)
-            due = closes if due is None else min(due, closes)
+        closes = None if self._open is None else Millis(self._open.end + GRACE)
+        due = min((at for at in (due, closes, next_news(self._standing, self._notice_after)) if at), default=None)
         return LONGEST_SLEEP if due is None else min(LONGEST_SLEEP, max(0.0, (due - self._world.now()) / 1000))
 
     async def _pause(self, seconds: float) -> None:
@@ -224,9 +247,7 @@ class DestinationActor:
         now = self._world.now()
         self._outcomes.append(outcome(delivery, answer, now, self._chance.random()))
         del self._held[delivery.seq]
-        self._standing, news = after(self._standing, answer, now)
-        if news is not None:
-            self._world.log(f"delivery.{news.value}", destination_id=self._id, error=(answer.error or "")[:200])
+        self._changed(*after(self._standing, answer, now))
         self._in_flight -= 1
         self._finished = True
         self._pausing.cancel()
@@ -240,10 +261,15 @@ class DestinationActor:
                     await self._storage.work.settle(batch, self._storage.lease)
                     del self._outcomes[: len(batch)]
                 self._world.reach("delivery/after settle")
-            if self._record is not None and self._record.state != self._standing.state:
+            record = self._record
+            if record is not None and (record.state, record.told) != (self._standing.state, self._standing.told):
                 await self._save_state()
 
     async def _save_state(self) -> None:
         """Store a change of state, onto the record as it is at this moment: the front end writes to it as well."""
-        standing = self._standing
-        self._record = await self._storage.alerts.edit_destination(self._id, lambda it: with_standing(it, standing))
+        standing, news = self._standing, self._news
+        edit = self._storage.alerts.edit_destination
+        self._record = await edit(self._id, lambda it: with_standing(it, standing, news))
+        if news is not None:
+            self._news = None
+            self._owes(self._id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import trio
@@ -9,8 +10,9 @@ from msgspec.structs import replace
 
 from actors.delivery.actor import DestinationActor
 from actors.delivery.attempt import Outlet
+from actors.delivery.crier import Crier
 from actors.delivery.sample import sample
-from actors.messages import DestinationMessage, OutboxGrew
+from actors.messages import DestinationMessage, OutboxGrew, Record
 from actors.signatures.event import Signer
 from actors.world import World
 from storage.errors import DiskFull
@@ -27,10 +29,20 @@ DISK_FULL_PAUSE = 5.0
 
 
 class DeliveryRegistry:
-    """Owns the mailboxes and what each actor remembers over its crashes. `base_url` is named in test deliveries."""
+    """Owns the mailboxes and what each actor remembers over its crashes. `base_url` is named in test deliveries.
+
+    record: puts a harvest before the recorder without waiting; raises MailboxFull.
+    """
 
     def __init__(
-        self, *, world: World, storage: Storage, egress: Outlet, destinations: DynamicSupervisor, base_url: str = ""
+        self,
+        *,
+        world: World,
+        storage: Storage,
+        egress: Outlet,
+        destinations: DynamicSupervisor,
+        record: Callable[[Record], None],
+        base_url: str = "",
     ) -> None:
         self._world = world
         self._storage = storage
@@ -40,6 +52,7 @@ class DeliveryRegistry:
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
         self._actors: dict[str, DestinationActor] = {}
         self._room = trio.CapacityLimiter(MOST_REQUESTS)
+        self._crier = Crier(world, storage, record, base_url)
         self._refreshing = trio.Lock()
         self._released = False
 
@@ -58,7 +71,7 @@ class DeliveryRegistry:
                 self._world.log("delivery.released", rows=rows)
         await self.refresh()
         child.ready()
-        await trio.sleep_forever()
+        await self._crier.run()
 
     async def refresh(self) -> None:
         """Bring the actors in line with the stored destinations, and wake those whose record has changed."""
@@ -99,6 +112,7 @@ class DeliveryRegistry:
                 mailbox=mailbox,
                 room=self._room,
                 sample=self._sample,
+                owes=self._crier.owes,
             )
         self._supervisor.start_child(ChildSpec(id, self._actors[id].run, shutdown=1.0, mailbox=mailbox))
 

@@ -1,25 +1,27 @@
 """When a destination counts as failing, and when it is disabled. Pure.
 
-    state \\ sign   success    failure, told below       gone (410)
+    state \\ sign   success    failure                   gone (410)
     active         active     failing at the 5th         disabled
-    failing        active     failing; half-way told;    disabled
-                              disabled after 120 h
+    failing        active     disabled after 120 h       disabled
     disabled       disabled   disabled                   disabled
 
 Only an unbroken row of failures counts: one success in 120 hours keeps a destination alive. A failure of this machine
 (no network) is no sign of the receiver's state. A disabled destination is enabled by hand only.
+
+People hear of a row of failures twice at most before the end: when the destination has been failing for as long as its
+alert says (`notice_after`), and half-way to being disabled. That is a matter of time, not of attempts, which may be a
+day apart by then.
 """
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.delivery.schedule import GONE, Answer
-from storage.records.destination import Destination
+from storage.records.destination import Destination, Notice
 from storage.records.identity import Millis
 
 FAILURES = 5
@@ -30,46 +32,63 @@ PATIENCE = 120 * 3_600_000
 State = Literal["active", "failing", "disabled"]
 
 
-class News(Enum):
-    """What people should hear of."""
-
-    FAILING = "destination_failing"
-    DISABLED = "destination_disabled"
-
-
 class Standing(Struct, frozen=True):
-    """A destination's state. `since`: the beginning of the present row of failures; `failures`: its length."""
+    """A destination's state. since, failures, told: beginning and length of the present row of failures, and how often
+    people heard of it.
+    """
 
     state: State = "active"
     since: Millis | None = None
     failures: int = 0
-    told: bool = False
+    told: int = 0
 
 
-def standing_of(destination: Destination, now: Millis) -> Standing:
-    """Return the standing that is stored: a failing destination goes on failing, and is told of once."""
+def standing_of(destination: Destination) -> Standing:
+    """Return the standing that is stored: a failing destination goes on failing."""
     if destination.state != "failing" or destination.failing_since is None:
         return Standing(destination.state)
-    return Standing("failing", destination.failing_since, FAILURES, now - destination.failing_since >= PATIENCE // 2)
+    return Standing("failing", destination.failing_since, FAILURES, destination.told)
 
 
-def after(standing: Standing, answer: Answer, at: Millis) -> tuple[Standing, News | None]:
-    """Return the standing after an answer, and what to tell, if anything."""
+def after(standing: Standing, answer: Answer, at: Millis) -> tuple[Standing, Notice | None]:
+    """Return the standing after an answer, and what that alone tells: that the destination is disabled."""
     if standing.state == "disabled" or answer.ours:
         return standing, None
     if answer.delivered:
         return Standing(), None
     since = at if standing.since is None else standing.since
-    if answer.status == GONE or at - since >= PATIENCE:
-        return Standing("disabled", since, standing.failures + 1, True), News.DISABLED
     failures = standing.failures + 1
+    if answer.status == GONE or at - since >= PATIENCE:
+        return Standing("disabled", since, failures, standing.told), "destination_disabled"
     state: State = "failing" if failures >= FAILURES else standing.state
-    half = at - since >= PATIENCE // 2
-    news = News.FAILING if half and not standing.told else None
-    return Standing(state, since, failures, standing.told or half), news
+    return Standing(state, since, failures, standing.told), None
 
 
-def with_standing(destination: Destination, standing: Standing) -> Destination:
-    """Return the record with its state; the beginning of the row of failures is kept once it counts as failing."""
-    since = standing.since if standing.state != "active" else None
-    return replace(destination, state=standing.state, failing_since=since)
+def next_news(standing: Standing, notice_after: int) -> Millis | None:
+    """Return when people are to hear next of a row of failures that goes on; None when they have heard enough.
+
+    notice_after: seconds, as the destination's alert says.
+    """
+    if standing.state != "failing" or standing.since is None:
+        return None
+    times = sorted({min(1000 * notice_after, PATIENCE // 2), PATIENCE // 2})
+    return Millis(standing.since + times[standing.told]) if standing.told < len(times) else None
+
+
+def reminded(standing: Standing, at: Millis, notice_after: int) -> tuple[Standing, Notice | None]:
+    """Return the standing at a moment without an answer, and what there is to tell. What is overdue is told once."""
+    told = standing
+    while (due := next_news(told, notice_after)) is not None and due <= at:
+        told = replace(told, told=told.told + 1)
+    return told, None if told == standing else "destination_failing"
+
+
+def with_standing(destination: Destination, standing: Standing, news: Notice | None) -> Destination:
+    """Return the record with its state and what it owes; the beginning of a row of failures once it counts as failing.
+
+    Newer news takes the place of older; once all is well again nothing is owed.
+    """
+    if standing.state == "active":
+        return replace(destination, state="active", failing_since=None, told=0, owes=None)
+    owes = destination.owes if news is None else news
+    return replace(destination, state=standing.state, failing_since=standing.since, told=standing.told, owes=owes)

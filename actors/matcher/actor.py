@@ -19,6 +19,7 @@ import trio
 
 from actors.matcher.audience import Audience, Told
 from actors.messages import AlertsChanged, Committed, MatcherMessage
+from actors.notices import about
 from actors.world import World
 from storage.errors import CursorMoved
 from storage.interface import Storage
@@ -134,18 +135,19 @@ class Matcher:
         for event in events:
             told = self._told(event)
             if told is not None:
-                for alert in self._audience.of(told, event.source):
-                    self._note(alert, event.seq)
+                subject = about(event)
+                for alert in self._audience.of(told, event):
+                    self._note(alert, event.seq, subject)
             self._at = event.seq
             if len(self._rows) + len(self._hits) >= MOST_ROWS:
                 await self._save()
             else:
                 await trio.lowlevel.checkpoint()
 
-    def _note(self, alert: str, seq: Seq) -> None:
+    def _note(self, alert: str, seq: Seq, subject: str | None) -> None:
         now, before = self._world.now(), self._hits.get(alert)
         self._hits[alert] = Hit(alert, 1 if before is None else before.times + 1, now)
-        self._rows += [Match(destination, seq, now) for destination in self._audience.destinations(alert)]
+        self._rows += [Match(to, seq, now) for to in self._audience.destinations(alert) if to != subject]
 
     def _told(self, event: Stored) -> Told | None:
         try:

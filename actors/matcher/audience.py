@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from actors.matcher.index import StandingQueries
+from actors.notices import asked_for
 from actors.query import Analysed, QueryError, UnknownLanguage, parse
 from storage.records.alert import Alert
 from storage.records.destination import Destination
+from storage.records.event import Stored
 
 
 class Told(Struct, frozen=True):
@@ -47,11 +49,11 @@ class Audience:
                 self._index(alert)
         self._alerts = wanted
 
-    def of(self, told: Told, source: str) -> list[str]:
-        """Return the ids of the alerts that an event of a source is for, in a fixed order."""
+    def of(self, told: Told, event: Stored) -> list[str]:
+        """Return the ids of the alerts that an event is for, in a fixed order."""
         if told.alert_type is None:
-            return self._queries.match(Analysed(told.title, told.content), source)
-        return [alert.id for alert in self._alerts.values() if _asks(alert, told.alert_type, source)]
+            return self._queries.match(Analysed(told.title, told.content), event.source)
+        return [alert.id for alert in self._alerts.values() if asked_for(alert, told.alert_type, event)]
 
     def destinations(self, alert: str) -> Sequence[str]:
         """Return the destinations of an alert that something may be delivered to."""
@@ -84,7 +86,3 @@ def _by_alert(destinations: Sequence[Destination]) -> dict[str, tuple[str, ...]]
 
 def _standing(alert: Alert) -> tuple[str, str, tuple[str, ...]]:
     return alert.filter_query, alert.language, alert.source_ids
-
-
-def _asks(alert: Alert, alert_type: str, source: str) -> bool:
-    return alert_type in alert.notices and (not alert.source_ids or source in alert.source_ids)

@@ -166,6 +166,7 @@ class PolledSource:
 
     async def _send(self, harvest: Harvest) -> None:
         """Have a harvest committed; without an answer, find out from storage what happened."""
+        assert harvest.state is not None
         try:
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         except (Unanswered, StorageError) as error:

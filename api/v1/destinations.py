@@ -69,7 +69,7 @@ def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, no
         changes["url"] = url
     moved = url is not None and url != old.url
     if (patch.enabled is True and old.state == "disabled") or (moved and old.state == "failing"):
-        changes |= {"state": "active", "failing_since": None}
+        changes |= {"state": "active", "failing_since": None, "told": 0}
     return replace(old, updated_at=now, **changes)
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages import OutboxGrew
+from actors.notices import about
 from api.channels import channel_of
 from api.problems import invalid
 from api.reader import Sieve
@@ -53,7 +54,7 @@ async def run(call: Call) -> Answer:
         further = None
     else:
         assert wanted.since is not None
-        events, further = await _since(call, _after(wanted.since), sieve)
+        events, further = await _since(call, destination.id, _after(wanted.since), sieve)
     now = call.doors.world.now()
     matches = [Match(destination.id, event.seq, now) for event in events]
     queued = await call.doors.storage.work.enqueue(matches, call.doors.storage.lease)
@@ -86,14 +87,14 @@ async def _one(call: Call, event_id: str, sieve: Sieve) -> Stored:
     return event
 
 
-async def _since(call: Call, after: Seq, sieve: Sieve) -> tuple[Sequence[Stored], Seq | None]:
+async def _since(call: Call, destination: str, after: Seq, sieve: Sieve) -> tuple[Sequence[Stored], Seq | None]:
     log, end = call.doors.storage.log, Seq(call.doors.storage.tail.head + 1)
     deadline = trio.current_time() + TIME
     events: list[Stored] = []
     further: Seq | None = after
     while further is not None and len(events) < MOST_QUEUED and trio.current_time() < deadline:
         found = await find(log, Window(further, end), sieve, AT_ONCE, newest_first=False)
-        events += found.events
+        events += [event for event in found.events if about(event) != destination]
         further = found.next
     return events, further
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from storage.interface import Lease, Mint, Stamp
 from storage.memory.disk import Apply, Disk
 from storage.memory.writer import Writer
 from storage.records.body import id_in, tags_in
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored, kind_of
-from storage.records.identity import START, Seq, seq_of
+from storage.records.identity import SERVICE, START, Seq, seq_of
 from storage.records.source import Harvest, SourceState, Watched
 
 MOST = 500
@@ -31,18 +33,35 @@ class MemoryLog:
             mint.raise_floor(self._last)
             events: list[Stored] = []
             states: list[SourceState] = []
+            paid: dict[str, None] = {}
             for harvest in harvests:
-                if harvest.source in self._disk.sources:
-                    states.append(harvest.state)
+                if self._admits(harvest, paid):
+                    if harvest.state is not None:
+                        states.append(harvest.state)
                     events.extend(self._minted(harvest, mint, stamp))
 
             def apply() -> None:
                 self._disk.append(events)
                 self._save(states)
+                for id in paid:
+                    if id in self._disk.destinations:
+                        self._disk.destinations[id] = replace(self._disk.destinations[id], owes=None)
 
             return events, apply
 
         return await self._writer.commit(lease, job, name="log")
+
+    def _admits(self, harvest: Harvest, paid: dict[str, None]) -> bool:
+        """Whether a harvest is to be committed; a debt that it pays goes into `paid`."""
+        if harvest.source != SERVICE:
+            return harvest.source in self._disk.sources
+        if harvest.debtor is None:
+            return True
+        debtor = self._disk.destinations.get(harvest.debtor)
+        owed = debtor is not None and harvest.debtor not in paid and harvest.pays(debtor.owes)
+        if owed:
+            paid[harvest.debtor] = None
+        return owed
 
     def _minted(self, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterable[Stored]:
         for draft in harvest.drafts:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from storage.records.identity import Millis
 
 DeliveryMode = Literal["instant", "15min", "hourly", "daily"]
+Notice = Literal["destination_failing", "destination_disabled"]
 
 
 class Secret(Struct, frozen=True):
@@ -40,3 +41,7 @@ class Destination(Struct, frozen=True):
     state: Literal["active", "failing", "disabled"] = "active"
     failing_since: Millis | None = None
     last_delivery_at: Millis | None = None
+    told: int = 0
+    """How many notices there were of the present row of failures."""
+    owes: Notice | None = None
+    """The kind of the notice that is due and not yet in the log."""

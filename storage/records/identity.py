@@ -20,6 +20,10 @@ SourceId = NewType("SourceId", str)
 """A lower-case UUIDv7."""
 
 START = Seq(0)
+
+SERVICE = SourceId("00000000-0000-7000-8000-000000000000")
+"""The source of what the service says about itself. A well-formed id that no source can have: it is of 1970."""
+
 COUNTER_BITS = 15
 
 

@@ -104,11 +104,20 @@ class SourceState(Struct, frozen=True):
 
 
 class Harvest(Struct, frozen=True):
-    """What one look brought: drafts in reading order (oldest first) and the source's next state, committed together."""
+    """What one look brought: drafts in reading order (oldest first) and the source's next state, committed together.
+
+    The service's own harvest has the source SERVICE and no state. With a `debtor` it is the notice which this
+    destination owes: committed only while it does, and in the same transaction it no longer does.
+    """
 
     source: SourceId
     drafts: tuple[Draft, ...]
-    state: SourceState
+    state: SourceState | None
+    debtor: str | None = None
+
+    def pays(self, owed: str | None) -> bool:
+        """Whether this is the notice that is owed."""
+        return owed is not None and all(draft.alert_type == owed for draft in self.drafts)
 
 
 class Watched(Struct, frozen=True):

@@ -78,12 +78,7 @@ class SqliteAlerts:
 
         def job(transaction: Transaction) -> Destination | None:
             transaction.fence(self._lease)
-            row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
-            if row is None:
-                return None
-            changed = change(_destination(row))
-            transaction.execute(_PUT_DESTINATION, _destination_row(changed))
-            return changed
+            return change_destination(transaction, destination_id, change)
 
         return await self._writer.submit(job)
 
@@ -116,6 +111,27 @@ class SqliteAlerts:
             return connection.execute(query, parameters).fetchall()
 
         return await self._readers.run(look)
+
+
+def change_destination(
+    transaction: Transaction, destination_id: str, change: Callable[[Destination], Destination]
+) -> Destination | None:
+    """Replace a destination by what `change` makes of it; return the new one, None if unknown."""
+    row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
+    if row is None:
+        return None
+    changed = change(_destination(row))
+    transaction.execute(_PUT_DESTINATION, _destination_row(changed))
+    return changed
+
+
+def pay(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:
+    """Clear what a destination owes if that is what `pays` says; return whether it was."""
+    row = transaction.execute(_DESTINATIONS + " WHERE id=?", (debtor,)).fetchone()
+    if row is None or not pays(_destination(row).owes):
+        return False
+    change_destination(transaction, debtor, lambda it: replace(it, owes=None))
+    return True
 
 
 def _alert(row: tuple[bytes, int, int | None]) -> Alert:

@@ -11,9 +11,10 @@ from storage.interface import Lease, Mint, Stamp
 from storage.records.body import id_in, tags_in
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored, kind_of
-from storage.records.identity import Seq, seq_of
+from storage.records.identity import SERVICE, Seq, seq_of
 from storage.records.source import Harvest, HotState, SourceState
 from storage.sqlite import scan
+from storage.sqlite.alerts import pay
 from storage.sqlite.readers import Readers
 from storage.sqlite.writer import Transaction, Writer
 
@@ -45,11 +46,11 @@ class SqliteLog:
         rows: list[tuple[Seq, int, int, bytes]] = []
         states: list[tuple[int, SourceState]] = []
         for harvest in harvests:
-            found = transaction.execute(_KEY, (harvest.source,)).fetchone()
-            if found is None:
+            key = _key(transaction, harvest)
+            if key is None:
                 continue
-            key = found[0]
-            states.append((key, harvest.state))
+            if harvest.state is not None:
+                states.append((key, harvest.state))
             for draft in harvest.drafts:
                 seq, event_id = mint.mint()
                 if seq <= self._last:
@@ -116,6 +117,18 @@ class SqliteLog:
             return len(doomed)
 
         return await self._writer.submit(job, rows=limit)
+
+
+def _key(transaction: Transaction, harvest: Harvest) -> int | None:
+    """Return the number of a harvest's source; None when the harvest is to be skipped. A debt is paid here."""
+    if harvest.source != SERVICE:
+        found = transaction.execute(_KEY, (harvest.source,)).fetchone()
+        return None if found is None else found[0]
+    if harvest.debtor is not None and not pay(transaction, harvest.debtor, harvest.pays):
+        return None
+    transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (SERVICE,))
+    (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (SERVICE,)).fetchone()
+    return int(key)
 
 
 def _save(transaction: Transaction, states: Sequence[tuple[int, SourceState]]) -> None:

@@ -37,6 +37,8 @@ class Town:
         network = MemoryNetwork(nursery)
         network.add("news.test", "93.184.216.34", web(lambda asked: Answer(body=rss(*self.titles))))
         network.add("hook.test", "93.184.216.35", web(self._receive, self.arrived), 443)
+        self.pages: list[Asked] = []
+        network.add("pager.test", "93.184.216.36", web(lambda asked: Answer(200), self.pages), 443)
         self.listener = MemoryListener()
         entropy = random.Random("town").randbytes
         self.world = a_world(network, jail=InlineJail(), entropy=entropy, listen=self._listen)
@@ -149,3 +151,37 @@ async def test_a_change_of_an_alert_is_in_force_when_it_is_answered(
             await trio.sleep(2 * HOUR)
             assert len((await client.get("/v1/events")).json()["events"]) == 1
             assert town.arrived == []
+
+
+async def test_d6_a_destination_in_trouble_is_an_event_signed_and_delivered_to_who_asks_and_never_to_itself(
+    autojump_clock: object,
+) -> None:
+    about_it = ["destination_failing", "destination_disabled"]
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="price", notices=about_it, channel="mine")
+            hook = await asked(client, f"/v1/alerts/{alert['id']}/destinations", url="https://hook.test/in")
+            pager = await asked(client, f"/v1/alerts/{alert['id']}/destinations", url="https://pager.test/in")
+            town.statuses = [500, 500, 500, 500, 500, 410]
+            town.titles.append("New prices")
+            await trio.sleep(10 * HOUR)
+            told = [json.loads(page.body) for page in town.pages]
+            assert [event.get("alert_type") for event in told] == [None, *about_it]
+            assert len({page.headers["webhook-id"] for page in town.pages}) == 3
+            for page in town.pages:
+                assert await both_verify(client, pager["secret"], page)
+            assert told[2]["url"] == f"{BASE_URL}/v1/destinations/{hook['id']}"
+            assert [json.loads(arrival.body)["title"] for arrival in town.arrived] == ["New prices"] * 6
+            history = (await client.get("/v1/events", params={"source": told[1]["source_id"]})).json()["events"]
+            assert [event["alert_type"] for event in history] == about_it
+            for channel in ("alerts", "mine"):
+                line = {"Accept": "application/x-ndjson"}
+                url = f"/v1/streams/{channel}?since=00000000-0000-7000-8000-000000000000"
+                async with client.stream("GET", url, headers=line) as stream:
+                    found: list[dict[str, Any]] = []
+                    with trio.move_on_after(20):
+                        async for row in stream.aiter_lines():
+                            found += [json.loads(row)] if row.strip() else []
+                assert [event["alert_type"] for event in found if event.get("alert_type")] == about_it

@@ -13,12 +13,13 @@ import trio
 from actors.delivery.registry import DeliveryRegistry
 from actors.egress.http import Posted
 from actors.egress.url import Url
+from actors.messages import Record
 from actors.signatures.event import new_signing_key
 from storage.memory import Disk, MemoryStorage
 from storage.records.delivery import Match
 from storage.records.event import Stored
 from storage.records.identity import Millis
-from supervision import ChildSpec, DynamicSupervisor, Supervisor
+from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Supervisor
 from tests.matcher.rig import Mint, a_destination, an_alert, stamp
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
 
@@ -56,6 +57,8 @@ class Rig:
         self.receivers: dict[str, Receiver] = {}
         self.under_way = self.most_under_way = 0
         self.logged: list[str] = []
+        self.records: list[Record] = []
+        self.recorder_full = False
         self.at_point: Callable[[str], None] = lambda name: None
         world: Any = SimpleNamespace(
             now=lambda: Millis(NOW + round(trio.current_time() * 1000)),
@@ -70,8 +73,20 @@ class Rig:
             storage=self.storage,
             egress=SimpleNamespace(deliver=self),
             destinations=self.destinations,
+            record=self._record,
             base_url="https://sanderling.test",
         )
+
+    def _record(self, message: Record) -> None:
+        if self.recorder_full:
+            raise MailboxFull("full")
+        self.records.append(message)
+
+    async def commit_records(self) -> Sequence[Stored]:
+        """Do the recorder's work: commit what was put before it."""
+        harvests = [message.harvest for message in self.records]
+        self.records.clear()
+        return await self.storage.log.append(harvests, self.storage.lease, self.mint, stamp)
 
     def _reach(self, name: str) -> None:
         self.at_point(name)

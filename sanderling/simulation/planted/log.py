@@ -63,7 +63,7 @@ def state_and_events_in_two_commits() -> AbstractContextManager[Any]:
     async def wrong(
         self: MemoryLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
     ) -> Sequence[Stored]:
-        await self.save_states([harvest.state for harvest in harvests], lease)
+        await self.save_states([harvest.state for harvest in harvests if harvest.state is not None], lease)
         return await right(self, harvests, lease, mint, stamp)
 
     return patch.object(MemoryLog, "append", wrong)
