@@ -114,6 +114,7 @@ class AddSource:
     schedule: int | None = None
     backfill: int = 0
     filter: str | None = None
+    bar: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,8 @@ class SourceEdit:
     ignore: tuple[str, ...] | None = None
     schedule: int | None = None
     filter: str | None = None
+    bar: float | None = None
+    noise: tuple[str, ...] | None = None
     clear: tuple[str, ...] = ()
 
 
@@ -145,6 +148,24 @@ class EditSource:
     source: SourceId
     edit: SourceEdit
     reply: Reply[SourceView]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The answer to Teach: how many of the blocks were new to the source's noise, or were taken out of it."""
+
+    view: SourceView
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Teach:
+    """Take blocks of a page, by their texts, into the source's noise, or out of it. Fails as EditSource does."""
+
+    source: SourceId
+    texts: tuple[str, ...]
+    noise: bool
+    reply: Reply[Learned]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +210,7 @@ class SourcePage:
     next_after: tuple[int, float, str] | None
 
 
-RegistryMessage = AddSource | DetectUrl | EditSource | DeleteSource | CheckNow | DescribeSource | ListSources
+RegistryMessage = AddSource | DetectUrl | EditSource | Teach | DeleteSource | CheckNow | DescribeSource | ListSources
 
 # --- to a source -----------------------------------------------------------------------------------------------------
 

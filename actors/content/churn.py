@@ -50,6 +50,7 @@ class Verdict(Struct, frozen=True):
     """What a look is worth. `diff` and `delta` are set exactly for `changed`, and are never empty.
 
     `memory` is what to remember; `reason` is a sentence for the look's trail, `withheld` what was not told.
+    `weighed` is what made it `changed`.
     """
 
     kind: Literal["baseline", "unchanged", "churn", "held", "changed"]
@@ -59,6 +60,7 @@ class Verdict(Struct, frozen=True):
     score: float
     reason: str
     withheld: tuple[Withheld, ...] = ()
+    weighed: tuple[Withheld, ...] = ()
 
 
 class _Look(Struct, frozen=True):
@@ -141,7 +143,8 @@ def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
         if diff.added or diff.removed or diff.changed:
             remembered = pack(after, _grown(look.recent, look.aside, went, shaped), shelf, states)
             why = _withheld(look, withheld.of_blocks(blocks, told=True))
-            return Verdict("changed", remembered, diff, delta, score, f"{reason}.", why)
+            counted = withheld.counted(blocks)
+            return Verdict("changed", remembered, diff, delta, score, f"{reason}.", why, counted)
         reason += ", with the same texts"
     grown = replace(memory, recent=packed_recent(_grown(look.recent, look.aside, came, went, shaped)))
     returned = "the page is as it was in an earlier look" if is_return else ""

@@ -49,6 +49,12 @@ class PageRequest(Struct, frozen=True):
     bar: float = EMIT
 
 
+class KeysRequest(Struct, frozen=True):
+    """Answered by the keys by which blocks with these texts are known as noise (`noise.noise_keys`)."""
+
+    texts: tuple[str, ...]
+
+
 class FrameRequest(Struct, frozen=True):
     """Answered by a `frames.Frame`."""
 
@@ -93,3 +99,5 @@ class PageLook(Struct, frozen=True):
     diff: Diff | None = None
     delta: Delta | None = None
     withheld: tuple[Withheld, ...] = ()
+    weighed: tuple[Withheld, ...] = ()
+    """What made a change one: the blocks that counted, the weightiest first; `rule` is empty."""

@@ -15,6 +15,7 @@ from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import read_frame
 from actors.content.main_text import main_text
 from actors.content.memory import decode_memory, encode, known_keys
+from actors.content.noise import noise_keys
 from actors.content.pages import PageReading, read_page, read_tree, reading_of
 from actors.content.requests import (
     HIGHEST_BAR,
@@ -22,6 +23,7 @@ from actors.content.requests import (
     DetectRequest,
     FeedRequest,
     FrameRequest,
+    KeysRequest,
     PageLook,
     PageRequest,
 )
@@ -49,6 +51,10 @@ def _page(request: bytes) -> bytes:
 def _frame(request: bytes) -> bytes:
     asked = msgspec.msgpack.decode(request, type=FrameRequest)
     return _encode(read_frame(asked.text, asked.url))
+
+
+def _block_keys(request: bytes) -> bytes:
+    return _encode(noise_keys(map(normalise, msgspec.msgpack.decode(request, type=KeysRequest).texts)))
 
 
 def _look_page(request: bytes) -> bytes:
@@ -81,6 +87,7 @@ def look_page(asked: PageRequest) -> PageLook:
         diff=verdict.diff,
         delta=verdict.delta,
         withheld=verdict.withheld,
+        weighed=verdict.weighed,
     )
     return _with_content(look, blocks, reading) if verdict.kind in ("baseline", "changed") else look
 
@@ -104,4 +111,5 @@ TASKS: Mapping[str, Callable[[bytes], bytes]] = {
     "page": _page,
     "look_page": _look_page,
     "frame": _frame,
+    "block_keys": _block_keys,
 }

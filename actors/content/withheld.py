@@ -46,6 +46,12 @@ def of_blocks(blocks: Iterable[Weighed], *, told: bool, instead: str = "") -> li
     ]
 
 
+def counted(blocks: Iterable[Weighed]) -> tuple[Withheld, ...]:
+    """Return what made a difference one that is told, the weightiest first."""
+    rows = sorted((block for block in blocks if block.score >= _COUNTED), key=lambda block: -block.score)
+    return tuple(Withheld(b.text[:LONGEST], "", b.key, b.came, round(b.score, 3)) for b in rows[:MOST])
+
+
 def masked(before: Settled, now: Settled) -> Iterator[Withheld]:
     """Yield the blocks that are known by their key and worded otherwise: only what is masked in them differs."""
     worded, known = frozenset(before.texts), frozenset(before.keys[: len(before.texts)])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
+from actors.content.requests import KeysRequest
 from actors.egress.failures import LookFailed
 from actors.egress.url import parse_url
 from actors.errors import Conflict, Overloaded, TooSoon, Unprocessable
-from actors.messages import Added, AddSource, LookNow, Record, SourceEdit, SourceView
+from actors.messages import Added, AddSource, Learned, LookNow, Record, SourceEdit, SourceView, Teach
 from actors.query import QueryError, parse
 from actors.source.actor import first_state
 from actors.source.cadence import START_INTERVAL
@@ -18,10 +20,11 @@ from actors.source.html import HtmlTier
 from actors.source.locks import KeyedLocks
 from actors.source.ports import Live, Ports
 from actors.source.table import Table, renewed
+from actors.source.tier import in_jail
 from storage.errors import StorageError
 from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.source import Detection, Harvest, HotState, Source, SourceState, Validators
+from storage.records.source import MOST_NOISE, Detection, Harvest, HotState, Source, SourceState, Validators
 from supervision import MailboxFull, Unanswered
 
 
@@ -75,6 +78,26 @@ class Desk:
         self._table.put(live)
         return self._table.describe(source)
 
+    async def teach(self, lesson: Teach) -> Learned:
+        """Take the blocks that a user has called noise into the source's noise, or out of it when they are real."""
+        async with self._locks.hold(self._table.get(lesson.source).source.url):
+            live = self._table.get(lesson.source)
+            if live.source.type != "html":
+                raise Unprocessable(f"{live.source.url} is not watched as a page: only pages learn noise")
+            keys = dict.fromkeys(await self._keys(lesson.texts))
+            kept = [key for key in live.source.noise if key not in keys]
+            known = len(live.source.noise) - len(kept)
+            noise = tuple([*kept, *keys][-MOST_NOISE:] if lesson.noise else kept)
+            view = await self._edit(live, SourceEdit(noise=noise))
+            return Learned(view, len(keys) - known if lesson.noise else known)
+
+    async def _keys(self, texts: tuple[str, ...]) -> list[str]:
+        try:
+            answer = await in_jail(self._ports.world.jail, "block_keys", msgspec.msgpack.encode(KeysRequest(texts)))
+        except LookFailed as failure:
+            raise Overloaded(f"the blocks could not be read: {failure.reason}") from None
+        return msgspec.msgpack.decode(answer, type=list[str])
+
     async def _forgotten(self, source: SourceId) -> bytes:
         """Return a base that remembers nothing of what was watched but the notes of the looks at it."""
         stored = await self._ports.storage.sources.get(source)
@@ -124,6 +147,7 @@ class Desk:
             schedule=wish.schedule,
             backfill=wish.backfill,
             filter=wish.filter,
+            bar=wish.bar,
         )
         return Live(source, HotState(interval=START_INTERVAL))
 
@@ -161,7 +185,7 @@ def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
     """Return a source with an edit applied."""
     given = {
         name: value
-        for name in ("type", "enabled", "tags", "selector", "ignore", "schedule", "filter")
+        for name in ("type", "enabled", "tags", "selector", "ignore", "schedule", "filter", "bar", "noise")
         if (value := getattr(edit, name)) is not None
     }
     return replace(source, **given, **dict.fromkeys(edit.clear), updated_at=now)

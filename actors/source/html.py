@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.content.requests import PageLook, PageRequest
+from actors.content.requests import EMIT, PageLook, PageRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched
 from actors.source.tier import Reading, body_hints, in_jail
@@ -12,7 +12,10 @@ from actors.world import Jail
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.note import Came, Note, Part
-from storage.records.source import BAR, Source
+from storage.records.source import Source
+
+_TOLD = 8
+"""Blocks that a note of a told look names; its diff shows them all."""
 
 
 class HtmlTier:
@@ -26,7 +29,14 @@ class HtmlTier:
     ) -> Reading:
         """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages."""
         request = PageRequest(
-            fetched.body, fetched.content_type, fetched.url, source.selector, source.ignore, base or None
+            fetched.body,
+            fetched.content_type,
+            fetched.url,
+            source.selector,
+            source.ignore,
+            base or None,
+            noise=source.noise,
+            bar=_bar(source),
         )
         answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request))
         look = msgspec.msgpack.decode(answer, type=PageLook)
@@ -39,12 +49,18 @@ class HtmlTier:
         return Reading(drafts, memory, changed, body_hints(fetched), again_soon=look.kind == "held", note=note)
 
 
+def _bar(source: Source) -> float:
+    return EMIT if source.bar is None else source.bar
+
+
 def _note(source: Source, look: PageLook, at: Millis, since: Millis | None) -> Note:
-    parts = tuple(Part(part.text, part.rule, part.key, part.came, part.score) for part in look.withheld)
+    told = [Part(part.text, "news", part.key, part.came, part.score, told=True) for part in look.weighed[:_TOLD]]
+    held = [Part(part.text, part.rule, part.key, part.came, part.score) for part in look.withheld]
+    parts = tuple(told + held)
     came: Came = "told" if look.kind == "changed" else look.kind  # type: ignore[assignment]  # all but "unchanged"
     if came == "baseline":
         return Note(at, came, look.reason)
-    return Note(at, came, look.reason, since, look.score, BAR if source.bar is None else source.bar, parts)
+    return Note(at, came, look.reason, since, look.score, _bar(source), parts)
 
 
 def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draft:

@@ -25,6 +25,7 @@ from actors.messages import (
     Record,
     RegistryMessage,
     SaveStates,
+    Teach,
 )
 from actors.notices import draft
 from actors.source.desk import Desk
@@ -100,6 +101,8 @@ class Registry:
                 return await self._desk.detect(message.url)
             case EditSource():
                 return await self._desk.edit(message.source, message.edit)
+            case Teach():
+                return await self._desk.teach(message)
             case DeleteSource():
                 await self._desk.delete(message.source)
                 return None

@@ -27,6 +27,14 @@ PushFilter = Annotated[
         "alert; an empty one admits every frame",
     ),
 ]
+Bar = Annotated[
+    float,
+    Meta(
+        ge=0.2,
+        le=0.9,
+        description="The score from which a page's difference is told; a lower one tells more; null is 0.5",
+    ),
+]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
@@ -41,6 +49,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     schedule: Schedule | None = None
     backfill: Annotated[int, Meta(ge=0, le=50)] = 0
     filter: PushFilter | None = None
+    bar: Bar | None = None
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +59,7 @@ class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null empties `selector`, `schedule` and `filter`. The URL is fixed."""
+    """What to change; null empties `selector`, `schedule`, `filter` and `bar`. The URL is fixed."""
 
     type: SourceType | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
@@ -59,6 +68,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: Ignore | UnsetType = UNSET
     filter: PushFilter | UnsetType | None = UNSET
     schedule: Schedule | UnsetType | None = UNSET
+    bar: Bar | UnsetType | None = UNSET
 
 
 class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,7 +121,7 @@ class Breaker(Struct, frozen=True):
 
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
-    """A watched source."""
+    """A watched source. `noise_count`: how many keys of blocks its owner's feedback has made noise."""
 
     id: str
     url: str
@@ -124,6 +134,8 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     ignore: tuple[str, ...]
     filter: str | None
     schedule: str | None
+    bar: float | None
+    noise_count: int
     created_at: Time
     updated_at: Time
     last_fetch_at: Time | None

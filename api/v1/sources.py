@@ -91,11 +91,12 @@ def _add(new: wire.NewSource, where: str, reply: Reply[Added]) -> AddSource:
         schedule=None if new.schedule is None else seconds_of(new.schedule, f"{where}.schedule"),
         backfill=new.backfill,
         filter=new.filter,
+        bar=new.bar,
     )
 
 
 def _edit(patch: wire.SourcePatch) -> SourceEdit:
-    clear = tuple(name for name in ("selector", "schedule", "filter") if getattr(patch, name) is None)
+    clear = tuple(name for name in ("selector", "schedule", "filter", "bar") if getattr(patch, name) is None)
     schedule = patch.schedule or None
     return SourceEdit(
         type=None if patch.type is UNSET else patch.type,
@@ -105,6 +106,7 @@ def _edit(patch: wire.SourcePatch) -> SourceEdit:
         ignore=None if patch.ignore is UNSET else patch.ignore,
         schedule=None if schedule is None else seconds_of(schedule, "body.schedule"),
         filter=None if patch.filter is UNSET else patch.filter,
+        bar=None if patch.bar is UNSET else patch.bar,
         clear=clear,
     )
 
@@ -164,6 +166,8 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         ignore=source.ignore,
         filter=source.filter,
         schedule=None if source.schedule is None else interval_text(source.schedule),
+        bar=source.bar,
+        noise_count=len(source.noise),
         created_at=rfc3339(source.created_at),
         updated_at=rfc3339(source.updated_at),
         last_fetch_at=time_or_null(hot.last_look_at),

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from api.v1.schemas import Time
+from storage.records.event import SourceType
 
 
 class Looks(Struct, frozen=True, kw_only=True):
@@ -74,3 +75,55 @@ class LookTrail(Struct, frozen=True, kw_only=True):
     looks: tuple[Looks, ...]
     notes: tuple[LookNote, ...]
     validators: LastValidators
+
+
+MOST_NAMES = 20
+
+
+class AlertsMatched(Struct, frozen=True, kw_only=True):
+    """The enabled alerts that match an event as they are now; at most 20 are named."""
+
+    count: int
+    names: tuple[str, ...]
+
+
+class EventWhy(Struct, frozen=True, kw_only=True):
+    """Why an event was emitted: `says` is it in a sentence or two, the rest is what that was made of.
+
+    `noted`: the note of its look is still kept; without it `score`, `bar`, `identity`, `weighed` and `withheld` are
+    empty. `compared_with`: when the state was seen that the look was compared with; null when it is no longer known.
+    """
+
+    id: str
+    source_id: str
+    source_type: SourceType
+    kind: Literal["page", "new_entry", "edited_entry", "frame", "notice"]
+    says: str
+    noted: bool
+    compared_with: Time | None
+    compared_with_event: str | None
+    score: float | None
+    bar: float | None
+    identity: str | None
+    weighed: tuple[LookPart, ...]
+    withheld: tuple[LookPart, ...]
+    alerts: AlertsMatched
+
+
+FeedbackVerdict = Literal["real", "noise"]
+
+
+class Feedback(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a user says of an event."""
+
+    verdict: FeedbackVerdict
+
+
+class Lesson(Struct, frozen=True, kw_only=True):
+    """What was learned; `noise_count` as in the source's record."""
+
+    event_id: str
+    source_id: str
+    verdict: FeedbackVerdict
+    noise_count: int
+    says: str

@@ -149,5 +149,5 @@ def _says_the_same(last: Note, note: Note) -> bool:
     if note.came not in ("churn", "failed") or last.came != note.came:
         return False
     if note.parts or last.parts:
-        return {(part.key, part.rule) for part in last.parts} == {(part.key, part.rule) for part in note.parts}
+        return {part.key for part in last.parts} == {part.key for part in note.parts}
     return (last.reason, last.counts) == (note.reason, note.counts)

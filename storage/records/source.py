@@ -18,8 +18,6 @@ from storage.records.identity import Millis, SourceId
 Confidence = Literal["high", "medium", "low"]
 
 
-BAR = 0.5
-"""The score from which a page's difference is told, where its owner has not set another."""
 MOST_NOISE = 500
 
 
@@ -56,7 +54,7 @@ class Source(Struct, frozen=True):
     noise: tuple[str, ...] = ()
     """Keys of a page's blocks that the user has called noise, the newest last; at most `MOST_NOISE`."""
     bar: float | None = None
-    """The score from which a page's difference is told; None: `BAR`."""
+    """The score from which a page's difference is told; None: the default."""
 
 
 class Validators(Struct, frozen=True):

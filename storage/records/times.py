@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from storage.records.identity import Millis
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LAST = Millis(253_402_300_799_999)
 
 
@@ -18,6 +19,16 @@ def rfc3339(at: Millis) -> str:
     """
     moment = _EPOCH + timedelta(milliseconds=min(max(0, at), _LAST))
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def spoken(at: Millis) -> str:
+    """Return a moment to the minute, as a sentence says it.
+
+    >>> spoken(Millis(1_780_000_000_000))
+    '28 May 2026 20:26 UTC'
+    """
+    moment = _EPOCH + timedelta(milliseconds=min(max(0, at), _LAST))
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment:%Y %H:%M} UTC"
 
 
 def parse_rfc3339(text: str) -> Millis:

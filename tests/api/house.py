@@ -165,6 +165,8 @@ class FakeRegistry:
                 return self.views[self._known(message.source)]
             case m.EditSource():
                 return self._edit(message)
+            case m.Teach():
+                return m.Learned(self.views[self._known(message.source)], len(message.texts))
         raise AssertionError(message)
 
     def _known(self, source: SourceId) -> str:
@@ -186,6 +188,7 @@ class FakeRegistry:
             selector=message.selector,
             ignore=message.ignore,
             schedule=message.schedule,
+            bar=message.bar,
             type=message.type or "feed",
         )
         view = self.views[source.id] = m.SourceView(source, HotState())
@@ -196,7 +199,7 @@ class FakeRegistry:
         edit = message.edit
         changes = {
             name: getattr(edit, name)
-            for name in ("type", "enabled", "tags", "selector", "ignore", "schedule")
+            for name in ("type", "enabled", "tags", "selector", "ignore", "schedule", "bar")
             if getattr(edit, name) is not None
         }
         changes |= dict.fromkeys(edit.clear)

@@ -1,0 +1,137 @@
+"""Why an event was emitted, as a sentence and in parts: from the event, the note of its look, and what came before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from api.v1 import why_schemas as wire
+from api.v1.looks import note_of
+from storage.records.event import Event
+from storage.records.identity import Millis
+from storage.records.note import Note
+from storage.records.times import rfc3339, spoken
+
+Kind = Literal["page", "new_entry", "edited_entry", "frame", "notice"]
+_SHOWN = 60
+_NO_NOTE = "The note of that look is no longer kept, so this is what the event itself says."
+
+
+class Before(NamedTuple):
+    """What an event of a page was compared with: the event before it, or the first look. `at` None: unknown."""
+
+    at: Millis | None = None
+    event_id: str | None = None
+
+
+def kind_of(event: Event) -> Kind:
+    """Return what an event is about."""
+    if isinstance(event.alert_type, str):
+        return "notice"
+    if event.source_type == "html":
+        return "page"
+    if event.source_type == "push":
+        return "frame"
+    return "edited_entry" if "change:updated" in event.tags else "new_entry"
+
+
+def why(event: Event, note: Note | None, before: Before, alerts: Sequence[str]) -> wire.EventWhy:
+    """Return why an event was emitted. `alerts` are the names of those that it matches today."""
+    kind = kind_of(event)
+    known = note_of(note) if note is not None else None
+    told = known.told if known is not None else ()
+    mine = [part for part in told if part.text and event.title.startswith(part.text)]
+    return wire.EventWhy(
+        id=event.id,
+        source_id=event.source_id,
+        source_type=event.source_type,
+        kind=kind,
+        says=" ".join(filter(None, (_says(event, kind, note), _compared(kind, note, before), _alerts(alerts)))),
+        noted=note is not None,
+        compared_with=_moment(note.since if kind != "page" and note is not None else before.at),
+        compared_with_event=before.event_id,
+        score=known.score if known is not None and kind == "page" else None,
+        bar=known.bar if known is not None and kind == "page" else None,
+        identity=mine[0].key if mine and kind in ("new_entry", "edited_entry") else None,
+        weighed=told if kind == "page" else (),
+        withheld=known.withheld if known is not None and kind == "page" else (),
+        alerts=wire.AlertsMatched(count=len(alerts), names=tuple(alerts[: wire.MOST_NAMES])),
+    )
+
+
+def _says(event: Event, kind: Kind, note: Note | None) -> str:
+    match kind:
+        case "notice":
+            return (
+                f"This is a notice of the service itself ({event.alert_type}), no news of the source: {event.content}"
+            )
+        case "page":
+            return _page(event, note)
+        case "new_entry":
+            return f"The feed held an entry that had not been seen before{_identity(event, note)}."
+        case "edited_entry":
+            return f"An entry that was known by its identity{_identity(event, note)} had another text."
+        case "frame":
+            return "A frame was pushed that an alert, or the source's own filter, asks for, and it was no duplicate."
+
+
+def _page(event: Event, note: Note | None) -> str:
+    if note is None or note.score is None or note.bar is None:
+        return f"{_diff(event)} {_NO_NOTE}"
+    heaviest = [
+        f"{_quoted(part.text)} {'came' if part.came else 'went'} ({part.score:.2f})" for part in note.parts if part.told
+    ]
+    says = f"The page changed by {note.score:.2f}, and from {note.bar:.2f} it is told."
+    if heaviest:
+        says += f" What weighed most: {', '.join(heaviest[:3])}."
+    withheld = sum(not part.told for part in note.parts)
+    if withheld:
+        says += f" {_many(withheld, 'other difference')} did not count."
+    return says
+
+
+def _diff(event: Event) -> str:
+    if not hasattr(event.diff, "added"):
+        return "The page changed."
+    added, removed, changed = (len(getattr(event.diff, name)) for name in ("added", "removed", "changed"))
+    return f"The page changed: blocks came ({added}), went ({removed}), were altered ({changed})."
+
+
+def _identity(event: Event, note: Note | None) -> str:
+    for part in note.parts if note is not None else ():
+        if part.told and part.text and event.title.startswith(part.text):
+            return f" ({_quoted(part.key)})"
+    return ""
+
+
+def _compared(kind: Kind, note: Note | None, before: Before) -> str:
+    if kind == "page":
+        if before.event_id is not None and before.at is not None:
+            return f"It was compared with the page as it was told on {spoken(before.at)}."
+        if before.at is not None:
+            return f"It was compared with the page of the first look, on {spoken(before.at)}."
+        return "It was compared with the page as it was told last; that event is no longer kept."
+    if kind in ("new_entry", "edited_entry"):
+        if note is None:
+            return _NO_NOTE
+        return "" if note.since is None else f"The look before was on {spoken(note.since)}."
+    return ""
+
+
+def _alerts(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    shown = ", ".join(_quoted(name) for name in names[:3])
+    return f"It is for {_many(len(names), 'alert')} as they are now: {shown}{', ...' if len(names) > 3 else '.'}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _quoted(text: str) -> str:
+    return f"“{text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + '…'}”"
+
+
+def _moment(at: Millis | None) -> str | None:
+    return None if at is None else rfc3339(at)
