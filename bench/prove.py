@@ -1,7 +1,7 @@
 """How much faster than the world the simulation is: virtual seconds for each second of processor time.
 
-The limit is the same number of looks over the same virtual time, made by bare httpcore against a bare ASGI
-application on the same memory network: no product at either end. Processor time, because the machine may have
+The limit is the same number of looks over the same virtual time, made by bare httpcore against the same scripted
+server on the same memory network: no product at either end. Processor time, because the machine may have
 other work.
 """
 

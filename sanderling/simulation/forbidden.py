@@ -16,8 +16,6 @@ from types import FrameType
 from typing import Any
 
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("trio._core._mock_clock", "perf_counter"): "multiplied by a rate of 0: virtual time moves by jumps alone",
-    ("trio.testing._mock_clock", "perf_counter"): "the same, in other releases of Trio",
     ("hypercorn.protocol.http_stream", "time"): "how long a request took, for an access log that is off",
     ("wsproto.utilities", "urandom"): "the handshake's nonce: as long each time, and nothing looks at its value",
     ("wsproto.frame_protocol", "urandom"): "frame masks: as long each time, and gone once they are unmasked",

@@ -9,6 +9,7 @@ that only look alike.
 from __future__ import annotations
 
 import gc
+import math
 import random
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -16,15 +17,14 @@ from typing import Any, TypeVar
 
 import trio
 import trio._core._run as _trio_run
-from trio.testing import MockClock
 
 T = TypeVar("T")
 
 _SWITCH = "_ALLOW_DETERMINISTIC_SCHEDULING"
 _GENERATOR = "_r"
 _COLLECT_EVERY = 24 * 3600.0
-_MOST_ROUNDS = 100_000
-"""Rounds of the scheduler at one instant; the largest crowd of a sane world needs a few hundred."""
+_MOST_READINGS = 400_000
+"""Readings of the clock at one instant; the largest crowd of a sane world needs a few thousand."""
 
 
 class HookMoved(RuntimeError):
@@ -41,42 +41,57 @@ def run(seed: str, life: Callable[[], Awaitable[T]], *, ends: float) -> T:
     seed: fixes the order of simultaneous tasks. ends: virtual seconds until Stuck is raised; with no deadline
     left the clock would never jump, and a deadlock would hang for real. Raises what `life` raises.
     """
-    standstill = _Standstill()
+    clock = _Clock()
     with _seeded(seed), _no_chance_collections():
-        return trio.run(_until, life, ends, standstill, clock=MockClock(autojump_threshold=0), instruments=[standstill])
+        return trio.run(_until, life, ends, clock, clock=clock)
 
 
-class _Standstill(trio.abc.Instrument):
-    """Ends a world in which somebody spins: tasks run, and the time does not move."""
+class _Clock(trio.abc.Clock):
+    """Virtual time that moves by jumps alone: Trio asks how long to sleep only when no task can go on.
+
+    So there is nothing to wait for but the next deadline. Whoever spins keeps that question from being asked; `still`
+    is set when the time has been read too often without a jump.
+    """
 
     def __init__(self) -> None:
-        self.scope = trio.CancelScope()
-        self.reached = False
-        self.stood_at = 0.0
-        self._at = -1.0
-        self._rounds = 0
+        self.now = 0.0
+        self.still = trio.Event()
+        self._readings = 0
 
-    def before_io_wait(self, timeout: float) -> None:
-        now = trio.current_time()
-        if now != self._at:
-            self._at, self._rounds = now, 0
-        self._rounds += 1
-        if self._rounds > _MOST_ROUNDS and not self.reached:
-            self.reached, self.stood_at = True, now
-            self.scope.cancel()
+    def start_clock(self) -> None:
+        """It needs no starting."""
+
+    def current_time(self) -> float:
+        """Return virtual seconds."""
+        self._readings += 1
+        if self._readings > _MOST_READINGS:
+            self.still.set()
+        return self.now
+
+    def deadline_to_sleep_time(self, deadline: float) -> float:
+        """Jump to the next deadline and sleep no real time."""
+        if self.now < deadline < math.inf:
+            self.now, self._readings = deadline, 0
+        return 0.0 if deadline < math.inf else math.inf
 
 
-async def _until(life: Callable[[], Awaitable[T]], ends: float, standstill: _Standstill) -> T:
+async def _until(life: Callable[[], Awaitable[T]], ends: float, clock: _Clock) -> T:
     result: list[T] = []
-    with standstill.scope, trio.move_on_after(ends):
+
+    async def live() -> None:
+        result.append(await life())
+        nursery.cancel_scope.cancel()
+
+    with trio.move_on_after(ends):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_collect)
-            result.append(await life())
+            nursery.start_soon(live)
+            await clock.still.wait()
             nursery.cancel_scope.cancel()
     if result:
         return result[0]
-    if standstill.reached:
-        raise Stuck(f"the time stands still at {standstill.stood_at:.3f} virtual seconds: somebody spins")
+    if clock.still.is_set():
+        raise Stuck(f"the time stands still at {clock.now:.3f} virtual seconds: somebody spins")
     raise Stuck(f"not over after {ends:.0f} virtual seconds")
 
 

@@ -49,7 +49,7 @@ def test_a_deadlock_ends_with_the_world() -> None:
 
 
 def test_a_task_that_spins_ends_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduling, "_MOST_ROUNDS", 1000)
+    monkeypatch.setattr(scheduling, "_MOST_READINGS", 1000)
 
     async def spin() -> None:
         await trio.sleep(7)
