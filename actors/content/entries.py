@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -19,6 +21,10 @@ _MOST_LABEL = 1_000
 _MOST_TAGS = 20
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
 _TAG_WORD = re.compile(r"[^\w.+/ -]+")
+
+
+Identity = Literal["guid", "link", "hash", "guid and link", "guid and hash", "link and hash"]
+"""What names an entry among the others."""
 
 
 class Raw(Struct, frozen=True):
@@ -37,7 +43,8 @@ class Entry(Struct, frozen=True):
     """An entry with its identity (`key`) and the 16 hex digits that change when its material content does.
 
     `content` is capped at 64 KiB; `content_hash` and `simhash` are of the uncut text. `published_at` is the feed's
-    word.
+    word. `identity` says what the key is made of, `aliases` are the keys
+    that it would have among other neighbours.
     """
 
     key: str
@@ -51,10 +58,15 @@ class Entry(Struct, frozen=True):
     content_hash: str = ""
     simhash: int = 0
     content_truncated: bool = False
+    identity: Identity = "guid"
+    aliases: tuple[str, ...] = ()
 
 
 class FeedReading(Struct, frozen=True):
-    """A feed. `entries` are in document order; `damaged`: it is ill-formed or some bytes were not text."""
+    """A feed. `entries` are in document order; `damaged`: it is ill-formed or some bytes were not text.
+
+    `hubs` are where WebSub would subscribe, `paging` the links of RFC 5005 as (relation, address): read, not followed.
+    """
 
     title: str
     url: str
@@ -62,13 +74,20 @@ class FeedReading(Struct, frozen=True):
     entries: tuple[Entry, ...]
     hints: FeedHints = NO_HINTS
     damaged: bool = False
+    hubs: tuple[str, ...] = ()
+    paging: tuple[tuple[str, str], ...] = ()
 
 
-def entry_of(raw: Raw, *, repeated: bool) -> Entry:
-    """Return the entry; `repeated` says that other entries of the document bear the same id."""
+def entries_of(raws: Sequence[Raw]) -> tuple[Entry, ...]:
+    """Return the entries of one document, told apart as far as they can be."""
+    crowd = _Crowd(raws)
+    return tuple(_entry(raw, *crowd.names(raw)) for raw in raws)
+
+
+def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> Entry:
     content, truncated = cap(raw.content)
     return Entry(
-        key=_key(raw, repeated=repeated),
+        key=key,
         url=raw.url,
         title=raw.title.replace("\n", " ")[:_MOST_LABEL],
         author=raw.author[:_MOST_LABEL],
@@ -79,26 +98,67 @@ def entry_of(raw: Raw, *, repeated: bool) -> Entry:
         content_hash=content_hash(raw.content),
         simhash=simhash(raw.content or raw.title),
         content_truncated=truncated,
+        identity=identity,
+        aliases=aliases,
     )
 
 
-def _key(raw: Raw, *, repeated: bool) -> str:
-    """Return the identity: id, else link, else a hash of title and content; a repeated id is joined by the link.
+class _Crowd:
+    """How often ids and links occur in one document; what names an entry there depends on it."""
 
-    Long ones are hashed, because a source remembers thousands.
-    """
-    key = raw.id or raw.url
-    if repeated and raw.id and raw.url:
-        key = f"{raw.id} {raw.url}"
-    if not key or (repeated and not raw.url):
-        key = f"{raw.id} {digest16(raw.title + chr(0) + raw.content)}".strip()
-    return key if len(key) <= MOST_KEY else digest16(key)
+    def __init__(self, raws: Sequence[Raw]) -> None:
+        # Some documents list an entry twice, word for word; that is no other entry.
+        distinct = {(raw.id, raw.url, raw.title, raw.content): raw for raw in raws}.values()
+        self._ids = Counter(raw.id for raw in distinct)
+        self._pairs = Counter((raw.id, raw.url) for raw in distinct)
+
+    def names(self, raw: Raw) -> tuple[Identity, str, tuple[str, ...]]:
+        """Return what names an entry, that name, and the names that it has when others come or go."""
+        forms = _forms(raw)
+        if raw.id:
+            alone, pair = self._ids[raw.id] == 1, self._pairs[raw.id, raw.url] == 1
+            chosen: Identity = "guid" if alone else "guid and link" if pair and raw.url else "guid and hash"
+        elif raw.url:
+            chosen = "link" if self._pairs["", raw.url] == 1 else "link and hash"
+        else:
+            chosen = "hash"
+        names = {form: name if len(name) <= MOST_KEY else digest16(name) for form, name in forms.items()}
+        return chosen, names[chosen], tuple(name for form, name in names.items() if form != chosen)
+
+
+def _forms(raw: Raw) -> dict[Identity, str]:
+    """Return all names that an entry may have: by its id, else by its link, else by a hash of title and content."""
+    whole = digest16(raw.title + chr(0) + raw.content)
+    if raw.id and raw.url:
+        return {
+            "guid": raw.id,
+            "guid and link": f"{raw.id} {raw.url}",
+            "guid and hash": f"{raw.id} {raw.url} {digest16(raw.title)}",
+        }
+    if raw.id:
+        return {"guid": raw.id, "guid and hash": f"{raw.id} {whole}"}
+    if raw.url:
+        return {"link": raw.url, "link and hash": f"{raw.url} {digest16(raw.title)}"}
+    return {"hash": whole}
 
 
 def fingerprint(title: str, content: str, url: str) -> str:
-    """Return 16 hex digits of the material content: canonical words, so clocks, counters and space do not count."""
+    """Return 16 hex digits of the material content: canonical words, so clocks, counters and space do not count.
+
+    Neither does the link, which redirectors change at every look, unless it is all there is.
+    """
     lines = [canonical(line) for line in (title, *content.splitlines())]
-    return digest16(" ".join(line for line in (*lines, _TRACKING.sub("", url)) if line))
+    return digest16(" ".join(line for line in lines if line) or link_form(url))
+
+
+def link_form(url: str) -> str:
+    """Return a link as far as it says where it leads: no scheme, "www.", tracking, fragment and last slash.
+
+    >>> link_form("http://www.shore.example/a/?utm_source=x#top") == link_form("https://shore.example/a")
+    True
+    """
+    bare = _TRACKING.sub("", url).partition("://")[2].removeprefix("www.")
+    return bare.rstrip("/")
 
 
 def _tags(words: Iterable[str]) -> tuple[str, ...]:

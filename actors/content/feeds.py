@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import feedparser
 
 from actors.content.encoding import Decoded, decode
-from actors.content.entries import MOST_ENTRIES, Entry, FeedReading, Raw, entry_of
+from actors.content.entries import MOST_ENTRIES, Entry, FeedReading, Raw, entries_of
 from actors.content.errors import ContentError
 from actors.content.hints import hints_of
 from actors.content.json_feed import looks_like_json, read_json_feed
@@ -38,6 +37,9 @@ _VERSIONS = {
     "rss094": "rss 0.94", "rss10": "rss 1.0", "rss20": "rss 2.0", "rss": "rss", "atom03": "atom 0.3", "atom10": "atom",
     "atom": "atom", "cdf": "cdf",
 }  # fmt: skip
+_MOST_LINKS = 5
+PAGING = ("first", "previous", "next", "last", "prev-archive", "next-archive", "current")
+"""The relations of RFC 5005."""
 _TEXT_TYPES = frozenset({"text/plain", "text"})
 
 
@@ -89,7 +91,14 @@ def _read_xml(decoded: Decoded, url: str, root: re.Match[str]) -> FeedReading:
         entries=_entries(parsed.entries, url),
         hints=hints_of(text),
         damaged=decoded.damaged or bool(parsed.get("bozo")),
+        hubs=_links(parsed.feed, url, ("hub",))[:_MOST_LINKS],
+        paging=tuple((rel, link) for rel in PAGING for link in _links(parsed.feed, url, (rel,))[:1]),
     )
+
+
+def _links(feed: Any, url: str, rels: tuple[str, ...]) -> tuple[str, ...]:
+    found = (absolute(str(link.get("href") or ""), url) for link in feed.get("links") or () if link.get("rel") in rels)
+    return tuple(dict.fromkeys(link for link in found if link))
 
 
 def _title(feed: Any, text: str) -> str:
@@ -97,9 +106,15 @@ def _title(feed: Any, text: str) -> str:
 
 
 def _entries(found: Sequence[Any], url: str) -> tuple[Entry, ...]:
-    raws = [_raw(entry, url) for entry in found[:MOST_ENTRIES]]
-    ids = Counter(raw.id for raw in raws)
-    return tuple(entry_of(raw, repeated=ids[raw.id] > 1) for raw in raws)
+    return entries_of([_raw(entry, url) for entry in _newest(found)])
+
+
+def _newest(found: Sequence[Any]) -> Sequence[Any]:
+    """Return at most `MOST_ENTRIES` entries; of a feed that lists the oldest first, the last ones."""
+    if len(found) <= MOST_ENTRIES:
+        return found
+    first, last = (_published(entry) for entry in (found[0], found[-1]))
+    return found[-MOST_ENTRIES:] if first is not None and last is not None and first < last else found[:MOST_ENTRIES]
 
 
 def _raw(entry: Any, base: str) -> Raw:

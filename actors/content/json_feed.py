@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from actors.content.encoding import Decoded
-from actors.content.entries import MOST_ENTRIES, FeedReading, Raw, entry_of
+from actors.content.entries import MOST_ENTRIES, FeedReading, Raw, entries_of
 from actors.content.errors import ContentError
 from actors.content.links import absolute
 from actors.content.moments import spoken_moment
 from actors.content.text import normalise, plain
 
 _HEAD = 4096
+_MOST_HUBS = 5
 _DATES = ("date_published", "date_modified")
 
 
@@ -31,13 +31,14 @@ def read_json_feed(decoded: Decoded, url: str) -> FeedReading:
     if not isinstance(items, list) or not (declared or ("title" in document and all(map(_is_item, items[:5])))):
         raise ContentError("The body is JSON, but not a JSON Feed: it has no `version` of jsonfeed.org with `items`.")
     raws = [_raw(item, url) for item in items[:MOST_ENTRIES] if isinstance(item, dict)]
-    ids = Counter(raw.id for raw in raws)
     return FeedReading(
         title=plain(_string(document, "title")).replace("\n", " "),
         url=absolute(_string(document, "home_page_url"), url),
         format="json feed",
-        entries=tuple(entry_of(raw, repeated=ids[raw.id] > 1) for raw in raws),
+        entries=entries_of(raws),
         damaged=decoded.damaged,
+        hubs=tuple(_hubs(document, url)),
+        paging=(("next", following),) if (following := absolute(_string(document, "next_url"), url)) else (),
     )
 
 
@@ -51,6 +52,13 @@ def _document(text: str) -> Mapping[str, Any]:
     except ValueError:
         raise ContentError("The body is JSON with a number that is too long.") from None
     return document if isinstance(document, dict) else {}
+
+
+def _hubs(document: Mapping[str, Any], base: str) -> Iterator[str]:
+    hubs = document.get("hubs")
+    for hub in hubs[:_MOST_HUBS] if isinstance(hubs, list) else ():
+        if isinstance(hub, dict) and (link := absolute(_string(hub, "url"), base)):
+            yield link
 
 
 def _is_item(item: object) -> bool:

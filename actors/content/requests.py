@@ -31,7 +31,7 @@ class FeedRequest(Struct, frozen=True):
 
 
 class PageRequest(Struct, frozen=True):
-    """Answered by a `pages.PageReading` (task "page") or a `PageLook` ("look_page").
+    """Answered by a `pages.PageReading` (task "page"), a `PageLook` ("look_page") or a `PagePreview` ("preview_page").
 
     `memory` is what the last look returned; None before the first. `shared` are the keys of blocks that several
     pages of this host have in common (`sites.shared_keys`): furniture. `noise` are keys of what the user has marked
@@ -53,6 +53,20 @@ class KeysRequest(Struct, frozen=True):
     """Answered by the keys by which blocks with these texts are known as noise (`noise.noise_keys`)."""
 
     texts: tuple[str, ...]
+
+
+class SelectorsRequest(Struct, frozen=True):
+    """Answered by a list of `Fault`, empty when all of them are CSS."""
+
+    selector: str | None
+    ignore: tuple[str, ...]
+
+
+class Fault(Struct, frozen=True):
+    """A selector that is no CSS: which (its number in `ignore`, None for `selector`), and why."""
+
+    index: int | None
+    reason: str
 
 
 class FrameRequest(Struct, frozen=True):

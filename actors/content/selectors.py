@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from cssselect import SelectorError
@@ -11,6 +12,10 @@ from lxml.cssselect import CSSSelector
 from actors.content.errors import ContentError
 from actors.content.markup import Element
 
+_SHOWN = 200
+# How cssselect names what it met: `<DELIM '!' at 5>`, `<EOF at 7>`.
+_TOKEN = re.compile(r"<(\w+)(?: ([\"'].*[\"']))? at (\d+)>", re.S)
+
 
 def select(root: Element, selector: str) -> list[Element]:
     """Return the outermost elements that match, in document order. Raises ContentError when the selector is no CSS."""
@@ -19,9 +24,10 @@ def select(root: Element, selector: str) -> list[Element]:
     return [element for element in found if not any(above in inside for above in element.iterancestors())]
 
 
-def remove(root: Element, selector: str) -> None:
-    """Take every matching element out of the tree; the text after it stays."""
-    for element in _matches(root, selector):
+def remove(root: Element, selector: str) -> int:
+    """Take every matching element out of the tree; the text after it stays. Returns how many matched."""
+    found = _matches(root, selector)
+    for element in found:
         parent = element.getparent()
         if parent is None:
             continue
@@ -31,6 +37,7 @@ def remove(root: Element, selector: str) -> None:
         elif element.tail:
             parent.text = (parent.text or "") + element.tail
         parent.remove(element)
+    return len(found)
 
 
 def check(selector: str) -> None:
@@ -49,5 +56,15 @@ def _matches(root: Element, selector: str) -> list[Element]:
 def _compiled(selector: str) -> CSSSelector:
     try:
         return CSSSelector(selector, translator="html")
-    except (SelectorError, etree.LxmlError, ValueError, RecursionError) as error:
-        raise ContentError(f"{selector[:200]!r} is not a CSS selector: {str(error).rstrip('.')}.") from None
+    except RecursionError:
+        raise ContentError(f"{selector[:_SHOWN]!r} is nested too deeply for a CSS selector.") from None
+    except (SelectorError, etree.LxmlError, ValueError) as error:
+        why = _TOKEN.sub(_place, str(error)).rstrip(".")
+        raise ContentError(f"{selector[:_SHOWN]!r} is not a CSS selector: {why}.") from None
+
+
+def _place(token: re.Match[str]) -> str:
+    kind, text, position = token.groups()
+    if kind == "EOF":
+        return "its end"
+    return f"{text or 'white space'} at character {int(position) + 1}"

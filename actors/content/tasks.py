@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from actors.content import selectors
 from actors.content.blocks import Blocks
 from actors.content.churn import judge
 from actors.content.detection import detect
@@ -17,15 +18,18 @@ from actors.content.main_text import main_text
 from actors.content.memory import decode_memory, encode, known_keys
 from actors.content.noise import noise_keys
 from actors.content.pages import PageReading, read_page, read_tree, reading_of
+from actors.content.preview import preview_page
 from actors.content.requests import (
     HIGHEST_BAR,
     LOWEST_BAR,
     DetectRequest,
+    Fault,
     FeedRequest,
     FrameRequest,
     KeysRequest,
     PageLook,
     PageRequest,
+    SelectorsRequest,
 )
 from actors.content.sites import with_shared
 from actors.content.text import cap, normalise
@@ -46,6 +50,24 @@ def _feed(request: bytes) -> bytes:
 def _page(request: bytes) -> bytes:
     asked = msgspec.msgpack.decode(request, type=PageRequest)
     return _encode(read_page(asked.body, asked.content_type, asked.url, asked.selector, asked.ignore))
+
+
+def _preview_page(request: bytes) -> bytes:
+    return _encode(preview_page(msgspec.msgpack.decode(request, type=PageRequest)))
+
+
+def _selectors(request: bytes) -> bytes:
+    asked = msgspec.msgpack.decode(request, type=SelectorsRequest)
+    wishes = [(None, asked.selector)] if asked.selector is not None else []
+    return _encode([fault for index, text in (*wishes, *enumerate(asked.ignore)) if (fault := _fault(index, text))])
+
+
+def _fault(index: int | None, text: str) -> Fault | None:
+    try:
+        selectors.check(text)
+    except ContentError as error:
+        return Fault(index, error.reason)
+    return None
 
 
 def _frame(request: bytes) -> bytes:
@@ -110,6 +132,8 @@ TASKS: Mapping[str, Callable[[bytes], bytes]] = {
     "look_feed": _feed,
     "page": _page,
     "look_page": _look_page,
+    "preview_page": _preview_page,
+    "selectors": _selectors,
     "frame": _frame,
     "block_keys": _block_keys,
 }

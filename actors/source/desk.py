@@ -14,9 +14,7 @@ from actors.query import QueryError, parse
 from actors.source.actor import first_state
 from actors.source.cadence import START_INTERVAL
 from actors.source.classify import Classified, classify, refused
-from actors.source.feed import FeedTier
 from actors.source.fetch import host_of
-from actors.source.html import HtmlTier
 from actors.source.locks import KeyedLocks
 from actors.source.ports import Live, Ports
 from actors.source.table import Table, renewed
@@ -160,7 +158,7 @@ class Desk:
         if found.fetched is None:
             await storage.sources.add(source, SourceState(source.id, live.hot, b""), storage.lease)
             return
-        tier = FeedTier() if source.type == "feed" else HtmlTier()
+        tier = self._table.tiers[source.type]
         now = self._ports.world.now()
         try:
             reading = await tier.read(self._ports.world.jail, source, b"", found.fetched, now)

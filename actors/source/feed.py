@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.content.entries import Entry, FeedReading
+from actors.content.entries import Entry, FeedReading, link_form
 from actors.content.requests import FeedRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched
 from actors.notices import draft
 from actors.source.cadence import Hints
 from actors.source.feed_notes import Turned, baseline_note, turn_note
-from actors.source.seen import compare, manner_of, with_manner
-from actors.source.tier import Reading, in_jail
-from actors.source.upheaval import error_report, turn_of
+from actors.source.seen import Mark, compare, manner_of, with_manner
+from actors.source.tier import Reading, in_jail, patience
+from actors.source.upheaval import error_report, is_fresh, turn_of
 from actors.world import Jail
 from storage.records.event import Draft
 from storage.records.identity import Millis
@@ -25,10 +25,13 @@ NEW, UPDATED = "change:new", "change:updated"
 
 
 class FeedTier:
-    """Reads a feed's document."""
+    """Reads a feed's document. deadline: the seconds that a worker has for an ordinary one; large ones get more."""
 
     accept = "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5"
     robots = False
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
 
     async def read(
         self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis, *, since: Millis | None = None
@@ -37,22 +40,16 @@ class FeedTier:
 
         A feed that is new as a whole is held, and said once. Raises LookFailed, also for a bridge's error report.
         """
-        request = FeedRequest(fetched.body, fetched.content_type, fetched.url)
-        answer = await in_jail(jail, "feed", msgspec.msgpack.encode(request))
-        feed = msgspec.msgpack.decode(answer, type=FeedReading)
-        report = error_report(feed)
-        if report is not None:
-            why = f"the feed holds nothing but an error report: {report}"
-            raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
-        found = compare(base, [(entry.key, entry.fingerprint) for entry in feed.entries])
+        feed = await self.document(jail, fetched)
+        found = compare(base, [_mark(entry, since) for entry in feed.entries])
         new = [feed.entries[i] for i in found.new]
         edited = [feed.entries[i] for i in found.updated]
-        hints = _hints(feed, fetched)
+        hints = hints_of(feed, fetched)
         if not base:
-            chosen = _oldest_first([(entry, NEW) for entry in new])[max(0, len(new) - source.backfill) :]
+            chosen = oldest_first([(entry, NEW) for entry in new])[max(0, len(new) - source.backfill) :]
             told = tuple(_draft(source, entry, NEW, at) for entry, _ in chosen)
             note = baseline_note(feed.entries, [entry for entry, _ in reversed(chosen)], at)
-            return Reading(told, found.memory, False, hints, times=_times(new), note=note)
+            return Reading(told, found.memory, False, hints, times=times_of(new), note=note)
         if found.memory is None:
             return Reading((), None, False, hints, note=turn_note(feed.entries, Turned(), at, since))
         turn = turn_of(len({entry.key for entry in feed.entries}), new, manner_of(base), since)
@@ -62,14 +59,31 @@ class FeedTier:
         changed = bool(turn.told or edited)
         note = turn_note(feed.entries, Turned(new, turn.told, edited), at, since)
         memory = with_manner(found.memory, turn.manner)
-        return Reading(drafts, memory, changed, hints, times=_times(turn.told), note=note)
+        return Reading(drafts, memory, changed, hints, times=times_of(turn.told), note=note)
+
+    async def document(self, jail: Jail, fetched: Fetched) -> FeedReading:
+        """Return the feed in a body. Raises LookFailed."""
+        request = FeedRequest(fetched.body, fetched.content_type, fetched.url)
+        deadline = patience(self._deadline, fetched.body)
+        answer = await in_jail(jail, "look_feed", msgspec.msgpack.encode(request), deadline=deadline)
+        feed = msgspec.msgpack.decode(answer, type=FeedReading)
+        report = error_report(feed)
+        if report is not None:
+            why = f"the feed holds nothing but an error report: {report}"
+            raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
+        return feed
+
+
+def _mark(entry: Entry, since: Millis | None) -> Mark:
+    return Mark(entry.key, entry.fingerprint, link_form(entry.url), entry.aliases, is_fresh(entry, since))
 
 
 def _drafts(source: Source, chosen: list[tuple[Entry, str]], at: Millis) -> tuple[Draft, ...]:
-    return tuple(_draft(source, entry, change, at) for entry, change in _oldest_first(chosen))
+    return tuple(_draft(source, entry, change, at) for entry, change in oldest_first(chosen))
 
 
-def _times(entries: Sequence[Entry]) -> tuple[Millis, ...]:
+def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
+    """Return when entries came, by the feed's own word."""
     return tuple(entry.published_at for entry in entries if entry.published_at is not None)
 
 
@@ -81,8 +95,11 @@ def _reset(source: Source, held: int, at: Millis) -> Draft:
     return draft("source_reset", source.url, "Most of a feed is new at once", says, at, source_type="feed")
 
 
-def _oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
-    """Feeds list the newest first; where every entry has a date, the dates decide, and ties keep that order."""
+def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
+    """Return entries in the order of telling.
+
+    Feeds list the newest first; where every entry has a date, the dates decide, and ties keep that order.
+    """
     reverse = chosen[::-1]
     if any(entry.published_at is None for entry, _ in chosen):
         return reverse
@@ -106,7 +123,8 @@ def _draft(source: Source, entry: Entry, change: str, at: Millis) -> Draft:
     )
 
 
-def _hints(feed: FeedReading, fetched: Fetched) -> Hints:
+def hints_of(feed: FeedReading, fetched: Fetched) -> Hints:
+    """Return what the feed and its response's headers say of its pace."""
     said = feed.hints
     return Hints(
         max_age=fetched.max_age or 0.0,

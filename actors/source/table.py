@@ -21,6 +21,7 @@ from actors.source.html import HtmlTier
 from actors.source.ports import Live, Ports
 from actors.source.price import Price, first_guess
 from actors.source.push import PushSource
+from actors.source.tier import Tier
 from actors.source.watchman import Round
 from storage.records.health import RANK
 from storage.records.identity import Millis, SourceId
@@ -35,8 +36,6 @@ LONGEST_WAIT = 3_600_000
 LATE = 60_000
 """Milliseconds after which a due look that has not happened makes a source overdue."""
 
-_FEED, _HTML = FeedTier(), HtmlTier()
-
 
 class Table:
     """All sources, by id in id order of adding. Written by the registry only."""
@@ -45,6 +44,7 @@ class Table:
         self._ports = ports
         self._supervisor = sources
         self._live: dict[SourceId, Live] = {}
+        self.tiers: dict[str, Tier] = {"feed": FeedTier(ports.settings.parse_deadline), "html": HtmlTier()}
 
     def __len__(self) -> int:
         return len(self._live)
@@ -144,13 +144,9 @@ class Table:
         return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place)
 
     def _run_of(self, live: Live) -> Run:
-        match live.source.type:
-            case "feed":
-                return PolledSource(self._ports, live, _FEED).run
-            case "html":
-                return PolledSource(self._ports, live, _HTML).run
-            case "push":
-                return PushSource(self._ports, live).run
+        if live.source.type == "push":
+            return PushSource(self._ports, live).run
+        return PolledSource(self._ports, live, self.tiers[live.source.type]).run
 
     def _spread(self, idle: Sequence[Live]) -> None:
         now = self._ports.world.now()

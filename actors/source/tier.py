@@ -15,6 +15,9 @@ from storage.records.identity import Millis
 from storage.records.note import Note
 from storage.records.source import Source
 
+_ORDINARY = 2 << 20
+"""Bytes. A feed of so many takes about a second of a slow core."""
+
 
 class Reading(Struct, frozen=True):
     """What a body held. `drafts` are oldest first; `base` None: the memory stays as it is.
@@ -48,16 +51,21 @@ class Tier(Protocol):
         """
 
 
-async def in_jail(jail: Jail, task: str, request: bytes) -> bytes:
+async def in_jail(jail: Jail, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
     """Run a task on hostile bytes; its failures are looks that failed because of the content."""
     try:
-        return await jail.call(task, request)
+        return await jail.call(task, request, deadline=deadline)
     except TaskRefused as error:
         raise LookFailed(Blame.CONTENT, error.reason) from None
     except WorkerTooSlow:
         raise LookFailed(Blame.CONTENT, "parse_timeout: reading the body took too long and was stopped") from None
     except WorkerDied:
         raise LookFailed(Blame.CONTENT, "parse_killed: reading the body took too much memory and was stopped") from None
+
+
+def patience(deadline: float, body: bytes) -> float:
+    """Return the seconds for reading a body as a feed: more for one that is large, since each entry takes its time."""
+    return deadline * (1 + len(body) / _ORDINARY)
 
 
 def body_hints(fetched: Fetched) -> Hints:

@@ -43,7 +43,7 @@ def turn_of(count: int, new: Sequence[Entry], before: Manner, since: Millis | No
     if count < FEWEST_ENTRIES or len(new) <= NEW_SHARE * count:
         return Turn(tuple(new), 0, False, Manner.PLAIN if before is Manner.HELD else before)
     dated = len({entry.published_at for entry in new if entry.published_at is not None}) > len(new) / 2
-    fresh = tuple(entry for entry in new if _is_fresh(entry, since)) if dated else ()
+    fresh = tuple(entry for entry in new if is_fresh(entry, since)) if dated else ()
     if len(fresh) >= len(new) / 2:
         return Turn(tuple(new), 0, False, before)
     if not dated and before is not Manner.PLAIN:
@@ -61,5 +61,6 @@ def error_report(feed: FeedReading) -> str | None:
     return None
 
 
-def _is_fresh(entry: Entry, since: Millis | None) -> bool:
+def is_fresh(entry: Entry, since: Millis | None) -> bool:
+    """Return whether an entry is dated since the last good look, or shortly before."""
     return since is not None and entry.published_at is not None and entry.published_at >= since - SLACK

@@ -1,0 +1,83 @@
+"""A page as a preview shows it: which blocks are watched, which are left out and why, and what selectors do to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from actors.content import markup, selectors
+from actors.content.encoding import decode
+from actors.content.main_text import main_text
+from actors.content.pages import PageReading, read_tree, reading_of
+from actors.content.requests import PageRequest
+from actors.content.text import normalise
+from actors.content.traits import CONTROL, FURNITURE
+from actors.content.unpacking import unpacked
+from actors.previews import PageBlock, PagePreview, Removed
+
+MOST_BLOCKS = 40
+EXCERPT = 500
+"""Characters of a text that are shown."""
+_MOST_HINTS = 6
+_LANDMARKS = ("main", "article", "table", "section", "form")
+_PLAIN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+def preview_page(asked: PageRequest) -> PagePreview:
+    """Return what would be watched. A selector that matches nothing is told (`matched` 0, `has`), not raised.
+
+    Raises ContentError when the body is no page, or a selector is no CSS.
+    """
+    root = markup.parse(decode(unpacked(asked.body), asked.content_type).text)
+    landmarks = landmarks_of(root)
+    ignored = tuple(Removed(selector, selectors.remove(root, selector)) for selector in asked.ignore)
+    matched = None if asked.selector is None else len(selectors.select(root, asked.selector))
+    if matched == 0:
+        return PagePreview("", "", None, "", (), 0, 0, 0, ignored, landmarks, False, None)
+    tree, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)
+    reading = reading_of(tree, blocks, main_text(blocks), narrowed=asked.selector is not None)
+    shown = blocks_of(reading)
+    watched = sum(block.watched for block in shown)
+    return PagePreview(
+        title=reading.title,
+        author=reading.author,
+        published_at=reading.published_at,
+        content=reading.content[:EXCERPT],
+        blocks=shown[:MOST_BLOCKS],
+        watched=watched,
+        left_out=len(shown) - watched,
+        matched=matched,
+        ignored=ignored,
+        has=(),
+        partial=reading.partial,
+        trouble=reading.trouble,
+    )
+
+
+def blocks_of(reading: PageReading) -> tuple[PageBlock, ...]:
+    """Return a page's blocks in reading order, each with whether it is watched."""
+    return tuple(
+        PageBlock(text[:EXCERPT], not why, why)
+        for text, trait in zip(reading.blocks, reading.traits, strict=True)
+        for why in (_why(trait),)
+    )
+
+
+def _why(trait: int) -> str:
+    if trait & FURNITURE:
+        return "furniture"
+    return "control" if trait & CONTROL else ""
+
+
+def landmarks_of(root: markup.Element) -> tuple[str, ...]:
+    """Return selectors of a page's larger parts, by which a person may find the right one: landmarks, then ids."""
+    tags = Counter(element.tag for element in root.iter(*_LANDMARKS))
+    found = [tag for tag in _LANDMARKS if tags[tag]]
+    sizes: list[tuple[int, str]] = []
+    for element in root.iter("div", "section", "main", "article", "table", "ul", "ol"):
+        name = element.get("id")
+        if name and _PLAIN_NAME.issuperset(name) and not name[0].isdigit():
+            sizes.append((len(normalise(" ".join(element.itertext()))[:5_000]), f"#{name}"))
+        if len(sizes) >= 200:
+            break
+    largest = [name for size, name in sorted(sizes, key=lambda pair: -pair[0]) if size]
+    return tuple(dict.fromkeys((*found, *largest)))[:_MOST_HINTS]
