@@ -18,7 +18,7 @@ import nacl.signing
 from nacl.exceptions import BadSignatureError
 
 from actors.signatures.canonical import canonical, canonical_json
-from actors.signatures.verdict import Verdict
+from actors.signatures.verdict import Cause, Verdict
 from storage.records.event import Event
 from storage.records.identity import Millis
 from storage.records.key import SigningKey
@@ -68,43 +68,69 @@ def jwks(keys: Sequence[SigningKey]) -> bytes:
     return _ENCODER.encode({"keys": published})
 
 
+class KeySet:
+    """A JWK Set (RFC 7517), read. Raises ValueError for what is none; its keys are looked at when they are used."""
+
+    def __init__(self, encoded: bytes) -> None:
+        try:
+            document = decode(encoded)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"the key set can't be read: {str(error)[:100]}") from None
+        entries = document.get("keys") if isinstance(document, dict) else None
+        if not isinstance(entries, list):
+            raise ValueError("the key set is not a JWK Set (RFC 7517)")
+        self._entries = {str(entry.get("kid")): entry for entry in entries if isinstance(entry, dict)}
+
+    def find(self, key_id: str) -> nacl.signing.VerifyKey | None:
+        """Return a key by its id, None when it is not there. Raises ValueError for one that is no Ed25519 key."""
+        entry = self._entries.get(key_id)
+        if entry is None:
+            return None
+        if entry.get("kty") != "OKP" or entry.get("crv") != "Ed25519" or not isinstance(entry.get("x"), str):
+            raise ValueError(f"key {key_id} of the set is not an Ed25519 key")
+        return nacl.signing.VerifyKey(_from_b64url(entry["x"]))
+
+    def __repr__(self) -> str:
+        return f"KeySet({', '.join(self._entries)})"
+
+
 def verify(body: bytes, jwks: bytes) -> Verdict:
     """Check an event as it arrived against a JWK Set, without the network. Never raises."""
     try:
-        event = _decode(body)
+        event = decode(body)
     except (ValueError, RecursionError) as error:
-        return Verdict(False, f"the event can't be read: {str(error)[:200]}")
+        return Verdict(Cause.UNREADABLE, f"the event can't be read: {str(error)[:200]}")
+    return check(event, jwks)
+
+
+def check(event: object, keys: KeySet | bytes) -> Verdict:
+    """Check an event, given as `decode` returns it, against a key set, read or encoded. Never raises."""
     if not isinstance(event, dict):
-        return Verdict(False, "the event is not a JSON object")
-    signature, key_id = event.pop("signature", None), event.get("key_id")
+        return Verdict(Cause.UNREADABLE, "the event is not a JSON object")
+    signature, key_id = event.get("signature"), event.get("key_id")
     if not isinstance(signature, str) or not isinstance(key_id, str):
-        return Verdict(False, "the event carries no signature and key_id")
+        return Verdict(Cause.NO_SIGNATURE, "the event carries no signature and key_id")
     try:
-        key = _find(jwks, key_id)
-        key.verify(canonical_json(event), _from_b64url(signature))
+        key = (KeySet(keys) if isinstance(keys, bytes) else keys).find(key_id)
+    except ValueError as error:
+        return Verdict(Cause.BAD_KEY_SET, str(error), key_id)
+    if key is None:
+        return Verdict(Cause.UNKNOWN_KEY, f"key {key_id[:80]} is not in the key set", key_id)
+    try:
+        signed = canonical_json({name: value for name, value in event.items() if name != "signature"})
+        key.verify(signed, _from_b64url(signature))
     except BadSignatureError:
-        return Verdict(False, "the signature does not match the event's content", key_id)
+        return Verdict(Cause.CHANGED, "the signature does not match the event's content", key_id)
     except (ValueError, RecursionError) as error:
-        return Verdict(False, str(error)[:200], key_id)
-    return Verdict(True, f"signed with key {key_id} at {str(event.get('signed_at'))[:40]}", key_id)
+        return Verdict(Cause.UNREADABLE, str(error)[:200], key_id)
+    return Verdict(Cause.VERIFIED, f"signed with key {key_id} at {str(event.get('signed_at'))[:40]}", key_id)
 
 
-def _find(jwks: bytes, key_id: str) -> nacl.signing.VerifyKey:
-    """Return the key of a set by its id. Raises ValueError."""
-    document = _decode(jwks)
-    entries = document.get("keys") if isinstance(document, dict) else None
-    if not isinstance(entries, list):
-        raise ValueError("the key set is not a JWK Set (RFC 7517)")
-    for entry in entries:
-        if isinstance(entry, dict) and entry.get("kid") == key_id:
-            if entry.get("kty") != "OKP" or entry.get("crv") != "Ed25519" or not isinstance(entry.get("x"), str):
-                raise ValueError(f"key {key_id} of the set is not an Ed25519 key")
-            return nacl.signing.VerifyKey(_from_b64url(entry["x"]))
-    raise ValueError(f"key {key_id} is not in the key set")
+def decode(body: bytes | str) -> Any:
+    """Decode I-JSON. A repeated name is refused: two parsers could read two different events under one signature.
 
-
-def _decode(body: bytes) -> Any:
-    """Decode I-JSON. A repeated name is refused: two parsers could read two different events under one signature."""
+    Raises ValueError, RecursionError.
+    """
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)

@@ -11,7 +11,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 
-from actors.signatures.verdict import Verdict
+from actors.signatures.verdict import Cause, Verdict
 from storage.records.destination import Secret
 from storage.records.identity import Millis
 
@@ -45,19 +45,34 @@ def verify(
 ) -> Verdict:
     """Check a delivery as a receiver does at `now` (Unix seconds); the three headers as they arrived. Never raises."""
     if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) <= 12):
-        return Verdict(False, f"webhook-timestamp is not a number of seconds: {timestamp[:40]!r}")
-    if abs(now - int(timestamp)) > FRESH:
-        return Verdict(
-            False, f"webhook-timestamp is {abs(now - int(timestamp))} s away from this clock, {FRESH} may be"
-        )
+        return Verdict(Cause.BAD_TIMESTAMP, f"webhook-timestamp is not a number of seconds: {timestamp[:40]!r}")
+    place, tokens = matching(secrets, webhook_id, timestamp, signature, body)
+    apart = int(timestamp) - now
+    if abs(apart) > FRESH:
+        where = "ahead of" if apart > 0 else "behind"
+        but = " (the signature itself matches)" if place is not None else ""
+        reason = f"webhook-timestamp is {abs(apart)} s {where} this clock, {FRESH} may be{but}"
+        return Verdict(Cause.STALE, reason)
+    if place is None:
+        reason = "no token in webhook-signature matches the id, the timestamp and the raw body"
+        return Verdict(Cause.NO_MATCH, reason)
+    if place:
+        reason = f"token {place + 1} of {tokens} matches: the secret was rotated, and this older one soon stops signing"
+        return Verdict(Cause.ROTATED, reason)
+    return Verdict(Cause.VERIFIED, "the signature covers the id, the timestamp and the raw body")
+
+
+def matching(
+    secrets: Sequence[str], webhook_id: str, timestamp: str, signature: str, body: bytes
+) -> tuple[int | None, int]:
+    """Return which of a header's tokens matches, from 0, or None; and how many of them are of our scheme, `v1`."""
     signed = f"{webhook_id}.{timestamp}.".encode(errors="replace") + body
     expected = [_token(secret, signed).encode() for secret in secrets]
-    tokens = signature.encode(errors="replace").split(b" ")
+    tokens = [token for token in signature.encode(errors="replace").split(b" ") if token.startswith(b"v1,")]
     # Every pair is compared, in constant time each: how long it takes tells nothing.
-    matches = [hmac.compare_digest(token, wanted) for token in tokens for wanted in expected]
-    if any(matches):
-        return Verdict(True, "the signature covers the id, the timestamp and the raw body")
-    return Verdict(False, "no token in webhook-signature matches the id, the timestamp and the raw body")
+    found = [[hmac.compare_digest(token, wanted) for wanted in expected] for token in tokens]
+    places = [place for place, matches in enumerate(found) if any(matches)]
+    return (places[0] if places else None), len(tokens)
 
 
 def key_of(secret: str) -> bytes:

@@ -1,0 +1,143 @@
+"""A delivery as a receiver sees it: what it carries, whether each of its two signatures holds, and if not, why not.
+
+The two are each other's witnesses. Where the MAC fails, the event's own signature tells a body that was altered from
+one that was only parsed and written anew; and as the service's own form of an event is known, that form can be rebuilt
+and the MAC tried on it, which settles the matter even without a key set. Nothing here raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from actors.signatures import webhook
+from actors.signatures.canonical import canonical_json
+from actors.signatures.event import KeySet, check, decode
+from actors.signatures.verdict import Cause, Verdict
+from storage.records.event import Event
+
+HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
+_NO_SECRET = Verdict(Cause.NOT_CHECKED, "no secret was given to check it with")
+_NO_KEYS = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One event of a delivery: as it was read, and what its own signature says."""
+
+    event: Mapping[str, Any]
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was delivered. `body` is the decoded JSON (None when it can't be read); `events` is empty for `other`."""
+
+    shape: Literal["event", "digest", "other"]
+    webhook_id: str
+    body: Any
+    webhook: Verdict
+    events: tuple[Told, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a signature was checked and does not hold, or there is nothing that could be signed."""
+        return self.webhook.failed or self.shape == "other" or any(told.verdict.failed for told in self.events)
+
+
+class _Digest(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields of a digest in the order in which they are sent (`actors/delivery/digest.py`; a test compares)."""
+
+    id: str
+    destination_id: str
+    alert_id: str
+    delivery_mode: str
+    window_start: str
+    window_end: str
+    count: int
+    events: tuple[Event, ...]
+
+
+def judge(headers: Mapping[str, str], body: bytes, *, secrets: Sequence[str], keys: KeySet | None, now: int) -> Receipt:
+    """Check a delivery at `now` (Unix seconds). headers: under lower-case names. No secrets, no keys: not checked."""
+    try:
+        value = decode(body)
+    except (ValueError, RecursionError):
+        value = None
+    shape, carried = _contents(value)
+    events = tuple(Told(event, _NO_KEYS if keys is None else check(event, keys)) for event in carried)
+    verdict = _NO_SECRET
+    if secrets:
+        verdict = _check_request(headers, body, secrets, now)
+        if verdict.cause is Cause.NO_MATCH:
+            verdict = _explained(headers, body, value, secrets, events)
+    return Receipt(shape, headers.get("webhook-id", ""), value, verdict, events)
+
+
+def _contents(value: Any) -> tuple[Literal["event", "digest", "other"], Sequence[Mapping[str, Any]]]:
+    if not isinstance(value, dict):
+        return "other", ()
+    inner = value.get("events")
+    if isinstance(inner, list) and "destination_id" in value and all(isinstance(event, dict) for event in inner):
+        return "digest", inner
+    if "source_id" in value or "signature" in value:
+        return "event", (value,)
+    return "other", ()
+
+
+def _check_request(headers: Mapping[str, str], body: bytes, secrets: Sequence[str], now: int) -> Verdict:
+    missing = [name for name in HEADERS if not headers.get(name)]
+    if missing:
+        return Verdict(Cause.MISSING_HEADER, f"no header {' and no '.join(missing)}")
+    webhook_id, timestamp, signature = (headers[name] for name in HEADERS)
+    return webhook.verify(secrets, webhook_id, timestamp, signature, body, now=now)
+
+
+def _explained(
+    headers: Mapping[str, str], body: bytes, value: Any, secrets: Sequence[str], events: Sequence[Told]
+) -> Verdict:
+    """Return why no token matches, as far as it can be known."""
+    webhook_id, timestamp, signature = (headers[name] for name in HEADERS)
+    sent = as_sent(body, value)
+    rebuilt = sent is not None and sent != body
+    if rebuilt and sent is not None and _matches(secrets, webhook_id, timestamp, signature, sent):
+        return Verdict(Cause.RESERIALISED, _REWRITTEN)
+    named = value.get("id") if isinstance(value, dict) else None
+    if isinstance(named, str) and named != webhook_id and _matches(secrets, named, timestamp, signature, body):
+        return Verdict(Cause.ID_CHANGED, f"webhook-id was changed: what was signed is {named[:64]}")
+    witnesses = {told.verdict.cause for told in events}
+    if witnesses == {Cause.VERIFIED}:
+        if rebuilt:
+            return Verdict(Cause.RESERIALISED, _REWRITTEN)
+        reason = "no token matches, though the body is untouched: another secret, or id or timestamp were changed"
+        return Verdict(Cause.WRONG_SECRET, reason)
+    if Cause.CHANGED in witnesses:
+        return Verdict(Cause.CHANGED, "the body was changed on its way: the event's own signature does not hold either")
+    reason = "no token matches: another secret, or the id, the timestamp or the body were changed on the way"
+    return Verdict(Cause.NO_MATCH, reason)
+
+
+_REWRITTEN = (
+    "the body was parsed and re-serialised on the way: its JCS form matches, the raw bytes don't. "
+    "Verify the bytes as they arrive, before anything parses them"
+)
+
+
+def _matches(secrets: Sequence[str], webhook_id: str, timestamp: str, signature: str, body: bytes) -> bool:
+    return webhook.matching(secrets, webhook_id, timestamp, signature, body)[0] is not None
+
+
+def as_sent(body: bytes, value: Any) -> bytes | None:
+    """Return the bytes in which the service sends the event or digest that `body` holds, decoded as `value`.
+
+    None when it is neither, or when the two differ in more than their spelling.
+    """
+    try:
+        kind = _Digest if isinstance(value, dict) and "events" in value else Event
+        sent = msgspec.json.encode(msgspec.json.decode(body, type=kind))
+        return sent if canonical_json(decode(sent)) == canonical_json(value) else None
+    except (ValueError, RecursionError):
+        return None
