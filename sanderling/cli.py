@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from actors.settings import Settings
-from sanderling.commands import signing
+from sanderling.commands import receivers, signing
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, loaded, settings_flags
@@ -205,6 +205,10 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
     from sanderling.client import Client
 
     return terminal.tail(Client.named(service, key_file, environ()), environ(), **asked)
+
+
+main.add_command(receivers.listen)
+main.add_command(receivers.verify)
 
 
 @main.command()

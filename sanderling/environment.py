@@ -26,6 +26,7 @@ FILE_NAME = "sanderling.toml"
 BESIDE = {
     "SANDERLING_CONFIG": "The TOML file to read; `--config` names it too. Else the data folder's own, if there is one.",
     "SANDERLING_URL": "The service that `sources` and `tail` talk to; `--url` names it too.",
+    "SANDERLING_SECRET": "The webhook secrets of `listen`, `verify` and `probe`; `--secret-file` names a file of them.",
     "SANDERLING_KEY": "The API key that `sources` and `tail` use; `--key-file` names a file with it.",
 }
 """Variables that are not settings of the service."""

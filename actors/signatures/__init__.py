@@ -2,5 +2,6 @@
 
 Everything here is pure: bytes and records in, bytes and verdicts out; it may import only `storage.records`. The
 recorder signs events, deliveries sign requests, bins and the receiver verify both. Start with `event.py`;
-`canonical.py` is the byte form that is signed (RFC 8785), `webhook.py` the Standard Webhooks scheme.
+`canonical.py` is the byte form that is signed (RFC 8785), `webhook.py` the Standard Webhooks scheme, `receipt.py` both
+together as a receiver sees them.
 """

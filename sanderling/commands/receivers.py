@@ -1,0 +1,104 @@
+"""`sanderling listen`, `verify` and `probe`: for those who receive."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sanderling.environment import environ, wants_colour
+from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import Command
+
+if TYPE_CHECKING:
+    from sanderling.receiving.published import Published
+    from sanderling.receiving.report import Paper
+
+WHSEC_HELP = "A destination's secret, whsec_...; repeatable, any may match. Others see it in the list of processes."
+FILE_HELP = "A file of secrets, one a line.  [default: the variable SANDERLING_SECRET]"
+JWKS_HELP = "The published keys: a service's address, the URL of a JWK Set, or a file of one."
+
+
+def _check_flags(command: Command) -> Command:
+    command = click.option("--jwks", metavar="URL|FILE", help=JWKS_HELP)(command)
+    command = click.option("--secret-file", metavar="FILE", help=FILE_HELP)(command)
+    return click.option("--secret", "secrets", multiple=True, metavar="WHSEC", help=WHSEC_HELP)(command)
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=8999, show_default=True, help="0 takes a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@_check_flags
+@click.option("--status", type=click.IntRange(200, 599), help="Answer this, whatever comes.")
+@click.option("--fail-every", type=click.IntRange(1), metavar="N", help="Answer 500 (or --status) to each N-th only.")
+@click.option("--delay", type=click.FloatRange(0, 3600), default=0.0, help="Seconds to wait before each answer.")
+@click.option("--save", type=click.Path(path_type=Path, file_okay=False), help="Keep each delivery in this folder.")
+@click.option("--count", type=click.IntRange(1), help="Stop after so many deliveries.")
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON a delivery.")
+def listen(
+    host: str, port: int, secrets: tuple[str, ...], secret_file: str | None, jwks: str | None, **how: Any
+) -> int:
+    """Receive deliveries, print each, and say whether its two signatures verify, and if not, exactly why.
+
+    Answers 200, or 400 with the reason when a check failed, unless told otherwise. The exit code is 1 when a check of
+    any delivery failed. A service delivers to this machine only if it is allowed to: see allow_deliver_networks.
+
+    \b
+    sanderling listen --secret whsec_... --jwks http://127.0.0.1:8080
+    sanderling listen --status 500 --fail-every 3 --delay 2
+    """
+    from sanderling.real_world import wall
+    from sanderling.receiving.answers import Answers
+    from sanderling.receiving.listen import Wishes
+    from sanderling.receiving.listen import listen as run
+
+    answers = Answers(how.pop("status"), how.pop("fail_every"))
+    wishes = Wishes(_secrets(secrets, secret_file), _published(jwks), answers, **how)
+    return run(host, port, wishes, wall=wall, paper=_paper())
+
+
+@click.command()
+@click.argument("file")
+@_check_flags
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON an event or capture.")
+def verify(file: str, secrets: tuple[str, ...], secret_file: str | None, jwks: str | None, as_json: bool) -> int:
+    """Check the signatures in a FILE (-: standard input) without a service.
+
+    A file holds an event, many of them (a list, a page, NDJSON, a recorded stream), or captured deliveries (of `listen
+    --save` or of a webhook bin). The exit code is 0 when everything in it verifies.
+
+    \b
+    sanderling keys signing --jwks > jwks.json
+    sanderling verify events.ndjson --jwks jwks.json
+    curl -sN ... /v1/stream | head -n 100 | sanderling verify - --jwks http://127.0.0.1:8080
+    """
+    from sanderling.real_world import wall
+    from sanderling.receiving.verify import verify as run
+
+    return run(file, _secrets(secrets, secret_file), _published(jwks), wall=wall, paper=_paper(), json=as_json)
+
+
+def _secrets(given: Sequence[str], file: str | None) -> Sequence[str]:
+    """Return the secrets of flags, file and variable. Raises CommandFailed (USAGE)."""
+    found = list(given)
+    if file is not None:
+        try:
+            found += Path(file).read_text("utf-8").split()
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandFailed(f"{file}: can't be read: {error}.", Exit.USAGE) from None
+    return found or environ().get("SANDERLING_SECRET", "").split()
+
+
+def _published(place: str | None) -> Published | None:
+    from sanderling.receiving.published import Published
+
+    return None if place is None else Published(place)
+
+
+def _paper() -> Paper:
+    from sanderling.receiving.report import Paper
+
+    return Paper(width=shutil.get_terminal_size((100, 24)).columns, colour=wants_colour(environ()))

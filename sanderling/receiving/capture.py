@@ -1,0 +1,93 @@
+"""A request as it arrived, and its JSON form: the one that webhook bins list. Pure."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from storage.records.identity import Millis
+from storage.records.times import parse_rfc3339, rfc3339
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """headers: names and values as they came, in order. body: the raw bytes. received_at: None when not known."""
+
+    method: str
+    path: str
+    query: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    received_at: Millis | None
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the headers under lower-case names; of those that come twice, the first."""
+        found: dict[str, str] = {}
+        for name, value in self.headers:
+            found.setdefault(name.lower(), value)
+        return found
+
+
+def encode(capture: Capture) -> bytes:
+    """Return a capture as JSON. A body that is UTF-8 is text in it, any other is base64."""
+    try:
+        body = {"body": capture.body.decode()}
+    except UnicodeDecodeError:
+        body = {"body_base64": b64encode(capture.body).decode()}
+    fields = {
+        "received_at": None if capture.received_at is None else rfc3339(capture.received_at),
+        "method": capture.method,
+        "path": capture.path,
+        "query": capture.query,
+        "headers": capture.headers,
+        **body,
+        "size": len(capture.body),
+        "truncated": False,
+    }
+    return msgspec.json.format(msgspec.json.encode(fields), indent=2) + b"\n"
+
+
+def is_capture(value: Any) -> bool:
+    """Return whether a decoded JSON value has the shape of a capture."""
+    return isinstance(value, dict) and "headers" in value and ("body" in value or "body_base64" in value)
+
+
+def of_json(value: Mapping[str, Any]) -> Capture:
+    """Return the capture that a JSON value of its shape holds. Raises ValueError with a sentence."""
+    if value.get("truncated"):
+        raise ValueError("the captured body was cut, so nothing about its signatures can be known")
+    at = value.get("received_at")
+    return Capture(
+        method=str(value.get("method", "POST")),
+        path=str(value.get("path", "/")),
+        query=str(value.get("query") or ""),
+        headers=_headers(value["headers"]),
+        body=_body(value),
+        received_at=parse_rfc3339(at) if isinstance(at, str) else None,
+    )
+
+
+def _headers(value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = list(value.items()) if isinstance(value, dict) else value
+    if not isinstance(pairs, list) or not all(
+        isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
+        for pair in pairs
+    ):
+        raise ValueError("its headers are neither pairs of a name and a value nor an object")
+    return tuple((name, text) for name, text in pairs)
+
+
+def _body(value: Mapping[str, Any]) -> bytes:
+    text, packed = value.get("body"), value.get("body_base64")
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    if not isinstance(packed, str):
+        raise ValueError("it has neither a body (text) nor a body_base64")
+    try:
+        return b64decode(packed, validate=True)
+    except ValueError:
+        raise ValueError("its body_base64 is not base64") from None

@@ -1,0 +1,79 @@
+"""The published keys that events are checked with: from a file, or from the service that signs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import trio
+
+from actors.signatures.event import KeySet
+from sanderling.exits import CommandFailed, Exit
+
+WELL_KNOWN = "/.well-known/jwks.json"
+SET_LIMIT = 1 << 20
+AGAIN_AFTER = 10.0
+"""Seconds between two readings because of a key that is not there: anybody can name one."""
+
+
+class Published:
+    """A key set by its place: a file, a URL of one, or the address of a service, which has it at the well-known path.
+
+    Read once at the start, and again when an event names a key that it does not have: keys are rotated.
+    """
+
+    def __init__(self, place: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._place = _completed(place)
+        self._transport = transport
+        self._read_at = 0.0
+        self.keys = KeySet(b'{"keys":[]}')
+
+    async def read(self) -> KeySet:
+        """Read the set. Raises CommandFailed."""
+        self._read_at = trio.current_time()
+        encoded = await self._fetch() if self._place.startswith(("http://", "https://")) else self._load()
+        try:
+            self.keys = KeySet(encoded)
+        except ValueError as error:
+            raise CommandFailed(f"{self._place}: {error}.", Exit.USAGE) from None
+        return self.keys
+
+    async def read_again(self) -> bool:
+        """Read the set again, unless it was read a moment ago; return whether it was read."""
+        if trio.current_time() - self._read_at < AGAIN_AFTER:
+            return False
+        try:
+            await self.read()
+        except CommandFailed:
+            return False  # what is known stays; the verdict says that the key is not among it
+        return True
+
+    async def _fetch(self) -> bytes:
+        try:
+            async with httpx.AsyncClient(timeout=10.0, transport=self._transport) as client:
+                answer = await client.get(self._place)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            why = str(error) or type(error).__name__
+            raise CommandFailed(f"{self._place} can't be reached: {why}.", Exit.UNREACHABLE) from None
+        if answer.status_code != 200 or len(answer.content) > SET_LIMIT:
+            raise CommandFailed(f"{self._place} says {answer.status_code}; a key set was expected.", Exit.UNREACHABLE)
+        return answer.content
+
+    def _load(self) -> bytes:
+        try:
+            with Path(self._place).open("rb") as file:
+                return file.read(SET_LIMIT)
+        except OSError as error:
+            raise CommandFailed(f"{self._place}: can't be read: {error.strerror or error}.", Exit.USAGE) from None
+
+
+def _completed(place: str) -> str:
+    """Return the place of the set; a URL without a path is a service's.
+
+    >>> _completed("http://127.0.0.1:8080"), _completed("keys.json")
+    ('http://127.0.0.1:8080/.well-known/jwks.json', 'keys.json')
+    """
+    if place.startswith(("http://", "https://")) and urlsplit(place).path in ("", "/"):
+        return place.rstrip("/") + WELL_KNOWN
+    return place
