@@ -15,9 +15,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
 import trio
+from msgspec.structs import replace
 
 from actors.delivery.attempt import Outlet, attempt
 from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, Window, content, window_of
+from actors.delivery.quiet import quiet_until
 from actors.delivery.schedule import Answer, outcome, verdict
 from actors.delivery.status import Standing, after, next_news, reminded, standing_of, with_standing
 from actors.messages import DestinationMessage, TestDelivery, TestResult
@@ -80,6 +82,7 @@ class DestinationActor:
         self._finished = False
         self._pausing = trio.CancelScope()
         self._open: Window | None = None
+        self._quiet: Millis | None = None
 
     async def run(self, child: Child) -> None:
         """Deliver until cancelled, at any point."""
@@ -92,7 +95,7 @@ class DestinationActor:
                 async with trio.open_nursery() as nursery:
                     await self._dispatch(nursery)
             else:
-                child.note("disabled" if self._width() == 0 else "waiting")
+                child.note("quiet" if self._quiet else "waiting" if self._width() else "disabled")
                 await self._pause(await self._until_due())
 
     async def _dispatch(self, nursery: trio.Nursery) -> None:
@@ -111,10 +114,12 @@ class DestinationActor:
 
     async def _fill(self) -> bool:
         """Claim what is due before the queue runs dry; return whether there is something to deliver."""
+        self._hush()
         if len(self._queue) < MOST_IN_FLIGHT or not self._width():
             await self._read()
+            self._hush()
+            await self._remind()
             if self._width():
-                await self._remind()
                 await self._gather()
                 await self._claim()
         return bool(self._queue) and self._width() > 0
@@ -130,6 +135,14 @@ class DestinationActor:
         if self._record is not None and (known is None or known.state != self._record.state):
             # Someone else has changed the state. Our own standing may be ahead of both records, so it is no measure.
             self._standing = standing_of(self._record)
+
+    def _hush(self) -> None:
+        """Note until when quiet hours last that hold now: `_quiet`, else None. A digest has a time of its own."""
+        self._quiet = self._quiet_at(self._world.now())
+
+    def _quiet_at(self, at: Millis) -> Millis | None:
+        hours = None if self._record is None or self._gathers() else self._record.quiet_hours
+        return quiet_until(hours, at)
 
     async def _remind(self) -> None:
         """Tell of a row of failures that has lasted, which no answer does."""
@@ -161,7 +174,7 @@ class DestinationActor:
     def _width(self) -> int:
         """Return how many requests may be under way now."""
         record = self._record
-        if record is None or not record.enabled:
+        if record is None or not record.enabled or self._quiet is not None:
             return 0
         return {"active": MOST_IN_FLIGHT, "failing": 1, "disabled": 0}[self._standing.state]
 
@@ -199,11 +212,15 @@ class DestinationActor:
     # --- waiting -------------------------------------------------------------------------------------------------
 
     async def _until_due(self) -> float:
-        if not self._width():
+        news = next_news(self._standing, self._notice_after)
+        if self._quiet is not None:
+            times = [self._quiet, news]
+        elif self._width():
+            closes = None if self._open is None else Millis(self._open.end + GRACE)
+            times = [await self._storage.work.next_due(self._id, digests=self._gathers()), closes, news]
+        else:
             return LONGEST_SLEEP
-        due = await self._storage.work.next_due(self._id, digests=self._gathers())
-        closes = None if self._open is None else Millis(self._open.end + GRACE)
-        due = min((at for at in (due, closes, next_news(self._standing, self._notice_after)) if at), default=None)
+        due = min((at for at in times if at is not None), default=None)
         return LONGEST_SLEEP if due is None else min(LONGEST_SLEEP, max(0.0, (due - self._world.now()) / 1000))
 
     async def _pause(self, seconds: float) -> None:
@@ -245,7 +262,10 @@ class DestinationActor:
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""
         now = self._world.now()
-        self._outcomes.append(outcome(delivery, answer, now, self._chance.random()))
+        found = outcome(delivery, answer, now, self._chance.random())
+        if found.retry_at is not None:
+            found = replace(found, retry_at=self._quiet_at(found.retry_at) or found.retry_at)
+        self._outcomes.append(found)
         del self._held[delivery.seq]
         self._changed(*after(self._standing, answer, now))
         self._in_flight -= 1

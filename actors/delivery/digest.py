@@ -12,12 +12,12 @@ another one of the same window, and in one only, since who is frozen has left.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 import msgspec
 
+from actors.delivery.zones import reading, zone_of
 from storage.records.destination import DeliveryMode, Destination
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
@@ -57,8 +57,8 @@ def window_of(destination: Destination, at: Millis) -> Window:
     if length is not None:
         start = at - at % length
         return Window(Millis(start), Millis(start + length))
-    zone = _zone(destination.digest_timezone)
-    today = datetime.fromtimestamp(at / 1000, zone).date()
+    zone = zone_of(destination.digest_timezone)
+    today = reading(at, zone).date()
     # Two days to each side: a zone may have left a whole day out.
     turns = sorted(_turn(today + days * _DAY, destination.digest_hour, zone) for days in (-2, -1, 0, 1, 2))
     return Window(max(turn for turn in turns if turn <= at), min(turn for turn in turns if turn > at))
@@ -83,11 +83,3 @@ def content(id: str, destination: Destination, window: Window, events: Sequence[
 def _turn(day: date, hour: int, zone: tzinfo) -> Millis:
     """Return when a day begins, in milliseconds; `fold` 0 is what gives the preface's reading of odd hours."""
     return Millis(round(datetime(day.year, day.month, day.day, hour, tzinfo=zone).timestamp() * 1000))
-
-
-def _zone(name: str) -> tzinfo:
-    """Return a time zone; UTC for one that this machine does not know, though another once did."""
-    try:
-        return ZoneInfo(name)
-    except (LookupError, ValueError, OSError):
-        return UTC

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.notices import AlertType
 from api.v1.schemas import Time, Value
-from storage.records.destination import DeliveryMode
+from storage.records.destination import WEEKDAYS, DeliveryMode, Weekday
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 FilterQuery = Annotated[
@@ -84,7 +84,23 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
 
 HookUrl = Annotated[str, Meta(min_length=1, max_length=2048, description="Public https")]
 Hour = Annotated[int, Meta(ge=0, le=23, description="The hour at which a daily digest's window ends")]
-Zone = Annotated[str, Meta(min_length=1, max_length=64, description="IANA time zone of a daily digest")]
+Zone = Annotated[str, Meta(min_length=1, max_length=64, description="IANA time zone")]
+
+
+ClockTime = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="HH:MM")]
+Weekdays = Annotated[
+    tuple[Weekday, ...],
+    Meta(min_length=1, max_length=7, description="The days on which it begins; without this, all of them"),
+]
+
+
+class QuietHours(Struct, frozen=True, forbid_unknown_fields=True):
+    """When instant deliveries wait: from a time of the named days to the next `to`, over midnight if it is earlier."""
+
+    start: ClockTime = field(name="from")
+    end: ClockTime = field(name="to")
+    timezone: Zone = "UTC"
+    weekdays: Weekdays = WEEKDAYS
 
 
 class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,10 +113,13 @@ class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
     digest_hour: Hour = 8
     digest_timezone: Zone = "UTC"
     enabled: bool = True
+    quiet_hours: QuietHours | None = None
 
 
 class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change. `enabled: true` also brings one back that was disabled for its failures."""
+    """What to change; null takes the `quiet_hours` away. `enabled: true` also brings one back that was disabled for its
+    failures.
+    """
 
     url: HookUrl | UnsetType = UNSET
     delivery_mode: DeliveryMode | UnsetType = UNSET
@@ -108,6 +127,7 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
     digest_hour: Hour | UnsetType = UNSET
     digest_timezone: Zone | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
+    quiet_hours: QuietHours | UnsetType | None = UNSET
 
 
 class DestinationRecord(Struct, frozen=True, kw_only=True):
@@ -121,6 +141,7 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     label: str
     digest_hour: int
     digest_timezone: str
+    quiet_hours: QuietHours | None
     enabled: bool
     state: Literal["active", "failing", "disabled"]
     created_at: Time

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 import trio
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
 from actors.errors import Conflict, NotFound, Overloaded, Unprocessable
@@ -25,7 +25,7 @@ from api.v1.alerts import alert_of, new_id, path_id, put_in_force
 from api.v1.schemas import ListQuery
 from api.v1.webhooks import admitted
 from storage.records.delivery import Attempt
-from storage.records.destination import Destination, Secret
+from storage.records.destination import WEEKDAYS, Destination, QuietHours, Secret
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 
@@ -40,7 +40,7 @@ _SECRET_SIZE = 32
 # --- requests to records ---------------------------------------------------------------------------------------------
 
 
-def _check_zone(name: object) -> None:
+def _check_zone(name: object, location: str = "body.digest_timezone") -> None:
     """Raise Unprocessable unless a time zone is known here."""
     if not isinstance(name, str):
         return
@@ -48,7 +48,17 @@ def _check_zone(name: object) -> None:
         ZoneInfo(name)
     except (LookupError, ValueError, OSError):  # OSError: the name of a folder, or one too long for a file
         rule = "not a time zone: write an IANA name such as Europe/Stockholm"
-        raise Unprocessable(rule, "body.digest_timezone", name) from None
+        raise Unprocessable(rule, location, name) from None
+
+
+def _quiet(hours: wire.QuietHours | UnsetType | None) -> QuietHours | None:
+    """Return quiet hours as they are stored. Raises Unprocessable."""
+    if not isinstance(hours, wire.QuietHours):
+        return None
+    _check_zone(hours.timezone, "body.quiet_hours.timezone")
+    if hours.start == hours.end:
+        raise Unprocessable("quiet hours that begin as they end have no length", "body.quiet_hours.to", hours.end)
+    return QuietHours(hours.start, hours.end, hours.timezone, tuple(day for day in WEEKDAYS if day in hours.weekdays))
 
 
 def _new_secret(call: Call) -> str:
@@ -65,6 +75,8 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
 def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, now: Millis) -> Destination:
     names = ("delivery_mode", "label", "digest_hour", "digest_timezone", "enabled")
     changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
+    if patch.quiet_hours is not UNSET:
+        changes["quiet_hours"] = _quiet(patch.quiet_hours)
     if url is not None:
         changes["url"] = url
     moved = url is not None and url != old.url
@@ -78,7 +90,7 @@ def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, no
 
 def record_of(destination: Destination, failure_rate: float) -> wire.DestinationRecord:
     """Return a destination's record, without its secrets."""
-    at, rate = destination.last_delivery_at, round(failure_rate, 4)
+    at, rate, quiet = destination.last_delivery_at, round(failure_rate, 4), destination.quiet_hours
     return wire.DestinationRecord(
         id=destination.id,
         alert_id=destination.alert_id,
@@ -88,6 +100,7 @@ def record_of(destination: Destination, failure_rate: float) -> wire.Destination
         label=destination.label,
         digest_hour=destination.digest_hour,
         digest_timezone=destination.digest_timezone,
+        quiet_hours=None if quiet is None else wire.QuietHours(quiet.start, quiet.end, quiet.timezone, quiet.weekdays),
         enabled=destination.enabled,
         state=destination.state if destination.enabled else "disabled",
         created_at=rfc3339(destination.created_at),
@@ -139,6 +152,7 @@ async def create(call: Call) -> Answer:
     """Add a destination to an alert; the answer alone has its secret."""
     alert, new = await alert_of(call), call.body
     _check_zone(new.digest_timezone)
+    quiet = _quiet(new.quiet_hours)
     url = await admitted(new.url, call.doors)
     alerts, now, secret = call.doors.storage.alerts, call.doors.world.now(), _new_secret(call)
     everyone = await alerts.destinations()
@@ -157,6 +171,7 @@ async def create(call: Call) -> Answer:
         updated_at=now,
         digest_hour=new.digest_hour,
         digest_timezone=new.digest_timezone,
+        quiet_hours=quiet,
         enabled=new.enabled,
     )
     await alerts.put_destination(destination)
@@ -204,6 +219,7 @@ async def patch(call: Call) -> Answer:
     await destination_of(call)
     wanted: wire.DestinationPatch = call.body
     _check_zone(wanted.digest_timezone)
+    _quiet(wanted.quiet_hours)
     url = None if wanted.url is UNSET else (await admitted(wanted.url, call.doors)).text
     now = call.doors.world.now()
     return Answer(await _edit(call, lambda old: _changed(old, wanted, url, now)))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from storage.records.identity import Millis
 
 DeliveryMode = Literal["instant", "15min", "hourly", "daily"]
+Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
 Notice = Literal["destination_failing", "destination_disabled"]
 
 
@@ -21,6 +23,15 @@ class Secret(Struct, frozen=True):
     def __repr__(self) -> str:
         """Hide the value."""
         return f"Secret(until={self.until})"
+
+
+class QuietHours(Struct, frozen=True):
+    """When instant deliveries wait: from `start` (HH:MM) on the named days to the next `end`, in a time zone."""
+
+    start: str = field(name="from")
+    end: str = field(name="to")
+    timezone: str = "UTC"
+    weekdays: tuple[Weekday, ...] = WEEKDAYS
 
 
 class Destination(Struct, frozen=True):
@@ -38,6 +49,7 @@ class Destination(Struct, frozen=True):
     digest_hour: int = 8
     digest_timezone: str = "UTC"
     enabled: bool = True
+    quiet_hours: QuietHours | None = None
     state: Literal["active", "failing", "disabled"] = "active"
     failing_since: Millis | None = None
     last_delivery_at: Millis | None = None

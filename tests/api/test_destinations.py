@@ -46,6 +46,7 @@ async def test_a_destination_has_every_field_and_its_secret_is_told_once(
         "label": "hook.test",
         "digest_hour": 8,
         "digest_timezone": "UTC",
+        "quiet_hours": None,
         "enabled": True,
         "state": "active",
         "created_at": record["created_at"],
@@ -169,6 +170,44 @@ async def test_an_unknown_time_zone_is_422(client: httpx.AsyncClient, zone: str)
         await client.patch(f"/v1/destinations/{record['id']}", json={"digest_timezone": zone}),
     ):
         assert (answer.status_code, answer.json()["errors"][0]["location"]) == (422, "body.digest_timezone")
+
+
+async def test_quiet_hours_are_given_changed_and_taken_away(client: httpx.AsyncClient) -> None:
+    hours = {"from": "22:00", "to": "07:30", "timezone": "Europe/Stockholm", "weekdays": ["sun", "mon", "mon"]}
+    record = await hooked(client, quiet_hours=hours)
+    assert record["quiet_hours"] == hours | {"weekdays": ["mon", "sun"]}
+    path = f"/v1/destinations/{record['id']}"
+    assert (await client.patch(path, json={"label": "x"})).json()["quiet_hours"] == record["quiet_hours"]
+    short = (await client.patch(path, json={"quiet_hours": {"from": "00:00", "to": "23:59"}})).json()["quiet_hours"]
+    every = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    assert short == {"from": "00:00", "to": "23:59", "timezone": "UTC", "weekdays": every}
+    assert (await client.patch(path, json={"quiet_hours": None})).json()["quiet_hours"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "location"),
+    [
+        ({"from": "24:00"}, 400, ".from"),
+        ({"from": "7:00"}, 400, ".from"),
+        ({"to": "22:60"}, 400, ".to"),
+        ({"to": "22:00"}, 422, ".to"),
+        ({"timezone": "Europe/Nowhere"}, 422, ".timezone"),
+        ({"weekdays": []}, 400, ".weekdays"),
+        ({"weekdays": ["monday"]}, 400, ".weekdays[0]"),
+        ({"until": "08:00"}, 400, ".until"),
+    ],
+)
+async def test_quiet_hours_that_mean_nothing_are_refused(
+    client: httpx.AsyncClient, change: dict[str, Any], status: int, location: str
+) -> None:
+    record = await hooked(client)
+    hours = {"from": "22:00", "to": "07:00"} | change
+    for answer in (
+        await client.post(f"/v1/alerts/{record['alert_id']}/destinations", json={**HOOK, "quiet_hours": hours}),
+        await client.patch(f"/v1/destinations/{record['id']}", json={"quiet_hours": hours}),
+    ):
+        found = answer.json()["errors"][0]["location"]
+        assert (answer.status_code, found) == (status, f"body.quiet_hours{location}")
 
 
 @pytest.mark.parametrize(
