@@ -22,8 +22,8 @@ from time import process_time
 from typing import Any
 
 from actors.content.churn import EMIT, MINOR
-from actors.content.sites import shared_keys
-from bench.churn_filters import OTHERS, Outcome, first_keys, installed, ours, theirs
+from actors.content.sites import LEAST_OTHERS, shared_keys
+from bench.churn_filters import OTHERS, Outcome, installed, last_keys, ours, theirs
 from bench.churn_material import DEFAULT, Pair, folds, halves, histories, pairs_of
 
 GOAL_PRECISION, GOAL_RECALL, GOAL_ALARMS = 0.92, 0.94, 0.03
@@ -75,28 +75,32 @@ def run(folder: Path, *, others: bool) -> tuple[list[Pair], dict[str, dict[str, 
     pairs = pairs_of(folder)
     outcomes: dict[str, dict[str, Outcome]] = defaultdict(dict)
     filters = {name: value for name, (value, package) in OTHERS.items() if others and installed(package)}
-    shared = shared_by_site(folder, pairs)
+    shared = shared_by_page(folder, pairs)
     for of_page, bodies in histories(folder, pairs):
         for name, value in filters.items():
             if of_real := found(of_page):
                 outcomes[name].update(theirs(value, of_real, bodies))
         outcomes["sanderling"].update(ours(of_page, bodies))
-        keys = shared.get(of_page[0].site, ())
+        keys = shared.get(of_page[0].page, ())
         known = ours(of_page, bodies, keys) if keys else {pair.id: outcomes["sanderling"][pair.id] for pair in of_page}
         outcomes[HOST_KNOWN].update(known)
     return pairs, outcomes
 
 
-def shared_by_site(folder: Path, pairs: Sequence[Pair]) -> dict[str, tuple[str, ...]]:
-    """Return the keys that the first looks at a site's pages share, for sites of which the manifest has several."""
+def shared_by_page(folder: Path, pairs: Sequence[Pair]) -> dict[str, tuple[str, ...]]:
+    """Return for each page what the last looks at the other pages of its site share."""
     pages: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
         pages[pair.site].add(pair.page)
-    several = [pair for pair in pairs if len(pages[pair.site]) > 1]
-    keys: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    several = [pair for pair in pairs if len(pages[pair.site]) > LEAST_OTHERS]
+    keys: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for of_page, bodies in histories(folder, several):
-        keys[of_page[0].site].append(first_keys(of_page, bodies))
-    return {site: shared_keys(found_keys) for site, found_keys in keys.items()}
+        keys[of_page[0].site][of_page[0].page] = last_keys(of_page, bodies)
+    return {
+        page: shared_keys(others for other, others in sorted(of_site.items()) if other != page)
+        for of_site in keys.values()
+        for page in of_site
+    }
 
 
 def line(name: str, pairs: Sequence[Pair], outcomes: Outcomes) -> str:

@@ -62,10 +62,10 @@ def _look(body: bytes, memory: bytes | None, shared: tuple[str, ...]) -> PageLoo
         return None
 
 
-def first_keys(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Return the keys of a page's content at its first look."""
-    first = min(looks[0] for pair in pairs if (looks := (*pair.history, pair.before)))
-    look = _look(bodies[first], None, ())
+def last_keys(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return the keys of a page's content at its last look."""
+    last = max(pair.after for pair in pairs)
+    look = _look(bodies[last], None, ())
     return told_keys(look.memory) if look is not None else ()
 
 

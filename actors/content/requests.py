@@ -33,7 +33,7 @@ class FeedRequest(Struct, frozen=True):
 class PageRequest(Struct, frozen=True):
     """Answered by a `pages.PageReading` (task "page"), a `PageLook` ("look_page") or a `PagePreview` ("preview_page").
 
-    `memory` is what the last look returned; None before the first. `shared` are the keys of blocks that several
+    `memory` is what the last look returned; None before the first. `shared` are the keys of blocks that the other
     pages of this host have in common (`sites.shared_keys`): furniture. `noise` are keys of what the user has marked
     (`noise.noise_keys`). `bar` is the score from which a change is told, taken as LOWEST_BAR to HIGHEST_BAR.
     """

@@ -31,7 +31,6 @@ from actors.content.requests import (
     PageRequest,
     SelectorsRequest,
 )
-from actors.content.sites import with_shared
 from actors.content.text import cap, normalise
 
 _encode = msgspec.msgpack.encode
@@ -92,8 +91,6 @@ def look_page(asked: PageRequest) -> PageLook:
     reading = reading_of(root, blocks, "", narrowed=asked.selector is not None, known=known)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
-    if asked.shared:
-        reading = with_shared(reading, asked.shared)
     bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
     verdict = judge(memory, reading, asked.shared, noise=asked.noise, bar=bar)
     look = PageLook(

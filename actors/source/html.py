@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import msgspec
 
 from actors.content.requests import EMIT, PageLook, PageRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched
+from actors.source.neighbours import Neighbours
 from actors.source.tier import Reading, body_hints, in_jail
 from actors.world import Jail
 from storage.records.event import Draft
@@ -19,10 +22,13 @@ _TOLD = 8
 
 
 class HtmlTier:
-    """Reads a page, compares it with what was settled before, and decides."""
+    """Reads a page, compares it with what was settled before, and decides; knows what pages of one host share."""
 
     accept = "text/html, application/xhtml+xml, */*;q=0.5"
     robots = True
+
+    def __init__(self) -> None:
+        self.neighbours = Neighbours()
 
     async def read(
         self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis, *, since: Millis | None = None
@@ -37,6 +43,7 @@ class HtmlTier:
             base or None,
             noise=source.noise,
             bar=_bar(source),
+            shared=self._shared(source, base),
         )
         answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request))
         look = msgspec.msgpack.decode(answer, type=PageLook)
@@ -45,8 +52,21 @@ class HtmlTier:
         memory = None if look.memory == base else look.memory
         changed = look.kind == "changed"
         drafts = (_draft(source, look, fetched, at),) if changed else ()
+        if memory is not None and source.selector is None:
+            self.neighbours.learn(_host(source), source.id, memory)
         note = None if look.kind == "unchanged" else _note(source, look, at, since)
         return Reading(drafts, memory, changed, body_hints(fetched), again_soon=look.kind == "held", note=note)
+
+    def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:
+        """Return what the host's other pages share; nothing for a part of a page, which the user chose."""
+        if not base or source.selector is not None:
+            return ()
+        self.neighbours.learn(_host(source), source.id, base)
+        return self.neighbours.shared(_host(source), source.id)
+
+
+def _host(source: Source) -> str:
+    return (urlsplit(source.watch_url).hostname or "").removeprefix("www.")
 
 
 def _bar(source: Source) -> float:

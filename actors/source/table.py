@@ -44,7 +44,8 @@ class Table:
         self._ports = ports
         self._supervisor = sources
         self._live: dict[SourceId, Live] = {}
-        self.tiers: dict[str, Tier] = {"feed": FeedTier(ports.settings.parse_deadline), "html": HtmlTier()}
+        self._html = HtmlTier()
+        self.tiers: dict[str, Tier] = {"feed": FeedTier(ports.settings.parse_deadline), "html": self._html}
 
     def __len__(self) -> int:
         return len(self._live)
@@ -91,6 +92,7 @@ class Table:
     def drop(self, source: SourceId) -> None:
         """Forget a source."""
         self._live.pop(source, None)
+        self._html.neighbours.forget(source)
 
     def describe(self, source: SourceId) -> SourceView:
         """Return a source as it is now. Raises NotFound."""
