@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from storage.records.event import SourceType, Stored
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Detection, Harvest, HotState, Source, SourceState
 from supervision import Reply
+
+ReasonKind = Literal["told", "withheld", "due", "outside", "furniture", "there", "absent", "failed", "unasked", "look"]
+"""What is known: it was told, seen and withheld, will be told, is outside of what is watched or furniture, was there
+already, is not there, could not be read; nobody asked for it (push); how a look went."""
 
 # --- to the recorder -------------------------------------------------------------------------------------------------
 
@@ -193,6 +198,39 @@ class DescribeSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that is known about a source or a text in it, as a sentence; `event` is the id of the event meant."""
+
+    kind: ReasonKind
+    says: str
+    at: Millis | None = None
+    event: str | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The answer to ExplainSource: what is known, what answers best first, and how the watching stands."""
+
+    view: SourceView
+    reasons: Sequence[Reason]
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainSource:
+    """Say why a text was not told, or how the last looks went when there is none. Fails with NotFound.
+
+    look: look again now too, if politeness allows.
+    """
+
+    source: SourceId
+    reply: Reply[Explained]
+    text: str = ""
+    look: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ListSources:
     """Return a page of sources, worst health first: by (flag, score, id) after the given position."""
 
@@ -210,7 +248,9 @@ class SourcePage:
     next_after: tuple[int, float, str] | None
 
 
-RegistryMessage = AddSource | DetectUrl | EditSource | Teach | DeleteSource | CheckNow | DescribeSource | ListSources
+RegistryMessage = (
+    AddSource | DetectUrl | EditSource | Teach | DeleteSource | CheckNow | DescribeSource | ExplainSource | ListSources
+)
 
 # --- to a source -----------------------------------------------------------------------------------------------------
 

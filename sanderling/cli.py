@@ -212,6 +212,27 @@ main.add_command(receivers.verify)
 
 
 @main.command()
+@click.argument("source")
+@click.argument("text", default="")
+@click.option("--look", is_flag=True, help="Look at it now, too, if politeness allows (needs sources:write).")
+@click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
+@client_flags
+def why(source: str, text: str, service: str | None, key_file: str | None, **asked: Any) -> int:
+    """Ask why TEXT was not told of a SOURCE, named by its id, its URL or a part of its URL.
+
+    Without TEXT: how the last looks went, and what is in the way.
+
+    \b
+    sanderling why example.org/prices "29 euros"
+    sanderling why example.org/news --look "Sunday opening"
+    """
+    from sanderling.client import Client
+    from sanderling.why import why as ask_why
+
+    return ask_why(Client.named(service, key_file, environ()), source, text, **asked)
+
+
+@main.command()
 @click.option("--seconds", type=float, help="Stop after this long.")
 @click.option("--events", type=click.IntRange(1), help="Stop after this many events.")
 def demo(seconds: float | None, events: int | None) -> int:

@@ -69,6 +69,42 @@ class Fault(Struct, frozen=True):
     reason: str
 
 
+class FindRequest(Struct, frozen=True):
+    """Answered by a `Findings`: where a text stands in what is remembered of a page, and in its body of today.
+
+    memory: of the page; None before the first look. body: None when nobody looked again.
+    """
+
+    text: str
+    memory: bytes | None = None
+    body: bytes | None = None
+    content_type: str = ""
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+
+
+class Spot(Struct, frozen=True):
+    """A block that has the text; `place` counts from 1. aside: why it does not count as content; "" when it does."""
+
+    place: int
+    text: str
+    aside: str = ""
+
+
+class Findings(Struct, frozen=True):
+    """Where the text stands. told: in the state of the page that was last told. now: in the part that is watched today.
+
+    elsewhere: in the rest of the page today. cut: not all that was told is remembered. trouble: why the body is not
+    what one came for.
+    """
+
+    told: Spot | None = None
+    now: Spot | None = None
+    elsewhere: Spot | None = None
+    cut: bool = False
+    trouble: str | None = None
+
+
 class FrameRequest(Struct, frozen=True):
     """Answered by a `frames.Frame`."""
 

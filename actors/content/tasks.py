@@ -12,6 +12,7 @@ from actors.content.churn import judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError
 from actors.content.feeds import read_feed
+from actors.content.finding import find_text
 from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import read_frame
 from actors.content.main_text import main_text
@@ -25,6 +26,7 @@ from actors.content.requests import (
     DetectRequest,
     Fault,
     FeedRequest,
+    FindRequest,
     FrameRequest,
     KeysRequest,
     PageLook,
@@ -76,6 +78,10 @@ def _frame(request: bytes) -> bytes:
 
 def _block_keys(request: bytes) -> bytes:
     return _encode(noise_keys(map(normalise, msgspec.msgpack.decode(request, type=KeysRequest).texts)))
+
+
+def _find_text(request: bytes) -> bytes:
+    return _encode(find_text(msgspec.msgpack.decode(request, type=FindRequest)))
 
 
 def _look_page(request: bytes) -> bytes:
@@ -133,4 +139,5 @@ TASKS: Mapping[str, Callable[[bytes], bytes]] = {
     "selectors": _selectors,
     "frame": _frame,
     "block_keys": _block_keys,
+    "find_text": _find_text,
 }

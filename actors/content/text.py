@@ -11,7 +11,7 @@ from actors.content.encoding import Decoded, decode
 from actors.content.errors import ContentError
 from storage.records.event import CONTENT_CAP
 
-__all__ = ["Decoded", "cap", "decode", "decode_entities", "normalise", "plain"]
+__all__ = ["Decoded", "cap", "decode", "decode_entities", "folded", "normalise", "plain"]
 
 MOST_PLAIN = 1 << 20
 """Characters of an entry's text that are read at all."""
@@ -59,6 +59,17 @@ def decode_entities(text: str) -> str:
             break
         text = html.unescape(text)
     return text
+
+
+def folded(text: str) -> str:
+    """Return text as people look for it: without case and accents, white space as one blank.
+
+    >>> folded("  Ça\u00a0coûte ") == folded("ca coute")
+    True
+    """
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return " ".join(text.casefold().split())
 
 
 def cap(text: str) -> tuple[str, bool]:

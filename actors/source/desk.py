@@ -115,9 +115,7 @@ class Desk:
         if not live.source.enabled:
             raise Conflict(f"source {source} is disabled: enable it first")
         now = self._ports.world.now()
-        earliest = (live.hot.last_look_at or 0) + round(self._ports.settings.cadence_floor * 1000)
-        if live.hot.breaker.state == "open" or live.hot.not_before is not None:
-            earliest = max(earliest, live.hot.next_look_at or 0)
+        earliest = self._table.earliest(live)
         if now < earliest:
             wait = (earliest - now) // 1000 + 1
             raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)

@@ -41,7 +41,7 @@ class FeedTier:
         A feed that is new as a whole is held, and said once. Raises LookFailed, also for a bridge's error report.
         """
         feed = await self.document(jail, fetched)
-        found = compare(base, [_mark(entry, since) for entry in feed.entries])
+        found = compare(base, [mark_of(entry, since) for entry in feed.entries])
         new = [feed.entries[i] for i in found.new]
         edited = [feed.entries[i] for i in found.updated]
         hints = hints_of(feed, fetched)
@@ -74,7 +74,8 @@ class FeedTier:
         return feed
 
 
-def _mark(entry: Entry, since: Millis | None) -> Mark:
+def mark_of(entry: Entry, since: Millis | None) -> Mark:
+    """Return what of an entry is compared; `since` is the last good look."""
     return Mark(entry.key, entry.fingerprint, link_form(entry.url), entry.aliases, is_fresh(entry, since))
 
 

@@ -14,6 +14,7 @@ from actors.source.cadence import Limits
 from actors.source.price import Price
 from actors.world import World
 from storage.interface import Storage
+from storage.records.identity import Millis
 from storage.records.source import HotState, Source
 from supervision import Mailbox
 
@@ -47,15 +48,17 @@ class Ports:
 class Live:
     """A source as it is now: written by its actor, read by the registry; both in one Trio run, so without a lock.
 
-    `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it.
+    `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
+    who asked why had it looked at last.
     """
 
-    __slots__ = ("hot", "mailbox", "source", "unsaved")
+    __slots__ = ("asked_at", "hot", "mailbox", "source", "unsaved")
 
     def __init__(self, source: Source, hot: HotState) -> None:
         self.source = source
         self.hot = hot
         self.unsaved = False
+        self.asked_at = Millis(0)
         self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
 
     def __repr__(self) -> str:

@@ -21,6 +21,7 @@ from actors.messages import (
     DescribeSource,
     DetectUrl,
     EditSource,
+    ExplainSource,
     ListSources,
     Record,
     RegistryMessage,
@@ -29,6 +30,7 @@ from actors.messages import (
 )
 from actors.notices import draft
 from actors.source.desk import Desk
+from actors.source.inquiry import Inquiry
 from actors.source.ports import Live, Ports
 from actors.source.price import moved
 from actors.source.table import Table
@@ -54,6 +56,7 @@ class Registry:
         self.table = Table(ports, sources)
         self.watchman = Watchman()
         self._desk = Desk(ports, self.table)
+        self._inquiry = Inquiry(ports, self.table)
 
     async def run(self, child: Child) -> None:
         """Load and start all sources, then answer until stopped; the last thing done is a sweep."""
@@ -110,6 +113,8 @@ class Registry:
                 return self._desk.check(message.source)
             case DescribeSource():
                 return self.table.describe(message.source)
+            case ExplainSource():
+                return await self._inquiry.explain(message)
             case ListSources():
                 return self.table.page(message.after, message.limit)
             case _:

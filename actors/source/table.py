@@ -100,6 +100,15 @@ class Table:
         place = self._ports.egress.hosts.before(host_of(live.source.watch_url), source)
         return self._view(live, place)
 
+    def earliest(self, live: Live) -> Millis:
+        """Return when somebody who asks may have a source looked at again: courtesy, a breaker, its server's wish."""
+        hot = live.hot
+        last = max(hot.last_look_at or 0, live.asked_at)
+        earliest = last + round(self._ports.settings.cadence_floor * 1000)
+        if hot.breaker.state == "open" or hot.not_before is not None:
+            earliest = max(earliest, hot.next_look_at or 0)
+        return Millis(earliest)
+
     def page(self, after: tuple[int, float, str] | None, limit: int) -> SourcePage:
         """Return the next `limit` sources after a position, worst health first."""
         rest = (live for live in self._live.values() if after is None or _order(live) > after)
@@ -186,4 +195,5 @@ def renewed(live: Live, source: Source) -> Live:
     """Return a live source with other wishes and the same memory."""
     after = Live(source, live.hot)
     after.unsaved = live.unsaved
+    after.asked_at = live.asked_at
     return after

@@ -9,13 +9,14 @@ import trio
 from msgspec import UNSET
 
 from actors.errors import NotFound, Unprocessable
-from actors.messages import Learned, Teach
+from actors.messages import Explained, ExplainSource, Learned, Teach
 from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
+from api.problems import Refusal
 from api.route import Answer, Call, Route
 from api.v1 import why_schemas as wire
 from api.v1.looks import notes_of
 from api.v1.reasons import Before, kind_of, why
-from api.v1.sources import ANSWER_WITHIN
+from api.v1.sources import ANSWER_WITHIN, source_id, time_or_null
 from storage.records.alert import Alert
 from storage.records.cursor import Filter
 from storage.records.event import Event, Kind, Stored
@@ -89,6 +90,36 @@ def _matches(alert: Alert, event: Event, text: Analysed) -> bool:
         return False  # the work of another version, which the matcher logs
 
 
+# --- why didn't I? ----------------------------------------------------------------------------------------------------
+
+
+async def source_why(call: Call) -> Answer:
+    """Say why a text was not told."""
+    query: wire.WhyQuery = call.query
+    if query.look and (call.key is None or "sources:write" not in call.key.scopes):
+        raise Refusal("forbidden", "Looking again now (`look`) needs the scope sources:write.")
+    source = source_id(call)
+    with trio.fail_after(ANSWER_WITHIN):
+        found: Explained = await call.doors.registry.ask(
+            lambda reply: ExplainSource(source, reply, query.text.strip(), query.look)
+        )
+    reasons = tuple(
+        wire.KnownReason(kind=one.kind, says=one.says, at=time_or_null(one.at), event_id=one.event, text=one.text)
+        for one in found.reasons
+    )
+    best = [reasons[0].says] if query.text.strip() and reasons else []
+    return Answer(
+        wire.SourceWhy(
+            id=found.view.source.id,
+            url=found.view.source.url,
+            type=found.view.source.type,
+            says=" ".join([*best, found.state]),
+            state=found.state,
+            reasons=reasons,
+        )
+    )
+
+
 # --- feedback --------------------------------------------------------------------------------------------------------
 
 
@@ -145,6 +176,15 @@ def _no_page(event: Event) -> str:
 
 
 ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/sources/{id}/why",
+        scope="sources:read",
+        run=source_why,
+        says="Ask why a text was not told.",
+        answers={200: wire.SourceWhy},
+        query=wire.WhyQuery,
+    ),
     Route(
         method="GET",
         path="/v1/events/{id}/why",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from api.v1.schemas import Time
 from storage.records.event import SourceType
@@ -111,6 +111,39 @@ class EventWhy(Struct, frozen=True, kw_only=True):
 
 
 FeedbackVerdict = Literal["real", "noise"]
+
+
+class WhyQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was expected. Without `text`, how the last looks went. `look`: look again now too, if politeness allows."""
+
+    text: Annotated[str, Meta(max_length=1000)] = ""
+    look: bool = False
+
+
+class KnownReason(Struct, frozen=True, kw_only=True):
+    """One thing that is known, as a sentence.
+
+    `kind`: told, withheld (seen and not told), due (there now, and the next look weighs it), failed (it could not be
+    read now), furniture, outside (of what is watched), there (already at the first look), absent, unasked (a frame that
+    nobody asked for), look (how one went). `text`: the block or entry it is about.
+    """
+
+    kind: Literal["told", "withheld", "due", "failed", "furniture", "outside", "there", "absent", "unasked", "look"]
+    says: str
+    at: Time | None
+    event_id: str | None
+    text: str
+
+
+class SourceWhy(Struct, frozen=True, kw_only=True):
+    """Why something was not told: the best reason and how the watching stands, in `says`; then all that is known."""
+
+    id: str
+    url: str
+    type: SourceType
+    says: str
+    state: str
+    reasons: tuple[KnownReason, ...]
 
 
 class Feedback(Struct, frozen=True, forbid_unknown_fields=True):

@@ -161,6 +161,9 @@ class FakeRegistry:
                 if not self.views[self._known(message.source)].source.enabled:
                     raise Conflict("The source is disabled.")
                 return NOW
+            case m.ExplainSource():
+                reason = m.Reason("withheld", "Seen and not told.", NOW, None, message.text)
+                return m.Explained(self.views[self._known(message.source)], [reason], "All is well.")
             case m.DescribeSource():
                 return self.views[self._known(message.source)]
             case m.EditSource():

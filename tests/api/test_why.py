@@ -160,3 +160,50 @@ async def test_the_look_trail_has_the_notes_and_the_validators(house: House, cli
         "text": TIME.text, "rule": TIME.rule, "key": "k2", "came": True, "told": False, "score": 0.0
     }  # fmt: skip
     assert answer["validators"] == {"etag": '"e1"', "last_modified": None, "body_hash": "abc"}
+
+
+async def test_why_not_gives_the_best_reason_and_the_state_in_one_sentence(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    source = a_source(type="html")
+    house.registry.views[source.id] = SourceView(source, HotState())
+    answer = (await client.get(f"/v1/sources/{source.id}/why", params={"text": " prices "})).json()
+    assert answer == {
+        "id": source.id,
+        "url": source.url,
+        "type": "html",
+        "says": "Seen and not told. All is well.",
+        "state": "All is well.",
+        "reasons": [
+            {
+                "kind": "withheld",
+                "says": "Seen and not told.",
+                "at": "2026-05-28T20:26:40.000Z",
+                "event_id": None,
+                "text": "prices",
+            }
+        ],
+    }
+    assert not house.registry.seen[-1].look
+    assert (await client.get(f"/v1/sources/{source.id}/why")).json()["says"] == "All is well."
+    assert (await client.get(f"/v1/sources/{a_source_id(9)}/why")).status_code == 404
+
+
+async def test_looking_again_now_is_for_those_who_may_change_sources(house: House) -> None:
+    source = a_source(type="html")
+    house.registry.views[source.id] = SourceView(source, HotState())
+    reader = await house.client("sources:read")
+    assert (await reader.get(f"/v1/sources/{source.id}/why?text=a")).status_code == 200
+    assert (await reader.get(f"/v1/sources/{source.id}/why?text=a&look=true")).status_code == 403
+    both = await house.client("sources:read", "sources:write")
+    assert (await both.get(f"/v1/sources/{source.id}/why?text=a&look=true")).status_code == 200
+    assert house.registry.seen[-1].look
+
+
+async def test_the_bar_is_set_within_bounds_echoed_and_emptied(house: House, client: httpx.AsyncClient) -> None:
+    made = (await client.post("/v1/sources", json={"url": "https://a.test/", "bar": 0.7})).json()
+    assert (made["bar"], made["noise_count"]) == (0.7, 0)
+    for wrong in (0.1, 0.95, "0.5"):
+        assert (await client.patch(f"/v1/sources/{made['id']}", json={"bar": wrong})).status_code == 400
+    assert (await client.patch(f"/v1/sources/{made['id']}", json={"bar": 0.3})).json()["bar"] == 0.3
+    assert (await client.patch(f"/v1/sources/{made['id']}", json={"bar": None})).json()["bar"] is None

@@ -1,0 +1,77 @@
+"""Where a text stands in what is remembered of a page, and in its body of today: for "why didn't I get this?"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actors.content.errors import ContentError
+from actors.content.memory import decode_memory, settled_of
+from actors.content.pages import read_tree, reading_of
+from actors.content.requests import Findings, FindRequest, Spot
+from actors.content.signs import words_of
+from actors.content.text import folded
+from actors.content.traits import ASIDE, FURNITURE
+
+LONGEST = 200
+_WHOLE = 20
+"""Characters from which a block counts as found when the text that is looked for runs over several blocks."""
+
+
+def find_text(asked: FindRequest) -> Findings:
+    """Return where a text stands; case, accents and white space do not matter."""
+    wanted = folded(asked.text)
+    told, cut = _remembered(asked.memory, wanted)
+    if asked.body is None:
+        return Findings(told=told, cut=cut)
+    try:
+        now, elsewhere, trouble = _today(asked, asked.body, wanted)
+    except ContentError as error:
+        return Findings(told=told, cut=cut, trouble=str(error))
+    return Findings(told, now, elsewhere, cut, trouble)
+
+
+def holds(text: str, wanted: str) -> bool:
+    """Return whether a text has the wanted one, folded already, or is a whole part of it."""
+    here = folded(text)
+    return bool(wanted) and (wanted in here or (len(here) >= _WHOLE and here in wanted))
+
+
+def _remembered(stored: bytes | None, wanted: str) -> tuple[Spot | None, bool]:
+    memory = decode_memory(stored) if stored else None
+    if memory is None:
+        return None, False
+    told = settled_of(memory)
+    return _spot(told.texts, (), wanted), len(told.texts) < len(told.keys)
+
+
+def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | None:
+    """Return the first block with the text, one of the content rather than one of furniture."""
+    found: Spot | None = None
+    for place, text in enumerate(texts, 1):
+        if not holds(text, wanted):
+            continue
+        trait = traits[place - 1] if traits else 0
+        spot = Spot(place, text[:LONGEST], _aside(trait))
+        if not spot.aside:
+            return spot
+        found = found or spot
+    return found
+
+
+def _aside(trait: int) -> str:
+    if not trait & ASIDE:
+        return ""
+    sign = words_of(trait) if trait & FURNITURE else "a button or a field's label"
+    return f"furniture: {sign}" if sign else "furniture"
+
+
+def _today(asked: FindRequest, body: bytes, wanted: str) -> tuple[Spot | None, Spot | None, str | None]:
+    """Return where the text stands in the watched part of a page and in the rest, and the page's trouble."""
+    narrowed = asked.selector is not None or bool(asked.ignore)
+    root, whole = read_tree(body, asked.content_type, None, ())
+    elsewhere = _spot(whole.texts, whole.traits, wanted)
+    trouble = reading_of(root, whole, "", narrowed=False).trouble
+    if not narrowed:
+        return elsewhere, None, trouble
+    _, part = read_tree(body, asked.content_type, asked.selector, asked.ignore)
+    return _spot(part.texts, part.traits, wanted), elsewhere, None

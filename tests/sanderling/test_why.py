@@ -1,0 +1,71 @@
+"""sanderling why: which source is meant, and what is known of a text in lines a person can read."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta, timezone
+from typing import Any
+
+import httpx
+import pytest
+
+from sanderling.client import Client
+from sanderling.exits import CommandFailed, Exit
+from sanderling.why import lines, why
+from tests.support.build import a_source_id
+
+SOURCES = [
+    {"id": a_source_id(1), "url": "https://a.test/prices"},
+    {"id": a_source_id(2), "url": "https://a.test/prices/old"},
+    {"id": a_source_id(3), "url": "https://b.test/news"},
+]
+ANSWER: dict[str, Any] = {
+    "id": a_source_id(1),
+    "url": "https://a.test/prices",
+    "type": "html",
+    "says": "",
+    "state": "The last look was on 28 May 2026 20:26 UTC.",
+    "reasons": [{"kind": "withheld", "says": "Seen on 28 May 2026 23:26 UTC.", "at": None, "text": "29 \x1beuros"}],
+}
+
+
+def client(asked: list[httpx.Request]) -> Client:
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json=SOURCES if request.url.path == "/v1/sources" else ANSWER)
+
+    return Client("http://service.test", "svc_k", httpx.MockTransport(handle))
+
+
+@pytest.mark.parametrize(
+    ("named", "number"),
+    [(a_source_id(7), 7), ("https://a.test/prices", 1), ("prices/old", 2), ("b.test", 3)],
+    ids=["id", "URL that begins another", "part", "host"],
+)
+def test_a_source_is_named_by_its_id_its_url_or_a_part_of_it(named: str, number: int) -> None:
+    asked: list[httpx.Request] = []
+    assert why(client(asked), named, "a b", look=True, as_json=False) == Exit.WELL
+    assert asked[-1].url.path == f"/v1/sources/{a_source_id(number)}/why"
+    assert dict(asked[-1].url.params) == {"text": "a b", "look": "true"}
+
+
+@pytest.mark.parametrize(("named", "words"), [("a.test", "2 watched URLs"), ("c.test", "No watched URL")])
+def test_a_name_that_is_not_clear_is_refused(named: str, words: str) -> None:
+    with pytest.raises(CommandFailed, match=words):
+        why(client([]), named, "", look=False, as_json=False)
+
+
+def test_times_are_local_and_nothing_of_a_page_reaches_the_terminal_raw() -> None:
+    zone = timezone(timedelta(hours=2))
+    shown = list(lines(ANSWER, asked=True, zone=zone))
+    assert shown[0] == "html  https://a.test/prices"
+    assert shown[1] == "  Seen on 29 May 2026 01:26."
+    assert "\x1b" not in shown[2] and "euros" in shown[2]
+    assert shown[3] == "  The last look was on 28 May 2026 22:26."
+    assert "--look" in shown[4]
+    assert len(list(lines(ANSWER, asked=True, looked=True))) == 4
+
+
+def test_json_is_the_services_own_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    why(client([]), "b.test", "", look=False, as_json=True)
+    assert json.loads(capsys.readouterr().out) == ANSWER
