@@ -209,6 +209,7 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 
 main.add_command(receivers.listen)
 main.add_command(receivers.verify)
+main.add_command(receivers.probe)
 
 
 @main.command()

@@ -9,15 +9,14 @@ from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from sanderling.data_folder import told_plainly
 from sanderling.keys import find_key, make_key
-from sanderling.real_world import entropy, wall
-from storage.records.identity import Millis
+from sanderling.real_world import entropy, now
 from storage.records.key import ApiKey, SigningKey
 from storage.sqlite.database import open_keys
 
 
 def create(settings: Settings, name: str, scopes: Sequence[str]) -> tuple[ApiKey, str]:
     """Make and store a key; return it and its plaintext. A running server takes it from the next request on."""
-    plaintext, key = make_key(name, scopes, entropy=entropy, now=Millis(int(wall() * 1000)))
+    plaintext, key = make_key(name, scopes, entropy=entropy, now=now())
     folder = Path(settings.data)
     with told_plainly(folder), open_keys(folder) as keys:
         keys.add(key)
@@ -40,7 +39,7 @@ def signing(settings: Settings) -> Sequence[SigningKey]:
 
 def rotate_signing(settings: Settings) -> SigningKey:
     """Make and store a key that signs from now on, and return it. A running server takes it with its next event."""
-    key = new_signing_key(entropy(32), Millis(int(wall() * 1000)))
+    key = new_signing_key(entropy(32), now())
     folder = Path(settings.data)
     with told_plainly(folder), open_keys(folder) as keys:
         keys.add_signing(key)

@@ -20,6 +20,7 @@ from actors.settings import Settings
 from actors.world import World
 from sanderling.environment import worker_command
 from storage.interface import Storage
+from storage.records.identity import Millis
 from storage.sqlite.database import open_sqlite
 
 BACKLOG = 1024
@@ -29,6 +30,16 @@ BACKLOG = 1024
 def wall() -> float:
     """Return seconds since 1970 by the wall clock."""
     return time.time()  # noqa: TID251 - the one place
+
+
+def now() -> Millis:
+    """Return the wall clock in whole milliseconds, for commands, which have no World."""
+    return Millis(int(wall() * 1000))
+
+
+def chance() -> random.Random:
+    """Return the system's own generator."""
+    return random.SystemRandom()
 
 
 def monotonic() -> float:
@@ -65,7 +76,7 @@ class Listening:
 def real_world(settings: Settings, listen: Callable[[str, int], Any], log: Callable[..., None]) -> World:
     """Return the World of a running service."""
 
-    chance = random.SystemRandom()  # one for all: it has no state that consumers could disturb for each other
+    dice = chance()  # one for all: it has no state that consumers could disturb for each other
 
     async def open_storage() -> Storage:
         return await open_sqlite(
@@ -77,7 +88,7 @@ def real_world(settings: Settings, listen: Callable[[str, int], Any], log: Calla
 
     return World(
         wall=wall,
-        chance=lambda _name: chance,
+        chance=lambda _name: dice,
         entropy=entropy,
         resolver=SystemResolver(),
         connector=TcpConnector(),
@@ -87,7 +98,7 @@ def real_world(settings: Settings, listen: Callable[[str, int], Any], log: Calla
             workers=settings.workers,
             memory=settings.worker_memory,
             deadline=settings.parse_deadline,
-            draw=chance.random,
+            draw=dice.random,
             log=log,
         ),
         open_storage=open_storage,

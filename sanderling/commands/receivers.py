@@ -11,11 +11,12 @@ import click
 
 from sanderling.environment import environ, wants_colour
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import Command
+from sanderling.flags import Command, loaded, settings_flags
 
 if TYPE_CHECKING:
     from sanderling.receiving.published import Published
     from sanderling.receiving.report import Paper
+    from storage.records.key import SigningKey
 
 WHSEC_HELP = "A destination's secret, whsec_...; repeatable, any may match. Others see it in the list of processes."
 FILE_HELP = "A file of secrets, one a line.  [default: the variable SANDERLING_SECRET]"
@@ -79,6 +80,65 @@ def verify(file: str, secrets: tuple[str, ...], secret_file: str | None, jwks: s
     from sanderling.receiving.verify import verify as run
 
     return run(file, _secrets(secrets, secret_file), _published(jwks), wall=wall, paper=_paper(), json=as_json)
+
+
+@click.command()
+@click.argument("url")
+@click.option("--secret", "secrets", multiple=True, metavar="WHSEC", help="The secret that the receiver holds.")
+@click.option("--secret-file", metavar="FILE", help=FILE_HELP)
+@click.option("--data", metavar="FOLDER", help="Sign events as the instance with this data folder does.")
+@click.option("--json", "as_json", is_flag=True, help="The whole table as JSON.")
+@settings_flags("allow_networks", "allow_deliver_networks")
+def probe(
+    url: str,
+    *,
+    secrets: tuple[str, ...],
+    secret_file: str | None,
+    data: str | None,
+    as_json: bool,
+    config: str | None,
+    **flags: str | None,
+) -> int:
+    """Put the receiver at URL to the torture, and print what it should have done with each delivery and did.
+
+    Good ones, repeated, late, four at once, long, slow, with two signatures; forged, unsigned, stale and re-serialised
+    ones. The events say that they are tests. URL must be one that could be a destination: public https, or in a network
+    that is allowed. The exit code is 0 for the grades A and B.
+
+    Without --data the events are signed with a key made for this run, which no key set has.
+
+    \b
+    sanderling probe https://example.org/hooks/news --secret whsec_...
+    sanderling probe http://127.0.0.1:8999/ --secret whsec_... --allow-networks 127.0.0.0/8
+    """
+    from actors.egress.guard import Guard
+    from actors.egress.sockets import SystemResolver, TcpConnector
+    from actors.signatures.event import Signer
+    from sanderling.real_world import chance, now
+    from sanderling.receiving.cases import Forge
+    from sanderling.receiving.probe import run
+
+    held = _secrets(secrets, secret_file)
+    if not held:
+        raise CommandFailed("There is no secret to sign with: give the receiver's own with --secret.", Exit.USAGE)
+    networks = loaded(config, flags).settings.deliver_networks()
+    guard = Guard(SystemResolver(), TcpConnector(), networks, connect_timeout=5.0)
+    return run(url, guard, networks, Forge(held[0], Signer(_signing_key(data)), now, chance()), json=as_json)
+
+
+def _signing_key(data: str | None) -> SigningKey:
+    """Return the active key of a data folder, or a new one for this run. Raises CommandFailed."""
+    from actors.settings import Settings
+    from actors.signatures.event import new_signing_key
+    from sanderling import keyring
+    from sanderling.real_world import entropy, now
+
+    if data is None:
+        return new_signing_key(entropy(32), now())
+    keys = keyring.signing(Settings(data=data)) if Path(data).is_dir() else ()
+    if not keys:
+        raise CommandFailed(f"{data}: there is no signing key in this folder.", Exit.USAGE)
+    return keys[0]
 
 
 def _secrets(given: Sequence[str], file: str | None) -> Sequence[str]:

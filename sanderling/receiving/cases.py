@@ -1,0 +1,238 @@
+"""What `sanderling probe` sends to a receiver: each case, what a receiver should do with it, and how much it matters.
+
+Pure but for the moment and the dice that a `Forge` is given. Every body is signed as a live one is; what is wrong with
+a case is put in afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from actors.delivery.digest import Window, content
+from actors.delivery.sample import sample
+from actors.recorder.identifiers import Identifiers
+from actors.signatures import webhook
+from actors.signatures.event import Signer
+from storage.records.destination import Destination
+from storage.records.event import CONTENT_CAP, Event
+from storage.records.identity import Millis
+
+SLOW = 6.0
+"""Seconds that a slowly sent body takes."""
+ASTRAY = 360
+"""Seconds that a timestamp is off by: a minute more than may be."""
+BASE = "https://sanderling.invalid"
+
+
+class Should(Enum):
+    """What a receiver should do."""
+
+    ACCEPT = "accept"
+    REFUSE = "refuse"
+    EITHER = "either"
+
+
+class Weight(Enum):
+    """What a fault means. vital: forgeries pass, or nothing does. major: deliveries get lost or repeat. minor: else."""
+
+    VITAL = "vital"
+    MAJOR = "major"
+    MINOR = "minor"
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """One request to make. seconds: spread the body over so long."""
+
+    headers: Mapping[str, str]
+    body: bytes
+    seconds: float = 0.0
+
+
+Make = Callable[["Forge"], Sequence[Posting]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """make: its requests, made at the moment of sending. together: at once instead of one after the other."""
+
+    name: str
+    should: Should
+    weight: Weight
+    make: Make
+    fault: str
+    """What it means when the receiver does the opposite."""
+    together: bool = False
+
+
+class Forge:
+    """Makes signed deliveries, and spoils them."""
+
+    def __init__(self, secret: str, signer: Signer, now: Callable[[], Millis], chance: random.Random) -> None:
+        self._secret, self._signer, self._now, self._chance = secret, signer, now, chance
+        self._ids = Identifiers(now, chance.getrandbits)
+
+    def event(self, kind: type[Event] = Event, **changes: Any) -> tuple[str, bytes]:
+        """Return a new event's id, greater than all before, and its wire form, signed."""
+        now, (_, id) = self._now(), self._ids.mint()
+        plain = msgspec.json.decode(sample(self._signer, BASE, now, self._chance)[1], type=kind)
+        return id, self._signer.sign(msgspec.structs.replace(plain, id=id, **changes), now)
+
+    def good(self, *, seconds: float = 0.0, **changes: Any) -> Posting:
+        """Return a delivery with nothing wrong."""
+        id, body = self.event(**changes)
+        return Posting(self.headers(id, body), body, seconds)
+
+    def headers(self, id: str, body: bytes, *, off: int = 0, secrets: Sequence[str] | None = None) -> dict[str, str]:
+        """Return the headers that sign a body, `off` seconds from now."""
+        at = self._now() // 1000 + off
+        signature = webhook.sign([self._secret] if secrets is None else secrets, id, at, body)
+        return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": signature}
+
+    def stranger(self) -> str:
+        """Return a secret that the receiver does not know."""
+        return webhook.new_secret(self._chance.randbytes(32))
+
+    def altered(self, name: str, change: Callable[[str], str | None]) -> Posting:
+        """Return a good delivery one header of which was changed after signing; to None: taken away."""
+        posting = self.good()
+        headers = {**posting.headers, name: change(posting.headers[name])}
+        return Posting({key: value for key, value in headers.items() if value is not None}, posting.body)
+
+    def signed_by(self, secrets: Callable[[str], Sequence[str]]) -> Posting:
+        """Return a delivery signed by a choice of secrets, given the receiver's own."""
+        id, body = self.event()
+        return Posting(self.headers(id, body, secrets=secrets(self._secret)), body)
+
+    def off_by(self, seconds: int) -> Posting:
+        """Return a delivery that was truly signed, at another time."""
+        id, body = self.event()
+        return Posting(self.headers(id, body, off=seconds), body)
+
+    def spoilt(self, spoil: Callable[[bytes], bytes]) -> Posting:
+        """Return a delivery whose body was changed after signing."""
+        posting = self.good()
+        return Posting(posting.headers, spoil(posting.body))
+
+    def digest(self) -> Posting:
+        """Return a digest of three events."""
+        now = self._now()
+        id, _ = self.event()
+        hook = Destination(id, id, "webhook", BASE, "15min", "probe", (), now, now)
+        body = content(id, hook, Window(Millis(now - 900_000), now), [self.event()[1] for _ in range(3)])
+        return Posting(self.headers(id, body), body)
+
+    def later(self) -> Posting:
+        """Return a good delivery with a field, and a kind of notice, that no receiver knows yet."""
+        id, body = self.event(_Later, in_a_later_version="?", alert_type="source_renamed")
+        return Posting(self.headers(id, body), body)
+
+    def forged_inside(self) -> Posting:
+        """Return a delivery whose request is truly signed and whose event is not."""
+        id, body = self.event()
+        body = flipped(body)
+        return Posting(self.headers(id, body), body)
+
+
+class _Later(Event, frozen=True, kw_only=True):
+    in_a_later_version: str = ""
+
+
+def flipped(body: bytes) -> bytes:
+    """Return a body of which one bit, in the middle of the content, is another."""
+    place = body.index(b"test delivery. It") + 3
+    return body[:place] + bytes([body[place] ^ 1]) + body[place + 1 :]
+
+
+def rewritten(body: bytes) -> bytes:
+    """Return the same JSON as another serialiser writes it."""
+    return json.dumps(json.loads(body)).encode()
+
+
+def _twice(forge: Forge) -> Sequence[Posting]:
+    return [forge.good()] * 2
+
+
+def _reversed(forge: Forge) -> Sequence[Posting]:
+    older, newer = forge.good(), forge.good()
+    return [newer, older]
+
+
+def _rotated(forge: Forge) -> Sequence[Posting]:
+    other = forge.stranger()
+    return [forge.signed_by(lambda ours: [other, ours]), forge.signed_by(lambda ours: [ours, other])]
+
+
+def _other_time(forge: Forge) -> Sequence[Posting]:
+    return [
+        forge.altered("webhook-timestamp", lambda at: str(int(at) - 30)),
+        forge.altered("webhook-timestamp", lambda _at: "soon"),
+    ]
+
+
+def _unsigned(forge: Forge) -> Sequence[Posting]:
+    return [
+        forge.altered("webhook-signature", lambda _tokens: None),
+        forge.altered("webhook-signature", lambda _tokens: "v1,"),
+        forge.altered("webhook-signature", lambda _tokens: "v1"),
+    ]
+
+
+def _unbound(forge: Forge) -> Sequence[Posting]:
+    return [forge.altered(name, lambda _value: None) for name in ("webhook-id", "webhook-timestamp")]
+
+
+def _accepts(weight: Weight, name: str, make: Make, fault: str, *, together: bool = False) -> Case:
+    return Case(name, Should.ACCEPT, weight, make, fault, together)
+
+
+def _refuses(weight: Weight, name: str, make: Make, fault: str) -> Case:
+    return Case(name, Should.REFUSE, weight, make, fault)
+
+
+TEXT = 'Zwölf Boxkämpfer, \u2028 日本語, \U0001f426, a tab\t and a \\ and a " and U+007F \x7f. '
+LARGE = ("Sanderlings run along the tide line. " * (CONTENT_CAP // 37 + 1))[:CONTENT_CAP]
+_VITAL, _MAJOR, _MINOR = Weight
+
+CASES = (
+    _accepts(_VITAL, "good", lambda f: [f.good()], "a good delivery is refused: wrong --secret, or is --data needed?"),
+    _accepts(_MAJOR, "the same again", _twice, "a repeated delivery is refused, and will be repeated on"),
+    _accepts(_MAJOR, "newer before older", _reversed, "a late delivery is refused, and will be repeated"),
+    _accepts(_MAJOR, "four at once", lambda f: [f.good() for _ in range(4)], "four at once are refused", together=True),
+    _accepts(_MAJOR, "64 KiB of content", lambda f: [f.good(content=LARGE)], "long contents are refused"),
+    _accepts(_MAJOR, "all of Unicode", lambda f: [f.good(content=TEXT, title=TEXT)], "odd characters break it"),
+    _accepts(_MAJOR, "two signatures", _rotated, "a rotation of the secret will lose deliveries"),
+    _accepts(
+        _MAJOR,
+        "other schemes beside",
+        lambda f: [f.altered("webhook-signature", lambda tokens: f"v1a,AAAA v2,x {tokens}")],
+        "a new signature scheme will lose deliveries",
+    ),
+    _accepts(_MINOR, "a digest", lambda f: [f.digest()], "digests are refused"),
+    _accepts(_MINOR, "a later version", lambda f: [f.later()], "a new field or kind of notice will break it"),
+    _accepts(_MINOR, "slowly sent", lambda f: [f.good(seconds=SLOW)], "a slow sender is refused"),
+    _refuses(_VITAL, "flipped bit", lambda f: [f.spoilt(flipped)], "a forged body passes"),
+    _refuses(_VITAL, "cut body", lambda f: [f.spoilt(lambda body: body[:-1])], "a cut body passes"),
+    _refuses(
+        _VITAL,
+        "another id",
+        lambda f: [f.altered("webhook-id", lambda _id: f.event()[0])],
+        "an id that was not signed passes",
+    ),
+    _refuses(_VITAL, "another timestamp", _other_time, "a timestamp that was not signed passes"),
+    _refuses(_VITAL, "another secret", lambda f: [f.signed_by(lambda _: [f.stranger()])], "anybody's deliveries pass"),
+    _refuses(_VITAL, "no signature", _unsigned, "unsigned deliveries pass"),
+    _refuses(_VITAL, "no id, no timestamp", _unbound, "deliveries without an id or a timestamp pass"),
+    _refuses(_MAJOR, "6 minutes old", lambda f: [f.off_by(-ASTRAY)], "what was seen once can be sent again for ever"),
+    _refuses(_MAJOR, "6 minutes ahead", lambda f: [f.off_by(ASTRAY)], "timestamps in the future pass"),
+    _refuses(_MAJOR, "re-serialised", lambda f: [f.spoilt(rewritten)], "it verifies other bytes than those that came"),
+    Case("forged inside", Should.EITHER, _MINOR, lambda f: [f.forged_inside()], ""),
+)
+"""In the order of sending. The last one only shows whether the event's own signature is looked at."""
