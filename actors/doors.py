@@ -19,6 +19,7 @@ class Doors:
     destination: the mailbox of a destination's actor, None when there is none.
     jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
+    overdue: how many sources' due looks had not happened at the watchman's last round.
     tree: rows of the supervision tree, worst first.
     draining: whether the service is stopping (new work is refused with 503).
     """
@@ -31,5 +32,6 @@ class Doors:
     destination: Callable[[str], Mailbox[DestinationMessage] | None]
     jwks: Callable[[], Awaitable[bytes]]
     readiness: Callable[[], Mapping[str, str]]
+    overdue: Callable[[], int]
     tree: Callable[[], Sequence[object]]
     draining: Callable[[], bool]

@@ -160,6 +160,7 @@ class System:
             destination=self.deliveries.mailbox,
             jwks=signing.published,
             readiness=self.readiness,
+            overdue=lambda: self.registry.watchman.last.overdue,
             tree=self.supervisor_rows,
             draining=lambda: self._stopping,
         )

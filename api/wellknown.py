@@ -49,7 +49,7 @@ async def healthz(call: Call) -> Answer:
 
 
 async def readyz(call: Call) -> Answer:
-    """Tell whether the service can do its work, and which part cannot."""
+    """Tell whether the service can do its work, and which part cannot; and how many due looks have not happened."""
     parts = dict(call.doors.readiness())
     if call.doors.draining():
         parts["service"] = "The service is stopping."
@@ -57,7 +57,7 @@ async def readyz(call: Call) -> Answer:
     if failing:
         names = ", ".join(error.location for error in failing)
         raise Refusal("unavailable", f"Not ready: {names}.", failing, {"Retry-After": "5"})
-    return Answer({"status": "ready", "parts": sorted(parts)})
+    return Answer({"status": "ready", "parts": sorted(parts), "overdue": call.doors.overdue()})
 
 
 async def schema(call: Call) -> Answer:

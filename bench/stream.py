@@ -148,6 +148,7 @@ async def ours(port: int) -> None:
         destination=lambda name: None,
         jwks=lambda: b"{}",
         readiness=dict,
+        overdue=lambda: 0,
         tree=tuple,
         draining=lambda: False,
     )

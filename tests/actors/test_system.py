@@ -44,6 +44,7 @@ async def test_the_tree_starts_in_order_of_dependence_and_stops_in_the_reverse(a
         await wait_all_tasks_blocked()
         assert [name for name, now in states if now == "running"] == ORDER
         assert set(system.readiness().values()) == {""}
+        assert system.doors.overdue() == 0
         assert not system.doors.draining()
         system.stop()
     assert [name for name, now in states if now == "ended"] == ORDER[::-1]

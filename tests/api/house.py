@@ -265,6 +265,7 @@ class House:
     destinations: dict[str, Mailbox[m.DestinationMessage]] = field(default_factory=dict)
     logs: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     readiness: dict[str, str] = field(default_factory=dict)
+    overdue: int = 0
     draining: bool = False
     mint: Mint = field(default_factory=Mint)
     _keys: int = 0
@@ -348,6 +349,7 @@ def make_house(pair: StreamPair = memory_stream_pair, **settings: Any) -> House:
         destination=house.destinations.get,
         jwks=_no_keys,
         readiness=lambda: house.readiness,
+        overdue=lambda: house.overdue,
         tree=lambda: (),
         draining=lambda: house.draining,
     )
