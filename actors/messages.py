@@ -15,9 +15,12 @@ from storage.records.identity import Millis, SourceId
 from storage.records.source import Detection, Harvest, HotState, Source, SourceState
 from supervision import Reply
 
-ReasonKind = Literal["told", "withheld", "due", "outside", "furniture", "there", "absent", "failed", "unasked", "look"]
-"""What is known: it was told, seen and withheld, will be told, is outside of what is watched or furniture, was there
-already, is not there, could not be read; nobody asked for it (push); how a look went."""
+ReasonKind = Literal[
+    "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
+]
+"""What is known: it was told; seen and withheld; is there now and will be weighed; could not be read; is there now and
+no news; stands in furniture, or outside of what is watched; was there at the first look; is not there; nobody asked for
+it (push); how a look went."""
 
 # --- to the recorder -------------------------------------------------------------------------------------------------
 

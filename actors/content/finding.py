@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
+from actors.content.canonical import key
 from actors.content.errors import ContentError
-from actors.content.memory import decode_memory, settled_of
+from actors.content.memory import decode_memory, settled_of, unpack_keys
 from actors.content.pages import read_tree, reading_of
 from actors.content.requests import Findings, FindRequest, Spot
 from actors.content.signs import words_of
-from actors.content.text import folded
+from actors.content.text import folded, normalise
 from actors.content.traits import ASIDE, FURNITURE
 
-LONGEST = 200
 _WHOLE = 20
 """Characters from which a block counts as found when the text that is looked for runs over several blocks."""
 
@@ -27,7 +29,7 @@ def find_text(asked: FindRequest) -> Findings:
         now, elsewhere, trouble = _today(asked, asked.body, wanted)
     except ContentError as error:
         return Findings(told=told, cut=cut, trouble=str(error))
-    return Findings(told, now, elsewhere, cut, trouble)
+    return Findings(told, _compared(asked.memory, now), elsewhere, cut, trouble)
 
 
 def holds(text: str, wanted: str) -> bool:
@@ -44,6 +46,17 @@ def _remembered(stored: bytes | None, wanted: str) -> tuple[Spot | None, bool]:
     return _spot(told.texts, (), wanted), len(told.texts) < len(told.keys)
 
 
+def _compared(stored: bytes | None, now: Spot | None) -> Spot | None:
+    """Return a block of today with what the memory knows of it."""
+    memory = decode_memory(stored) if stored else None
+    if memory is None or now is None:
+        return now
+    keys = {key(now.text, cell=cell) for cell in (False, True)}
+    if not keys.isdisjoint(unpack_keys(memory.keys)):
+        return replace(now, known="same")
+    return replace(now, known="seen") if not keys.isdisjoint(unpack_keys(memory.recent)) else now
+
+
 def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | None:
     """Return the first block with the text, one of the content rather than one of furniture."""
     found: Spot | None = None
@@ -51,7 +64,7 @@ def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | No
         if not holds(text, wanted):
             continue
         trait = traits[place - 1] if traits else 0
-        spot = Spot(place, text[:LONGEST], _aside(trait))
+        spot = Spot(place, normalise(text), _aside(trait))
         if not spot.aside:
             return spot
         found = found or spot

@@ -84,11 +84,16 @@ class FindRequest(Struct, frozen=True):
 
 
 class Spot(Struct, frozen=True):
-    """A block that has the text; `place` counts from 1. aside: why it does not count as content; "" when it does."""
+    """A block that has the text; `place` counts from 1. aside: why it does not count as content; "" when it does.
+
+    known: of a block of today: "same" when it differs from the told state in what is masked at most, "seen" when a look
+    has seen it and did not tell it, "" when it is new.
+    """
 
     place: int
     text: str
     aside: str = ""
+    known: Literal["", "same", "seen"] = ""
 
 
 class Findings(Struct, frozen=True):

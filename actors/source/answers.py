@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from actors.content.entries import Entry
 from actors.content.finding import holds
-from actors.content.requests import Findings
+from actors.content.requests import Findings, Spot
 from actors.messages import Reason, SourceView
-from actors.source.feed_notes import HELD, THERE
+from actors.source.feed_notes import THERE
 from storage.records.event import Event
 from storage.records.identity import Millis
 from storage.records.note import Note, Part
 from storage.records.times import spoken
 
 NOT_IN_MEMORY = "No note of the looks has it. Of a feed only identities are remembered: ask for a look now to see it."
-MOST_NOTED = 3
-"""Notes that an answer names; older ones say the same more often than not."""
+MOST_RULES = 3
+"""Rules by which a text was withheld that an answer names, of each the newest look."""
 SHOWN_LOOKS = 5
-_WORDS = {"told": "told", "baseline": "the first look", "churn": "no news", "held": "held", "failed": "failed"}
-_BEST = ("told", "withheld", "due", "failed", "furniture", "outside", "there", "absent", "unasked", "look")
+SHOWN = 200
+"""Characters of a block that an answer shows."""
+_WORDS = {"told": "told", "churn": "no news", "held": "held", "failed": "failed"}
+_BEST = ("told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look")
 
 
 def best_first(reasons: Sequence[Reason]) -> list[Reason]:
-    """Return reasons in the order in which they answer the question, each sort newest first."""
+    """Return reasons in the order in which they answer the question, each sort newest first.
+
+    What an event told was not there before; what was told or withheld is not missing.
+    """
+    kinds = {reason.kind for reason in reasons}
+    beside = {"there", "absent"} if "told" in kinds else {"absent"} if "withheld" in kinds else set()
+    reasons = [reason for reason in reasons if reason.kind not in beside]
     return sorted(reasons, key=lambda reason: (_BEST.index(reason.kind), -(reason.at or 0)))
 
 
@@ -35,24 +43,24 @@ def told(event: Event, at: Millis) -> Reason:
 
 
 def noted(notes: Sequence[Note], wanted: str) -> Iterator[Reason]:
-    """Yield what the notes say of a folded text, newest first: withheld with its rule, or there at the first look."""
-    found = 0
+    """Yield what the notes say of a folded text, newest first: withheld by a rule, or there at the first look."""
+    rules: set[str] = set()
     for note in reversed(notes):
         part = next((part for part in note.parts if not part.told and holds(part.text, wanted)), None)
-        if part is None:
+        if part is None or part.rule in rules:
             continue
+        rules.add(part.rule)
         if part.rule == THERE:
             yield Reason("there", f"{THERE[0].upper()}{THERE[1:]}, on {spoken(note.at)}.", note.at, text=part.text)
         else:
             yield Reason("withheld", _withheld(note, part, notes), note.at, text=part.text)
-        found += 1
-        if found == MOST_NOTED:
+        if len(rules) == MOST_RULES:
             return
 
 
 def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> str:
     says = f"{'Seen' if part.came else 'Gone'} on {spoken(note.at)} and not told: {part.rule}"
-    if note.bar is not None and part.rule != HELD:
+    if note.bar is not None and part.score:
         says += f" (it weighed {part.score:.2f}, and from {note.bar:.2f} a change is told)"
     looks = [one for one in notes if one.parts and one.came not in ("baseline", "stretch")]
     often = sum(any(each.key == part.key for each in one.parts) for one in looks)
@@ -61,31 +69,49 @@ def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> str:
     return says + "."
 
 
-def on_a_page(view: SourceView, found: Findings, *, looked: bool, events_kept: bool) -> Iterator[Reason]:
-    """Yield what a page's memory, and a look at it now, say of a text. events_kept: none of its events was deleted."""
+class Past(NamedTuple):
+    """Since when a page is watched as it is now (another selector is another page), and whether all events are kept."""
+
+    first: Millis
+    is_whole: bool
+
+
+def on_a_page(view: SourceView, found: Findings, past: Past, *, looked: bool) -> Iterator[Reason]:
+    """Yield what a page's memory, and a look at it now, say of a text."""
     if found.trouble is not None:
         yield Reason("failed", f"Looked at now, it was not what one came for: {found.trouble}.")
-    if found.now is not None and found.now.aside:
-        says = f"It is on the page now, but not as content ({found.now.aside}); what stands there is never told."
-        yield Reason("furniture", f"{says} A `selector` on it would watch it.", text=found.now.text)
-    elif found.now is not None and found.told is None:
-        says = f"It is on the page now, in block {found.now.place}, and is new: the next look that finds it weighs it."
-        yield Reason("due", says, text=found.now.text)
-    elif found.now is None and found.elsewhere is not None:
-        yield Reason("outside", f"It is on the page now, outside of {_narrowing(view)}.", text=found.elsewhere.text)
-    elif looked and found.now is None and found.trouble is None:
+    if found.now is not None:
+        yield from _now(found.now, is_told=found.told is not None)
+    elif found.elsewhere is not None:
+        text = found.elsewhere.text[:SHOWN]
+        yield Reason("outside", f"It is on the page now, outside of {_narrowing(view)}.", text=text)
+    elif looked and found.trouble is None:
         yield Reason("absent", "Looked at now, it is not on the page.")
     if found.told is not None:
-        yield Reason("there", _there(view, found, events_kept=events_kept), text=found.told.text)
+        yield Reason("there", _there(found, past), text=found.told.text[:SHOWN])
     elif not looked:
         yield Reason("absent", _absent(view, cut=found.cut))
 
 
-def _there(view: SourceView, found: Findings, *, events_kept: bool) -> str:
+def _now(spot: Spot, *, is_told: bool) -> Iterator[Reason]:
+    """Yield what the place of a block on the page of today says."""
+    text, here = spot.text[:SHOWN], f"It is on the page now, in block {spot.place},"
+    if spot.aside:
+        says = f"It is on the page now, but not as content ({spot.aside}); what stands there is never told."
+        yield Reason("furniture", f"{says} A `selector` on it would watch it.", text=text)
+    elif spot.known == "same" and not is_told:
+        yield Reason("known", f"{here} and differs from what is known only in what changes by itself.", text=text)
+    elif spot.known == "seen":
+        yield Reason("known", f"{here} and a look has seen it without telling it: it is no news any more.", text=text)
+    elif not is_told:
+        yield Reason("due", f"{here} and is new: the next look that finds it weighs it.", text=text)
+
+
+def _there(found: Findings, past: Past) -> str:
     place = found.told.place if found.told is not None else 0
     here = f"It is{' on the page now and' if found.now is not None else ''} in what is known of the page, block {place}"
-    first = f"it was there at the first look, on {spoken(view.source.created_at)}, and that is told to nobody"
-    if events_kept:
+    first = f"it was there at the first look, on {spoken(past.first)}, and that is told to nobody"
+    if past.is_whole:
         return f"{here}, and no event told it: {first}."
     return f"{here}, and no event that is still kept told it: either {first}, or its event has been deleted since."
 
@@ -96,6 +122,8 @@ def _absent(view: SourceView, *, cut: bool) -> str:
     says = f"It is not in what is known of the page{when}."
     if view.source.selector is not None or view.source.ignore:
         says += f" Only what is inside of {_narrowing(view)} is watched."
+    else:
+        says += " Menus, side bars and footers are not remembered."
     return says + (" The page is longer than what is remembered of it." if cut else "")
 
 
@@ -144,9 +172,9 @@ def looks(notes: Sequence[Note]) -> list[Reason]:
 
 def _look(note: Note) -> Reason:
     score = "" if note.score is None else f" (it weighed {note.score:.2f}; {note.bar or 0:.2f} is told)"
-    word = _WORDS.get(note.came, note.came)
+    word = f", {_WORDS[note.came]}" if note.came in _WORDS else ""
     counts = ", ".join(f"{count} {name}" for name, count in note.counts.items()) if note.came == "stretch" else ""
-    return Reason("look", f"{spoken(note.at)}, {word}: {note.reason or counts}{score}", note.at)
+    return Reason("look", f"{spoken(note.at)}{word}: {note.reason or counts}{score}", note.at)
 
 
 def state(view: SourceView, now: Millis) -> str:

@@ -93,7 +93,7 @@ class Inquiry:
             if view.source.type == "feed":
                 reasons += await self._in_feed(view, kept.tier, folded(asked.text), today)
             else:
-                reasons += await self._on_page(view, kept.tier, asked, today)
+                reasons += await self._on_page(view, kept, asked, today)
         except LookFailed as failure:
             reasons.append(Reason("failed", f"It could not be read: {failure.reason}."))
         return reasons
@@ -118,15 +118,16 @@ class Inquiry:
             return None, [Reason("failed", f"Looked at now, it failed: {failure.reason}.", now)]
 
     async def _on_page(
-        self, view: SourceView, tier: bytes, asked: ExplainSource, today: Fetched | None
+        self, view: SourceView, kept: note.Kept, asked: ExplainSource, today: Fetched | None
     ) -> list[Reason]:
         source = view.source
         body, content_type = (None, "") if today is None else (today.body, today.content_type)
-        request = FindRequest(asked.text, tier or None, body, content_type, source.selector, source.ignore)
+        request = FindRequest(asked.text, kept.tier or None, body, content_type, source.selector, source.ignore)
         answer = await in_jail(self._ports.world.jail, "find_text", msgspec.msgpack.encode(request))
         found = msgspec.msgpack.decode(answer, type=Findings)
-        kept = (await self._ports.storage.log.bounds()).floor < seq_at(source.created_at)
-        return list(answers.on_a_page(view, found, looked=today is not None, events_kept=kept))
+        first = max((one.at for one in note.read(kept.notes) if one.came == "baseline"), default=source.created_at)
+        is_whole = (await self._ports.storage.log.bounds()).floor < seq_at(first)
+        return list(answers.on_a_page(view, found, answers.Past(first, is_whole), looked=today is not None))
 
     async def _in_feed(self, view: SourceView, tier: bytes, wanted: str, today: Fetched | None) -> list[Reason]:
         if today is None:

@@ -124,11 +124,13 @@ class KnownReason(Struct, frozen=True, kw_only=True):
     """One thing that is known, as a sentence.
 
     `kind`: told, withheld (seen and not told), due (there now, and the next look weighs it), failed (it could not be
-    read now), furniture, outside (of what is watched), there (already at the first look), absent, unasked (a frame that
-    nobody asked for), look (how one went). `text`: the block or entry it is about.
+    read now), known (there now, and no news), furniture, outside (of what is watched), there (at the first look),
+    absent, unasked (a frame that nobody asked for), look (how one went). `text`: the block or entry it is about.
     """
 
-    kind: Literal["told", "withheld", "due", "failed", "furniture", "outside", "there", "absent", "unasked", "look"]
+    kind: Literal[
+        "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
+    ]
     says: str
     at: Time | None
     event_id: str | None
