@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from actors.previews import Preview, Previewed
 from storage.records.event import SourceType, Stored
 from storage.records.identity import Millis, SourceId
-from storage.records.source import Detection, Harvest, HotState, Source, SourceState
+from storage.records.source import Harvest, HotState, Source, SourceState
 from supervision import Reply
 
 ReasonKind = Literal[
@@ -127,10 +128,27 @@ class AddSource:
 
 @dataclass(frozen=True, slots=True)
 class DetectUrl:
-    """Classify without adding. Fails as AddSource does."""
+    """Classify without adding, and show what watching would tell. Fails as AddSource does."""
 
     url: str
-    reply: Reply[Detection]
+    reply: Reply[Previewed]
+    type: SourceType | None = None
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    filter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewSource:
+    """Show what another part of a source's page would be, as the page is now.
+
+    Fails with NotFound, Unprocessable (no page, no CSS, nothing matches), TooSoon, Overloaded.
+    """
+
+    source: SourceId
+    selector: str | None
+    ignore: tuple[str, ...]
+    reply: Reply[Preview]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +270,16 @@ class SourcePage:
 
 
 RegistryMessage = (
-    AddSource | DetectUrl | EditSource | Teach | DeleteSource | CheckNow | DescribeSource | ExplainSource | ListSources
+    AddSource
+    | DetectUrl
+    | PreviewSource
+    | EditSource
+    | Teach
+    | DeleteSource
+    | CheckNow
+    | DescribeSource
+    | ExplainSource
+    | ListSources
 )
 
 # --- to a source -----------------------------------------------------------------------------------------------------

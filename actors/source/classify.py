@@ -2,14 +2,16 @@
 
 Detection is by the body. A page that advertises feeds is followed to the best one that works; a ws:// or wss:// URL
 is tried with a handshake. What can't be watched is refused in words: a PDF, an image, an empty body, a login wall,
-a 404.
+a 404. Feeds that a page advertises are looked at once and never followed on, so two that name each other are no loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
+import trio
 from msgspec import Struct
 
 from actors.content.detection import FeedLink, Finding
@@ -19,97 +21,166 @@ from actors.egress.http import Fetched
 from actors.egress.turns import ASKED
 from actors.egress.url import Url, parse_url
 from actors.errors import Overloaded, Unprocessable, UrlRefused
+from actors.previews import RobotsWord
 from actors.source.fetch import fetch
+from actors.source.handshake import Greeting, shake_hands
 from actors.source.ports import Ports
-from actors.source.tier import in_jail
+from actors.source.tier import in_jail, patience
 from storage.records.event import SourceType
+from storage.records.identity import Millis
 from storage.records.source import Detection
 
-CANDIDATES = 3
+CANDIDATES: Final = 3
 """Feeds of a page that are tried before the page itself is watched."""
-ACCEPT = "text/html, application/xhtml+xml, application/atom+xml, application/rss+xml, application/feed+json, */*;q=0.5"
+CANDIDATE_WITHIN: Final = 10.0
+"""Seconds for each, so that a dead one does not keep the page from being watched."""
+RECENT: Final = 60.0
+"""Seconds for which a body serves a question that adds nothing."""
+ACCEPT: Final = (
+    "text/html, application/xhtml+xml, application/atom+xml, application/rss+xml, application/feed+json, */*;q=0.5"
+)
+
+
+class Wanted(Struct, frozen=True):
+    """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
+
+    recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
+    """
+
+    type: SourceType | None = None
+    narrowed: bool = False
+    recent: bool = False
+    listen: float = 0.0
 
 
 class Classified(Struct, frozen=True):
-    """What was found. `fetched` is the body that the first reading can use; None for a WebSocket."""
+    """What was found. `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
+    its place for a WebSocket. `robots` is what robots.txt says about a page.
+    """
 
     detection: Detection
     watch_url: str
     fetched: Fetched | None
+    at: Millis
+    robots: RobotsWord | None = None
+    greeting: Greeting | None = None
 
 
-async def classify(ports: Ports, url: Url, wanted: SourceType | None) -> Classified:
-    """Find out what a URL is; `wanted` overrides what detection would choose.
+async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
+    """Find out what a URL is.
 
-    Raises UrlRefused, Unprocessable (it can't be watched, or not as `wanted`), Overloaded (our own network is at
-    fault).
+    Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
     """
     if url.scheme in ("ws", "wss"):
-        if wanted not in (None, "push"):
-            raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted)
-        return await _handshake(ports, url)
-    if wanted == "push":
-        raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted)
-    fetched, finding = await _look(ports, url.text)
-    if finding.refusal is not None and wanted is None:
-        raise Unprocessable(finding.refusal, "body.url", url.text)
-    if finding.type == "html" and wanted in (None, "feed"):
-        followed = await _follow(ports, finding.feeds, fetched)
+        if wanted.type not in (None, "push"):
+            raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
+        return await _greeted(ports, url, wanted.listen)
+    if wanted.type == "push":
+        raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
+    try:
+        fetched, finding, at = await _look(ports, url.text, wanted.recent)
+    except LookFailed as failure:
+        raise refused(failure, url.text) from None
+    if finding.refusal is not None and wanted.type is None:
+        raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
+    if finding.type == "feed" and wanted.type != "html":
+        return Classified(_detection("feed", wanted.type, finding, fetched), url.text, fetched, at)
+    return await _as_page(ports, url, wanted, fetched, finding, at)
+
+
+async def _as_page(  # noqa: PLR0917  the look, in pieces
+    ports: Ports, url: Url, wanted: Wanted, fetched: Fetched, finding: Finding, at: Millis
+) -> Classified:
+    """Return what a page is watched as: itself, or a feed that it advertises."""
+    robots = await _heed_robots(ports, fetched.url, finding.feeds)
+    why = ""
+    if finding.type == "html" and (wanted.type == "feed" or (wanted.type is None and not wanted.narrowed)):
+        followed, why = await _follow(ports, finding.feeds, fetched, wanted.recent)
         if followed is not None:
             return followed
-    if wanted == "feed" and finding.type != "feed":
-        raise Unprocessable(f"this is no feed: {finding.evidence}", "body.type", wanted)
-    chosen = wanted or finding.type or "html"
-    if chosen == "html":
-        await _heed_robots(ports, fetched.url)
-    return Classified(_detection(chosen, wanted, finding, fetched), url.text, fetched)
+    elif finding.feeds and wanted.type is None:
+        why = "watched as a page, because a part of it was chosen"
+    if wanted.type == "feed":
+        seen = "; ".join(filter(None, (_seen(finding, fetched), why)))
+        raise Unprocessable(f"this is no feed: {seen}", "body.type", wanted.type)
+    found = _detection("html", wanted.type, finding, fetched, why)
+    return Classified(found, url.text, fetched, at, robots)
 
 
-async def _look(ports: Ports, text: str) -> tuple[Fetched, Finding]:
+async def _look(ports: Ports, text: str, recent: bool) -> tuple[Fetched, Finding, Millis]:
+    """Return a body, what it is, and when it was fetched. Raises LookFailed, UrlRefused."""
+    kept = ports.shelf.find(text, RECENT) if recent else None
+    if kept is not None:
+        fetched, at = kept.fetched, kept.at
+    else:
+        fetched, at = await fetch(ports, ASKED, text, accept=ACCEPT, robots=False), ports.world.now()
+        ports.shelf.put(text, fetched, at)
+    request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
+    deadline = patience(ports.settings.parse_deadline, fetched.body)
+    answer = await in_jail(ports.world.jail, "detect", msgspec.msgpack.encode(request), deadline=deadline)
+    return fetched, msgspec.msgpack.decode(answer, type=Finding), at
+
+
+async def _follow(
+    ports: Ports, links: Sequence[FeedLink], page: Fetched, recent: bool
+) -> tuple[Classified | None, str]:
+    """Return the first advertised feed that works, and what became of those before it."""
+    dead: list[str] = []
+    for link in links[:CANDIDATES]:
+        why = f"no answer within {CANDIDATE_WITHIN:g} s"
+        with trio.move_on_after(CANDIDATE_WITHIN):
+            try:
+                fetched, finding, at = await _look(ports, link.url, recent)
+            except LookFailed as failure:
+                if failure.blame is Blame.LOCAL:
+                    raise refused(failure, link.url) from None
+                why = failure.reason
+            except UrlRefused as refusal:
+                why = f"refused by the guard ({refusal.rule})"
+            else:
+                if finding.type == "feed":
+                    notes = (f"the page advertises a feed at {link.url}: {_seen(finding, fetched)}", *dead)
+                    evidence = "; ".join(notes)
+                    found = Detection("feed", finding.confidence, evidence, page.url, fetched.content_type, link.url)
+                    return Classified(found, link.url, fetched, at), ""
+                why = f"it is no feed ({finding.evidence})"
+        dead.append(f"{link.url} does not work: {why}")
+    return None, "; ".join(dead)
+
+
+async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink]) -> RobotsWord:
+    """Return what robots.txt says about a page. Raises Unprocessable when it forbids it, Overloaded."""
     try:
-        fetched = await fetch(ports, ASKED, text, accept=ACCEPT, robots=False)
-        request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
-        answer = await in_jail(ports.world.jail, "detect", msgspec.msgpack.encode(request))
+        verdict = await ports.egress.robots.verdict(parse_url(text), ASKED)
     except LookFailed as failure:
         raise refused(failure, text) from None
-    return fetched, msgspec.msgpack.decode(answer, type=Finding)
-
-
-async def _follow(ports: Ports, links: Sequence[FeedLink], page: Fetched) -> Classified | None:
-    """Return the first advertised feed that works; a broken one does not keep the page from being watched."""
-    for link in links[:CANDIDATES]:
-        try:
-            fetched, finding = await _look(ports, link.url)
-        except (UrlRefused, Unprocessable):
-            continue
-        if finding.type == "feed":
-            evidence = f"the page advertises a feed at {link.url}: {finding.evidence}"
-            found = Detection("feed", finding.confidence, evidence, page.url, fetched.content_type, link.url)
-            return Classified(found, link.url, fetched)
-    return None
-
-
-async def _heed_robots(ports: Ports, text: str) -> None:
-    verdict = await ports.egress.robots.verdict(parse_url(text), ASKED)
     if not verdict.allowed:
-        raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}", "body.url", text)
+        way = f"; its feed may be watched instead: {feeds[0].url}" if feeds else ""
+        raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}{way}", "body.url", text)
+    return RobotsWord(True, verdict.crawl_delay, verdict.why)
 
 
-async def _handshake(ports: Ports, url: Url) -> Classified:
+async def _greeted(ports: Ports, url: Url, listen: float) -> Classified:
     try:
-        async with ports.egress.hosts.turn(url.host, ASKED), ports.egress.websocket(url):
-            ports.egress.line.answered(url.host)
+        greeting = await shake_hands(ports, url, listen)
     except LookFailed as failure:
         raise refused(ports.egress.line.failed(url.host, failure), url.text) from None
     found = Detection("push", "high", "the server accepted a WebSocket handshake (101)", url.text, "", None)
-    return Classified(found, url.text, None)
+    return Classified(found, url.text, None, ports.world.now(), greeting=greeting)
 
 
-def _detection(chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: Fetched) -> Detection:
-    evidence = finding.evidence
+def _detection(
+    chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: Fetched, why: str = ""
+) -> Detection:
+    evidence = "; ".join(filter(None, (_seen(finding, fetched), why)))
     if wanted is not None and wanted != finding.type:
         evidence = f"{wanted} as asked for; by itself: {evidence}"
     return Detection(chosen, finding.confidence, evidence, fetched.url, fetched.content_type, None)
+
+
+def _seen(finding: Finding, fetched: Fetched) -> str:
+    """Return the evidence of the body, and where it came from if that is elsewhere."""
+    return f"{finding.evidence}; redirected to {fetched.url}" if fetched.hops else finding.evidence
 
 
 def refused(failure: LookFailed, url: str) -> Exception:

@@ -7,22 +7,38 @@ from msgspec.structs import replace
 
 from actors.content.requests import KeysRequest
 from actors.egress.failures import LookFailed
+from actors.egress.http import Fetched
+from actors.egress.turns import Claim
 from actors.egress.url import parse_url
 from actors.errors import Conflict, Overloaded, TooSoon, Unprocessable
-from actors.messages import Added, AddSource, Learned, LookNow, Record, SourceEdit, SourceView, Teach
+from actors.messages import (
+    Added,
+    AddSource,
+    DetectUrl,
+    Learned,
+    LookNow,
+    PreviewSource,
+    Record,
+    SourceEdit,
+    SourceView,
+    Teach,
+)
+from actors.previews import Preview, Previewed
 from actors.query import QueryError, parse
 from actors.source.actor import first_state
 from actors.source.cadence import START_INTERVAL
-from actors.source.classify import Classified, classify, refused
-from actors.source.fetch import host_of
+from actors.source.classify import RECENT, Classified, Wanted, classify, refused
+from actors.source.fetch import fetch, host_of
+from actors.source.html import HtmlTier
 from actors.source.locks import KeyedLocks
 from actors.source.ports import Live, Ports
+from actors.source.preview import LISTEN, Narrowing, check_selectors, preview, preview_page
 from actors.source.table import Table, renewed
 from actors.source.tier import in_jail
 from storage.errors import StorageError
 from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.source import MOST_NOISE, Detection, Harvest, HotState, Source, SourceState, Validators
+from storage.records.source import MOST_NOISE, Harvest, HotState, Source, SourceState, Validators
 from supervision import MailboxFull, Unanswered
 
 
@@ -35,21 +51,64 @@ class Desk:
         self._chance = ports.world.chance("registry/ids")
         self._locks = KeyedLocks()
 
-    async def detect(self, text: str) -> Detection:
-        """Classify a URL without adding it."""
-        return (await classify(self._ports, parse_url(text), None)).detection
+    async def detect(self, wish: DetectUrl) -> Previewed:
+        """Classify a URL without adding it, and show what watching it would tell."""
+        url = parse_url(wish.url)
+        part = Narrowing(wish.selector, wish.ignore)
+        _check_filter(wish.filter)
+        await check_selectors(self._ports, part)
+        wanted = Wanted(wish.type, narrowed=bool(part), recent=True, listen=LISTEN)
+        found = await classify(self._ports, url, wanted)
+        shown = await preview(self._ports, found, part, wish.filter)
+        known = await self._ports.storage.sources.by_url(url.text)
+        return Previewed(found.detection, shown, None if known is None else known.id)
+
+    async def preview(self, wish: PreviewSource) -> Preview:
+        """Show what a changed selector would keep of a source's page, as it is now or was a short while ago."""
+        live = self._table.get(wish.source)
+        if live.source.type != "html":
+            raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
+        part = Narrowing(wish.selector, wish.ignore)
+        await check_selectors(self._ports, part)
+        async with self._locks.hold(live.source.url):
+            fetched, at = await self._body(live)
+        return Preview(at, page=await preview_page(self._ports, fetched, part))
+
+    async def _body(self, live: Live) -> tuple[Fetched, Millis]:
+        """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
+        shelf, url = self._ports.shelf, live.source.watch_url
+        kept = shelf.find(url, RECENT)
+        try:
+            if kept is not None:
+                return kept.fetched, kept.at
+            self._check_polite(live)
+            claim = Claim(live.source.id, asked=True)
+            fetched = await fetch(self._ports, claim, url, accept=HtmlTier.accept, robots=True)
+        except TooSoon:
+            if (kept := shelf.find(url)) is None:
+                raise
+            return kept.fetched, kept.at
+        except LookFailed as failure:
+            raise refused(failure, url) from None
+        at = self._ports.world.now()
+        shelf.put(url, fetched, at)
+        return fetched, at
 
     async def add(self, wish: AddSource) -> Added:
         """Watch a URL, from a baseline that is the look which classified it."""
         url = parse_url(wish.url)
+        part = Narrowing(wish.selector, wish.ignore)
         _check_filter(wish.filter)
+        await check_selectors(self._ports, part)
         async with self._locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
                 return Added(self._table.describe(existing.id), created=False)
             if len(self._table) >= self._ports.settings.max_sources:
                 raise Overloaded(f"the library is full: max_sources is {self._ports.settings.max_sources}", 3600)
-            found = await classify(self._ports, url, wish.type)
+            found = await classify(self._ports, url, Wanted(wish.type, narrowed=bool(part)))
+            if part and found.fetched is not None and found.detection.type == "html":
+                await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
             live = self._make(url.text, wish, found)
             await self._begin(live, found)
             self._table.put(live)
@@ -64,6 +123,7 @@ class Desk:
         before, source = live.source, live.source.id
         after = _edited(before, edit, self._ports.world.now())
         _check_filter(after.filter)
+        await check_selectors(self._ports, Narrowing(edit.selector, edit.ignore or ()))
         if after.type != before.type and "push" in (after.type, before.type):
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
         await self._table.stop(live)
@@ -114,17 +174,22 @@ class Desk:
         live = self._table.get(source)
         if not live.source.enabled:
             raise Conflict(f"source {source} is disabled: enable it first")
-        now = self._ports.world.now()
-        earliest = self._table.earliest(live)
-        if now < earliest:
-            wait = (earliest - now) // 1000 + 1
-            raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)
+        now = self._check_polite(live)
         if self._ports.egress.hosts.hurry(host_of(live.source.watch_url), source):
             return now
         try:
             live.mailbox.send_nowait(LookNow())
         except MailboxFull:
             self._ports.world.log("check.merged", source_id=source)  # a look is already asked for
+        return now
+
+    def _check_polite(self, live: Live) -> Millis:
+        """Return the time. Raises TooSoon while politeness forbids a look."""
+        now = self._ports.world.now()
+        earliest = self._table.earliest(live)
+        if now < earliest:
+            wait = (earliest - now) // 1000 + 1
+            raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)
         return now
 
     def _make(self, url: str, wish: AddSource, found: Classified) -> Live:

@@ -12,6 +12,7 @@ from actors.settings import Settings
 from actors.source.admission import Admission
 from actors.source.cadence import Limits
 from actors.source.price import Price
+from actors.source.shelf import Shelf
 from actors.world import World
 from storage.interface import Storage
 from storage.records.identity import Millis
@@ -43,6 +44,7 @@ class Ports:
     admission: Admission
     looks: trio.CapacityLimiter
     market: Market = field(default_factory=Market)
+    shelf: Shelf = field(default_factory=Shelf)
 
 
 class Live:

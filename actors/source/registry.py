@@ -23,6 +23,7 @@ from actors.messages import (
     EditSource,
     ExplainSource,
     ListSources,
+    PreviewSource,
     Record,
     RegistryMessage,
     SaveStates,
@@ -101,7 +102,9 @@ class Registry:
             case AddSource():
                 return await self._desk.add(message)
             case DetectUrl():
-                return await self._desk.detect(message.url)
+                return await self._desk.detect(message)
+            case PreviewSource():
+                return await self._desk.preview(message)
             case EditSource():
                 return await self._desk.edit(message.source, message.edit)
             case Teach():

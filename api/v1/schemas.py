@@ -71,12 +71,6 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     bar: Bar | UnsetType | None = UNSET
 
 
-class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL to classify."""
-
-    url: Url
-
-
 class Detected(Struct, frozen=True):
     """What a URL was found to be; `evidence` is a sentence that a person can check."""
 
@@ -86,20 +80,6 @@ class Detected(Struct, frozen=True):
     final_url: str
     content_type: str
     feed_url: str | None
-
-
-class DetectAnswer(Struct, frozen=True):
-    """The answer to a detection. `supported` and `discovered_feed_url` are twins."""
-
-    url: str
-    type: SourceType
-    confidence: Literal["high", "medium", "low"]
-    evidence: str
-    final_url: str
-    content_type: str
-    feed_url: str | None
-    supported: bool
-    discovered_feed_url: str | None
 
 
 class SourceHealth(Struct, frozen=True):

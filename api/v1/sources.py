@@ -16,7 +16,6 @@ from actors.messages import (
     CheckNow,
     DeleteSource,
     DescribeSource,
-    DetectUrl,
     EditSource,
     ListSources,
     SourceEdit,
@@ -26,7 +25,6 @@ from api.pagination import decode_cursor, encode_cursor, next_link
 from api.problems import refusal_of
 from api.route import Answer, Call, Route
 from api.v1 import schemas as wire
-from storage.records.event import SourceType
 from storage.records.health import RANK
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Detection
@@ -213,7 +211,7 @@ def status_of(view: SourceView) -> wire.SourceStatus:
 # --- handlers --------------------------------------------------------------------------------------------------------
 
 
-async def _ask(call: Call, make: Any, *, looks: bool = False) -> Any:
+async def ask_registry(call: Call, make: Any, *, looks: bool = False) -> Any:
     """Ask the registry. Raises what it answers with, and TooSlowError (503) when it doesn't."""
     settings = call.doors.settings
     with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + settings.parse_deadline) * looks):
@@ -224,7 +222,7 @@ async def create(call: Call) -> Answer:
     """Add one source, or a batch."""
     if isinstance(call.body, wire.SourceBatch):
         return await _create_batch(call, call.body)
-    added: Added = await _ask(call, partial(_add, call.body, "body"), looks=True)
+    added: Added = await ask_registry(call, partial(_add, call.body, "body"), looks=True)
     record = record_of(added.view)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/sources/{record.id}"}
     return Answer(record, 201 if added.created else 200, headers=headers)
@@ -247,8 +245,10 @@ async def _create_batch(call: Call, batch: wire.SourceBatch) -> Answer:
 async def _create_one_of_many(call: Call, new: wire.NewSource, where: str) -> wire.BatchResult:
     base_url = call.doors.settings.public_url()
     try:
-        added: Added = await _ask(call, partial(_add, new, where), looks=True)
+        added: Added = await ask_registry(call, partial(_add, new, where), looks=True)
     except Exception as error:
+        if isinstance(error, Unprocessable) and not error.location.startswith(where):
+            error.location = where + error.location.removeprefix("body")
         refusal = refusal_of(error)
         if refusal is None:
             raise
@@ -264,7 +264,7 @@ async def list_sources(call: Call) -> Answer:
     """Return a page of sources, worst health first."""
     query: wire.ListQuery = call.query
     after = decode_cursor(query.cursor, tuple[int, float, str]) if query.cursor else None
-    page = await _ask(call, lambda reply: ListSources(limit=query.limit, reply=reply, after=after))
+    page = await ask_registry(call, lambda reply: ListSources(limit=query.limit, reply=reply, after=after))
     headers = {}
     if page.next_after is not None:
         cursor = encode_cursor(page.next_after)
@@ -275,7 +275,7 @@ async def list_sources(call: Call) -> Answer:
 async def view_of(call: Call) -> SourceView:
     """Return the source in the path as it is now. Raises NotFound."""
     source = source_id(call)
-    view: SourceView = await _ask(call, lambda reply: DescribeSource(source=source, reply=reply))
+    view: SourceView = await ask_registry(call, lambda reply: DescribeSource(source=source, reply=reply))
     return view
 
 
@@ -296,7 +296,7 @@ async def status(call: Call) -> Answer:
 
 async def _change(call: Call, edit: SourceEdit) -> Answer:
     source = source_id(call)
-    view = await _ask(call, lambda reply: EditSource(source=source, edit=edit, reply=reply), looks=True)
+    view = await ask_registry(call, lambda reply: EditSource(source=source, edit=edit, reply=reply), looks=True)
     return Answer(record_of(view))
 
 
@@ -318,35 +318,15 @@ async def enable(call: Call) -> Answer:
 async def delete(call: Call) -> Answer:
     """Forget one source."""
     source = source_id(call)
-    await _ask(call, lambda reply: DeleteSource(source=source, reply=reply))
+    await ask_registry(call, lambda reply: DeleteSource(source=source, reply=reply))
     return Answer(status=204)
 
 
 async def check(call: Call) -> Answer:
     """Look now."""
     source = source_id(call)
-    due = await _ask(call, lambda reply: CheckNow(source=source, reply=reply))
+    due = await ask_registry(call, lambda reply: CheckNow(source=source, reply=reply))
     return Answer(wire.CheckAnswer(source, rfc3339(due)), 202)
-
-
-async def detect(call: Call) -> Answer:
-    """Classify a URL without adding it."""
-    url: str = call.body.url
-    found: Detection = await _ask(call, lambda reply: DetectUrl(url=url, reply=reply), looks=True)
-    kind: SourceType = found.type
-    return Answer(
-        wire.DetectAnswer(
-            url=url,
-            type=kind,
-            confidence=found.confidence,
-            evidence=found.evidence,
-            final_url=found.final_url,
-            content_type=found.content_type,
-            feed_url=found.feed_url,
-            supported=True,
-            discovered_feed_url=found.feed_url,
-        )
-    )
 
 
 def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any], **more: Any) -> Route:
@@ -371,14 +351,6 @@ ROUTES = (
         "List sources, worst health first.",
         {200: list[wire.SourceRecord]},
         query=wire.ListQuery,
-    ),
-    _route(
-        "POST",
-        "/detect",
-        detect,
-        "Classify a URL without watching it.",
-        {200: wire.DetectAnswer},
-        body=(wire.DetectRequest,),
     ),
     _route("GET", "/{id}", describe, "Read one source.", _ONE),
     _route("PATCH", "/{id}", patch, "Change one source; its URL is fixed.", _ONE, body=(wire.SourcePatch,)),

@@ -19,6 +19,7 @@ from trio.testing import memory_stream_pair
 from actors import messages as m
 from actors.doors import Doors
 from actors.errors import Conflict, DomainError, NotFound
+from actors.previews import Preview, Previewed
 from actors.settings import Settings
 from actors.world import ResolveFailed, World
 from api.server import serve
@@ -128,6 +129,7 @@ class FakeRegistry:
         self.refusals: dict[str, Exception] = {}
         self.silent: set[str] = set()
         self.seen: list[Any] = []
+        self.preview = Preview(NOW)
 
     async def run(self) -> None:
         while True:
@@ -147,7 +149,10 @@ class FakeRegistry:
             case m.DetectUrl():
                 if message.url in self.refusals:
                     raise self.refusals[message.url]
-                return a_source(1, url=message.url).detection
+                return Previewed(a_source(1, url=message.url).detection, self.preview)
+            case m.PreviewSource():
+                self._known(message.source)
+                return self.preview
             case m.ListSources():
                 views = sorted(self.views.values(), key=lambda view: (view.hot.health.score, view.source.id))
                 start = 0 if message.after is None else int(message.after[1])

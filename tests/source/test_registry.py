@@ -22,7 +22,6 @@ from actors.messages import (
 from actors.source.fetch import refusal
 from storage.memory import Disk
 from storage.records.identity import Millis, SourceId
-from storage.records.source import Detection
 from tests.source.harness import SITE, Watching, page, rss, watching
 from tests.support.build import NOW
 
@@ -127,7 +126,7 @@ async def test_a_slow_origin_delays_no_other_question(autojump_clock: object) ->
 async def test_detecting_adds_nothing(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a", "b")
-        found: Detection = await service.registry_box.ask(lambda reply: DetectUrl(URL, reply))
+        found = (await service.registry_box.ask(lambda reply: DetectUrl(URL, reply))).detection
         assert (found.type, "2 items" in found.evidence or "2 entries" in found.evidence) == ("feed", True)
         assert len(service.registry.table) == 0
 

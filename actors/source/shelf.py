@@ -1,0 +1,67 @@
+"""Bodies that somebody asked about lately, so that trying out selectors does not ask the origin each time.
+
+Bounded in bytes, number and age; what was used longest ago goes first.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+import trio
+
+from actors.egress.http import Fetched
+from storage.records.identity import Millis
+
+MOST_BYTES: Final = 16 << 20
+MOST_BODIES: Final = 64
+LONGEST: Final = 600.0
+"""Seconds after which a body is not the page as it is now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A body, when it was fetched by the wall clock, and since when it lies here by the loop's."""
+
+    fetched: Fetched
+    at: Millis
+    since: float
+
+
+class Shelf:
+    """The bodies, by the URL that was asked for."""
+
+    __slots__ = ("_bodies", "_bytes")
+
+    def __init__(self) -> None:
+        self._bodies: OrderedDict[str, Shelved] = OrderedDict()
+        self._bytes = 0
+
+    def __repr__(self) -> str:
+        return f"<Shelf {len(self._bodies)} bodies, {self._bytes >> 10} KiB>"
+
+    def put(self, url: str, fetched: Fetched, at: Millis) -> None:
+        """Keep a body; one that is larger than the shelf is not kept."""
+        self._drop(url)
+        if len(fetched.body) > MOST_BYTES:
+            return
+        self._bodies[url] = Shelved(fetched, at, trio.current_time())
+        self._bytes += len(fetched.body)
+        while self._bytes > MOST_BYTES or len(self._bodies) > MOST_BODIES:
+            self._drop(next(iter(self._bodies)))
+
+    def find(self, url: str, within: float = LONGEST) -> Shelved | None:
+        """Return the body of a URL if it is at most `within` seconds old."""
+        now = trio.current_time()
+        for old in [name for name, kept in self._bodies.items() if now - kept.since > LONGEST]:
+            self._drop(old)
+        kept = self._bodies.get(url)
+        if kept is None or now - kept.since > within:
+            return None
+        self._bodies.move_to_end(url)
+        return kept
+
+    def _drop(self, url: str) -> None:
+        gone = self._bodies.pop(url, None)
+        self._bytes -= 0 if gone is None else len(gone.fetched.body)

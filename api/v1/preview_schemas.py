@@ -1,0 +1,211 @@
+"""Wire shapes of detection and previews: what watching a URL would tell, before it is watched."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from api.v1.schemas import Ignore, PushFilter, Selector, Time, Url
+from storage.records.event import SourceType
+
+
+class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources."""
+
+    url: Url
+    type: SourceType | None = None
+    selector: Selector | None = None
+    ignore: Ignore = ()
+    filter: PushFilter | None = None
+
+
+class PreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Another part of the page to try out. What is left out is as it is in the source; null is the whole page."""
+
+    selector: Selector | UnsetType | None = UNSET
+    ignore: Ignore | UnsetType = UNSET
+
+
+class DraftEvent(Struct, frozen=True):
+    """An event as it would be emitted, `content` cut to 500 characters.
+
+    `identity`: what tells it from others (guid, link, hash, or two of them). `told` is false for a push source's frame
+    that neither an alert nor `filter` wants.
+    """
+
+    title: str
+    url: str
+    author: str
+    content: str
+    published_at: Time | None
+    tags: tuple[str, ...]
+    identity: str
+    told: bool
+
+
+class FeedPreview(Struct, frozen=True):
+    """A feed: `newest` has its newest 10 entries, newest first; `backfill: n` would emit the first n of them.
+
+    `undated`: entries without a readable date. `identities`: how many entries are told apart by what. `backfill`: how
+    many the largest backfill would emit. `damaged`: ill-formed, and recovered. `hubs` (WebSub) and `paging` (RFC 5005)
+    are read, not followed.
+    """
+
+    title: str
+    format: str
+    url: str
+    entries: int
+    undated: int
+    identities: dict[str, int]
+    newest: tuple[DraftEvent, ...]
+    backfill: int
+    damaged: bool
+    hubs: tuple[str, ...]
+    paging: dict[str, str]
+
+
+class PreviewBlock(Struct, frozen=True):
+    """A paragraph, item, cell or heading. `why`: furniture or control when it is left out, else ""."""
+
+    text: str
+    watched: bool
+    why: str
+
+
+class Ignored(Struct, frozen=True):
+    """How many elements one of `ignore` takes out."""
+
+    selector: str
+    elements: int
+
+
+class PagePreview(Struct, frozen=True):
+    """A page: its first 40 blocks, and how many of all blocks are watched and left out.
+
+    `matched`: how many elements `selector` keeps, null without one. `partial`: the page is longer than what is read.
+    """
+
+    title: str
+    author: str
+    published_at: Time | None
+    content: str
+    blocks: tuple[PreviewBlock, ...]
+    watched: int
+    left_out: int
+    matched: int | None
+    ignored: tuple[Ignored, ...]
+    partial: bool
+
+
+class PushPreview(Struct, frozen=True):
+    """The handshake, and the first frames of up to 3 seconds. `ended`: why the server closed meanwhile, if it did."""
+
+    subprotocol: str | None
+    waited_s: float
+    received: int
+    frames: tuple[DraftEvent, ...]
+    ended: str | None
+
+
+class PacePreview(Struct, frozen=True):
+    """When the second look would be, and what the origin says of its pace; hours and days (0 is Monday) in UTC."""
+
+    interval_s: float
+    next_look_at: Time
+    max_age_s: float
+    ttl_s: float
+    skip_hours: tuple[int, ...]
+    skip_days: tuple[int, ...]
+
+
+class RobotsVerdict(Struct, frozen=True):
+    """What robots.txt says about a page; it is not asked about feeds and WebSockets."""
+
+    allowed: bool
+    crawl_delay_s: float | None
+    says: str
+
+
+class Preview(Struct, frozen=True):
+    """What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set."""
+
+    fetched_at: Time
+    feed: FeedPreview | None
+    page: PagePreview | None
+    push: PushPreview | None
+    pace: PacePreview | None
+    robots: RobotsVerdict | None
+
+
+class DetectAnswer(Struct, frozen=True):
+    """The answer to a detection. `source_id`: the source that watches this URL already.
+
+    `supported` and `discovered_feed_url` are twins.
+    """
+
+    url: str
+    type: SourceType
+    confidence: Literal["high", "medium", "low"]
+    evidence: str
+    final_url: str
+    content_type: str
+    feed_url: str | None
+    supported: bool
+    discovered_feed_url: str | None
+    source_id: str | None
+    preview: Preview
+
+
+_EXAMPLE: dict[str, Any] = {
+    "url": "https://shore.example/blog/",
+    "type": "feed",
+    "confidence": "high",
+    "evidence": "the page advertises a feed at https://shore.example/feed: "
+    'root element <rss version="2.0">, 25 items; served as text/html',
+    "final_url": "https://shore.example/blog/",
+    "content_type": "text/html",
+    "feed_url": "https://shore.example/feed",
+    "supported": True,
+    "discovered_feed_url": "https://shore.example/feed",
+    "source_id": None,
+    "preview": {
+        "fetched_at": "2026-03-10T10:00:00.000Z",
+        "feed": {
+            "title": "Tides",
+            "format": "rss 2.0",
+            "url": "https://shore.example/",
+            "entries": 25,
+            "undated": 0,
+            "identities": {"guid": 25},
+            "newest": [
+                {
+                    "title": "High water at noon",
+                    "url": "https://shore.example/high-water",
+                    "author": "Ann",
+                    "content": "The sanderlings wait on the pier.",
+                    "published_at": "2026-03-10T09:12:00.000Z",
+                    "tags": ["change:new", "category:sea"],
+                    "identity": "guid",
+                    "told": True,
+                }
+            ],
+            "backfill": 25,
+            "damaged": False,
+            "hubs": ["https://hub.example/"],
+            "paging": {"next": "https://shore.example/feed?page=2"},
+        },
+        "page": None,
+        "push": None,
+        "pace": {
+            "interval_s": 912.5,
+            "next_look_at": "2026-03-10T10:30:00.000Z",
+            "max_age_s": 0,
+            "ttl_s": 1800,
+            "skip_hours": [],
+            "skip_days": [],
+        },
+        "robots": None,
+    },
+}
+DetectAnswerShown = Annotated[DetectAnswer, Meta(extra_json_schema={"examples": [_EXAMPLE]})]

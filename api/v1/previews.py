@@ -1,0 +1,133 @@
+"""Detection and previews: what watching a URL would tell, and what a selector would keep of a watched page."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec import UNSET
+
+from actors import previews as made
+from actors.messages import DetectUrl, PreviewSource
+from api.route import Answer, Call, Route
+from api.v1 import preview_schemas as wire
+from api.v1.sources import ask_registry, source_id, time_or_null, view_of
+from storage.records.times import rfc3339
+
+
+def _draft(event: made.DraftEvent) -> wire.DraftEvent:
+    at = time_or_null(event.published_at)
+    return wire.DraftEvent(
+        event.title, event.url, event.author, event.content, at, event.tags, event.identity, event.told
+    )
+
+
+def _feed(feed: made.FeedPreview) -> wire.FeedPreview:
+    return wire.FeedPreview(
+        title=feed.title,
+        format=feed.format,
+        url=feed.url,
+        entries=feed.entries,
+        undated=feed.undated,
+        identities=dict(feed.identities),
+        newest=tuple(map(_draft, feed.newest)),
+        backfill=feed.backfill,
+        damaged=feed.damaged,
+        hubs=feed.hubs,
+        paging=dict(feed.paging),
+    )
+
+
+def _page(page: made.PagePreview) -> wire.PagePreview:
+    return wire.PagePreview(
+        title=page.title,
+        author=page.author,
+        published_at=time_or_null(page.published_at),
+        content=page.content,
+        blocks=tuple(wire.PreviewBlock(block.text, block.watched, block.why) for block in page.blocks),
+        watched=page.watched,
+        left_out=page.left_out,
+        matched=page.matched,
+        ignored=tuple(wire.Ignored(removed.selector, removed.elements) for removed in page.ignored),
+        partial=page.partial,
+    )
+
+
+def _push(push: made.PushPreview) -> wire.PushPreview:
+    frames = tuple(map(_draft, push.frames))
+    return wire.PushPreview(push.subprotocol, push.waited, push.received, frames, push.ended)
+
+
+def _pace(pace: made.PacePreview) -> wire.PacePreview:
+    due = rfc3339(pace.next_look_at)
+    return wire.PacePreview(round(pace.interval, 1), due, pace.max_age, pace.ttl, pace.skip_hours, pace.skip_days)
+
+
+def preview_of(shown: made.Preview) -> wire.Preview:
+    """Return a preview in the wire's words."""
+    robots = shown.robots
+    return wire.Preview(
+        fetched_at=rfc3339(shown.fetched_at),
+        feed=None if shown.feed is None else _feed(shown.feed),
+        page=None if shown.page is None else _page(shown.page),
+        push=None if shown.push is None else _push(shown.push),
+        pace=None if shown.pace is None else _pace(shown.pace),
+        robots=None if robots is None else wire.RobotsVerdict(robots.allowed, robots.crawl_delay, robots.says),
+    )
+
+
+async def detect(call: Call) -> Answer:
+    """Classify a URL without adding it, and show what watching it would tell."""
+    asked: wire.DetectRequest = call.body
+    wish = partial(
+        DetectUrl, asked.url, type=asked.type, selector=asked.selector, ignore=asked.ignore, filter=asked.filter
+    )
+    found: made.Previewed = await ask_registry(call, lambda reply: wish(reply=reply), looks=True)
+    detection = found.detection
+    return Answer(
+        wire.DetectAnswer(
+            url=asked.url,
+            type=detection.type,
+            confidence=detection.confidence,
+            evidence=detection.evidence,
+            final_url=detection.final_url,
+            content_type=detection.content_type,
+            feed_url=detection.feed_url,
+            supported=True,
+            discovered_feed_url=detection.feed_url,
+            source_id=found.source,
+            preview=preview_of(found.preview),
+        )
+    )
+
+
+async def preview(call: Call) -> Answer:
+    """Show what another part of a watched page would be."""
+    asked: wire.PreviewRequest = call.body
+    source = source_id(call)
+    now = (await view_of(call)).source
+    selector = now.selector if asked.selector is UNSET else asked.selector
+    ignore = now.ignore if asked.ignore is UNSET else asked.ignore
+    wish = partial(PreviewSource, source, selector, ignore)
+    return Answer(preview_of(await ask_registry(call, wish, looks=True)))
+
+
+ROUTES = (
+    Route(
+        method="POST",
+        path="/v1/sources/detect",
+        scope="sources:write",
+        run=detect,
+        says="Classify a URL without watching it, and show what watching it would tell.",
+        answers={200: wire.DetectAnswerShown},
+        body=(wire.DetectRequest,),
+    ),
+    Route(
+        method="POST",
+        path="/v1/sources/{id}/preview",
+        scope="sources:write",
+        run=preview,
+        says="Show what another selector would keep of a watched page as it is now.",
+        answers={200: wire.Preview},
+        body=(wire.PreviewRequest,),
+    ),
+)

@@ -1,0 +1,105 @@
+"""Detection and previews on the wire."""
+
+from __future__ import annotations
+
+import httpx
+import msgspec
+import pytest
+
+from actors.errors import TooSoon, Unprocessable
+from actors.messages import DetectUrl, PreviewSource
+from actors.previews import (
+    DraftEvent,
+    FeedPreview,
+    PacePreview,
+    PageBlock,
+    PagePreview,
+    Preview,
+    PushPreview,
+    Removed,
+    RobotsWord,
+)
+from api.v1.preview_schemas import _EXAMPLE, DetectAnswer
+from tests.api.house import House
+from tests.support.build import NOW, a_source_id
+
+EVENT = DraftEvent("T", "https://a.test/1", "Ann", "text", NOW, ("change:new",), "guid")
+FULL = Preview(
+    NOW,
+    feed=FeedPreview("F", "rss 2.0", "https://a.test/", 2, 1, {"guid": 2}, (EVENT,), 2, False, ("h",), {"next": "n"}),
+    page=PagePreview(
+        "P", "", None, "text", (PageBlock("text", True, ""),), 1, 0, 1, (Removed(".x", 2),), (), False, None
+    ),
+    push=PushPreview(None, 3.0, 1, (EVENT,), "closed"),
+    pace=PacePreview(60.04, NOW, 5.0, 0.0, (1,), (6,)),
+    robots=RobotsWord(True, 2.0, "allowed"),
+)
+
+
+async def test_detection_passes_on_every_wish_and_shows_the_preview(house: House, client: httpx.AsyncClient) -> None:
+    house.registry.preview = FULL
+    asked = {"url": "https://a.test/", "type": "html", "selector": "p", "ignore": [".x"], "filter": "price"}
+    answer = (await client.post("/v1/sources/detect", json=asked)).json()
+    message = house.registry.seen[0]
+    assert isinstance(message, DetectUrl)
+    assert (message.type, message.selector, message.ignore, message.filter) == ("html", "p", (".x",), "price")
+    shown = answer["preview"]
+    assert shown["fetched_at"] == "2026-05-28T20:26:40.000Z"
+    assert shown["feed"]["newest"][0]["published_at"] == "2026-05-28T20:26:40.000Z"
+    assert (shown["feed"]["hubs"], shown["feed"]["paging"]) == (["h"], {"next": "n"})
+    assert shown["page"]["blocks"] == [{"text": "text", "watched": True, "why": ""}]
+    assert shown["page"]["ignored"] == [{"selector": ".x", "elements": 2}]
+    assert (shown["push"]["ended"], shown["pace"]["interval_s"]) == ("closed", 60.0)
+    assert shown["robots"] == {"allowed": True, "crawl_delay_s": 2.0, "says": "allowed"}
+    assert (answer["source_id"], answer["supported"]) == (None, True)
+
+
+async def test_a_preview_takes_what_is_left_out_from_the_source_and_null_as_the_whole_page(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    new = {"url": "https://a.test/", "selector": "main", "ignore": [".ad"]}
+    made = (await client.post("/v1/sources", json=new)).json()
+    for body, selector, ignore in (
+        ({}, "main", (".ad",)),
+        ({"selector": None}, None, (".ad",)),
+        ({"selector": "p", "ignore": []}, "p", ()),
+    ):
+        answer = await client.post(f"/v1/sources/{made['id']}/preview", json=body)
+        assert answer.status_code == 200 and answer.json()["page"] is None
+        message = house.registry.seen[-1]
+        assert isinstance(message, PreviewSource)
+        assert (message.selector, message.ignore) == (selector, ignore)
+
+
+@pytest.mark.parametrize(
+    "body", [{"selector": ""}, {"selector": "x" * 1001}, {"ignore": ["x"] * 51}, {"ignore": None}, {"type": "html"}]
+)
+async def test_what_is_too_long_too_many_or_unknown_is_400(client: httpx.AsyncClient, body: dict[str, object]) -> None:
+    made = (await client.post("/v1/sources", json={"url": "https://a.test/"})).json()
+    assert (await client.post(f"/v1/sources/{made['id']}/preview", json=body)).status_code == 400
+
+
+async def test_an_unknown_source_has_no_preview(client: httpx.AsyncClient) -> None:
+    assert (await client.post(f"/v1/sources/{a_source_id(9)}/preview", json={})).status_code == 404
+
+
+async def test_a_refused_selector_is_422_at_its_place_also_in_a_batch(house: House, client: httpx.AsyncClient) -> None:
+    house.registry.refusals["https://a.test/"] = Unprocessable("matches nothing", "body.selector", "p")
+    house.registry.refusals["https://b.test/"] = Unprocessable("matches nothing", "body.selector", "p")
+    house.registry.refusals["https://c.test/"] = TooSoon("later", 7)
+    alone = await client.post("/v1/sources/detect", json={"url": "https://a.test/"})
+    assert (alone.status_code, alone.json()["errors"][0]["location"]) == (422, "body.selector")
+    later = await client.post("/v1/sources/detect", json={"url": "https://c.test/"})
+    assert (later.status_code, later.headers["retry-after"]) == (429, "7")
+    batch = {"sources": [{"url": "https://ok.test/"}, {"url": "https://b.test/"}]}
+    (_, refused) = (await client.post("/v1/sources", json=batch)).json()["results"]
+    assert refused["error"]["errors"][0]["location"] == "body.sources[1].selector"
+
+
+async def test_the_description_has_an_example_that_is_one(client: httpx.AsyncClient) -> None:
+    assert msgspec.convert(_EXAMPLE, DetectAnswer).preview.feed is not None
+    described = (await client.get("/openapi.json")).json()
+    operation = described["paths"]["/v1/sources/detect"]["post"]
+    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    assert schema["examples"] == [msgspec.to_builtins(_EXAMPLE)]
+    assert "/v1/sources/{id}/preview" in described["paths"]
