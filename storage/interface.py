@@ -217,8 +217,11 @@ class Work(Protocol):
         rows whose event is gone from the log are given up.
         """
 
-    async def release(self, lease: Lease) -> int:
-        """Make every claimed row due again (at start, after a crash); return how many."""
+    async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
+        """Make every claimed row due again (at start, after a crash); return how many.
+
+        With `destination`, only its rows, and of them only those that are not `held`.
+        """
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when a destination's earliest waiting row is due; with `digests`, of those that carry one."""

@@ -12,22 +12,25 @@ what is claimed (see `digest.py`).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 import trio
 from msgspec.structs import replace
 
 from actors.delivery.attempt import Outlet, attempt
-from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, Window, content, window_of
+from actors.delivery.book import Book
+from actors.delivery.gathering import Gathering
 from actors.delivery.quiet import quiet_until
+from actors.delivery.room import Room
 from actors.delivery.schedule import Answer, outcome, verdict
 from actors.delivery.status import Standing, after, next_news, reminded, standing_of, with_standing
 from actors.messages import DestinationMessage, TestDelivery, TestResult
 from actors.world import World
+from storage.errors import DiskFull, StorageError, Unavailable
 from storage.interface import Storage
-from storage.records.delivery import Delivery, Outcome, Portion
+from storage.records.delivery import Delivery
 from storage.records.destination import Destination, Notice
-from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
+from storage.records.identity import Millis
 from supervision import Child, Mailbox
 
 MOST_IN_FLIGHT = 4
@@ -36,7 +39,8 @@ LONGEST_SLEEP = 3600.0
 """Seconds after which a sleeping actor looks at the wall clock again, which may have been set meanwhile."""
 LOOK_AGAIN = 1.0
 """Seconds after which an actor with requests under way looks for rows that have become due."""
-COMMIT_DEADLINE = 30.0
+PARKED = 5.0
+"""Seconds between two tries to write while storage takes nothing."""
 
 
 class DestinationActor:
@@ -53,7 +57,7 @@ class DestinationActor:
         storage: Storage,
         egress: Outlet,
         mailbox: Mailbox[DestinationMessage],
-        room: trio.CapacityLimiter,
+        room: Room,
         sample: Callable[[], Awaitable[tuple[str, bytes]]],
         owes: Callable[[str], None],
     ) -> None:
@@ -66,8 +70,7 @@ class DestinationActor:
         self._sample = sample
         self._owes = owes
         self._chance = world.chance(f"delivery/{destination}")
-        self._held: dict[Seq, Delivery] = {}
-        self._outcomes: list[Outcome] = []
+        self._book = Book(destination, world, storage)
         self._settling = trio.Lock()
         self._record: Destination | None = None
         self._standing = Standing()
@@ -77,12 +80,13 @@ class DestinationActor:
 
     def _begin(self) -> None:
         """Start a life: what an earlier one claimed and did not finish comes first."""
-        self._queue = deque(self._held.values())
+        self._queue = deque(self._book.held.values())
         self._in_flight = 0
         self._finished = False
         self._pausing = trio.CancelScope()
-        self._open: Window | None = None
+        self._parked = False
         self._quiet: Millis | None = None
+        self._gathering = Gathering(self._world, self._storage, self._chance)
 
     async def run(self, child: Child) -> None:
         """Deliver until cancelled, at any point."""
@@ -95,13 +99,14 @@ class DestinationActor:
                 async with trio.open_nursery() as nursery:
                     await self._dispatch(nursery)
             else:
-                child.note("quiet" if self._quiet else "waiting" if self._width() else "disabled")
-                await self._pause(await self._until_due())
+                pause = await self._until_due()
+                child.note(self._says())
+                await self._pause(pause)
 
     async def _dispatch(self, nursery: trio.Nursery) -> None:
         """Keep as many requests under way as may be, until nothing is left."""
         while True:
-            while self._queue and self._in_flight < self._width():
+            while self._queue and self._in_flight < self._width() and not self._parked:
                 self._in_flight += 1
                 # `start` and not `start_soon`: new events set out in order, which the scheduler alone would not keep.
                 await nursery.start(self._deliver, self._queue.popleft())
@@ -115,14 +120,34 @@ class DestinationActor:
     async def _fill(self) -> bool:
         """Claim what is due before the queue runs dry; return whether there is something to deliver."""
         self._hush()
-        if len(self._queue) < MOST_IN_FLIGHT or not self._width():
-            await self._read()
-            self._hush()
-            await self._remind()
-            if self._width():
-                await self._gather()
-                await self._claim()
-        return bool(self._queue) and self._width() > 0
+        if len(self._queue) < MOST_IN_FLIGHT or not self._width() or self._parked:
+            try:
+                await self._write()
+                await self._refill()
+                self._parked = False
+            except (DiskFull, Unavailable) as error:
+                self._park(error)
+        return bool(self._queue) and self._width() > 0 and not self._parked
+
+    async def _refill(self) -> None:
+        await self._book.mend()
+        await self._read()
+        self._hush()
+        await self._remind()
+        if self._record is not None and self._width():
+            await self._gathering.gather(self._record)
+            # A digest is large.
+            self._queue += await self._book.claim(
+                MOST_IN_FLIGHT if self._gathers() else MOST_CLAIMED, digests=self._gathers()
+            )
+            if self._queue:
+                self._world.reach("delivery/after claim")
+
+    def _park(self, error: StorageError) -> None:
+        """Send nothing while storage takes nothing: what is sent could not be written down, and would be sent again."""
+        if not self._parked:
+            self._world.log("delivery.parked", destination_id=self._id, error=str(error))
+        self._parked = True
 
     @property
     def record(self) -> Destination | None:
@@ -153,23 +178,12 @@ class DestinationActor:
             self._notice_after = alert.notice_after
             standing, news = reminded(self._standing, self._world.now(), self._notice_after)
             self._changed(standing, news)
-            await self._settle()
+            await self._write()
 
     def _changed(self, standing: Standing, news: Notice | None) -> None:
         self._standing, self._news = standing, news or self._news
         if news is not None:
             self._world.log(f"delivery.{news}", destination_id=self._id)
-
-    async def _claim(self) -> None:
-        # Shielded: rows that were claimed for nobody would wait for the next start of the process.
-        with trio.move_on_after(COMMIT_DEADLINE, shield=True):
-            work, now, digests = self._storage.work, self._world.now(), self._gathers()
-            most = MOST_IN_FLIGHT if digests else MOST_CLAIMED
-            for each in await work.claim(self._id, now, most, self._storage.lease, digests=digests):
-                self._held[each.seq] = each
-                self._queue.append(each)
-        if self._queue:
-            self._world.reach("delivery/after claim")
 
     def _width(self) -> int:
         """Return how many requests may be under way now."""
@@ -178,50 +192,32 @@ class DestinationActor:
             return 0
         return {"active": MOST_IN_FLIGHT, "failing": 1, "disabled": 0}[self._standing.state]
 
-    # --- gathering ---------------------------------------------------------------------------------------------------
-
     def _gathers(self) -> bool:
         return self._record is not None and self._record.delivery_mode != "instant"
-
-    async def _gather(self) -> None:
-        """Freeze a digest of every window that has closed. Cancelled between two, the next look goes on."""
-        record = self._record
-        if record is None or not self._gathers():
-            self._open = None
-            return
-        current = window_of(record, Millis(self._world.now() - GRACE))
-        if current == self._open:
-            return
-        since = await self._storage.work.gathered_since(self._id)
-        while since is not None and since < current.start:
-            await self._freeze(record, window_of(record, since))
-            since = await self._storage.work.gathered_since(self._id)
-        self._open = current
-
-    async def _freeze(self, record: Destination, window: Window) -> None:
-        position = seq_at(self._world.now()) + self._chance.randrange(1 << COUNTER_BITS)
-        id = id_of(Seq(position), self._chance.getrandbits(59))
-
-        def freeze(events: Sequence[bytes]) -> tuple[str, bytes]:
-            return id, content(id, record, window, events)
-
-        portion = Portion(window.start, window.end, MOST_EVENTS, MOST_BYTES)
-        await self._storage.work.freeze(self._id, portion, freeze, self._storage.lease)
-        self._world.reach("delivery/after freeze")
 
     # --- waiting -------------------------------------------------------------------------------------------------
 
     async def _until_due(self) -> float:
-        news = next_news(self._standing, self._notice_after)
+        times = [next_news(self._standing, self._notice_after)]
+        if self._parked:
+            return PARKED
         if self._quiet is not None:
-            times = [self._quiet, news]
+            times += [self._quiet]
         elif self._width():
-            closes = None if self._open is None else Millis(self._open.end + GRACE)
-            times = [await self._storage.work.next_due(self._id, digests=self._gathers()), closes, news]
+            try:
+                times += [await self._storage.work.next_due(self._id, digests=self._gathers()), self._gathering.closes]
+            except Unavailable as error:
+                self._park(error)
+                return PARKED
         else:
             return LONGEST_SLEEP
         due = min((at for at in times if at is not None), default=None)
         return LONGEST_SLEEP if due is None else min(LONGEST_SLEEP, max(0.0, (due - self._world.now()) / 1000))
+
+    def _says(self) -> str:
+        if self._parked:
+            return "parked: storage takes nothing"
+        return "quiet" if self._quiet is not None else "waiting" if self._width() else "disabled"
 
     async def _pause(self, seconds: float) -> None:
         """Wait for a message, for a request to end, or so many seconds."""
@@ -235,29 +231,36 @@ class DestinationActor:
 
     async def _test(self, message: TestDelivery) -> None:
         with message.reply:
-            await self._read()
-            record = self._record
-            if record is None:
+            try:
+                await self._read()
+                webhook_id, body = await self._sample()
+            except (DiskFull, Unavailable) as error:
+                message.reply.fail(error)
                 return
-            webhook_id, body = await self._sample()
-            async with self._room:
-                answer = await attempt(self._egress.deliver, record, webhook_id, body, self._world)
-            result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
-            detail = answer.error or f"the receiver answered {answer.status}"
-            message.reply.answer(TestResult(result, answer.status, answer.latency_ms, detail))
+            if self._record is not None:
+                answer = await self._post(self._record, webhook_id, body)
+                result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
+                detail = answer.error or f"the receiver answered {answer.status}"
+                message.reply.answer(TestResult(result, answer.status, answer.latency_ms, detail))
 
     # --- delivering ----------------------------------------------------------------------------------------------
 
     async def _deliver(self, delivery: Delivery, task_status: trio.TaskStatus[None]) -> None:
         record = self._record
         assert record is not None
-        async with self._room:
-            task_status.started()
-            answer = await attempt(self._egress.deliver, record, delivery.event_id, delivery.body, self._world)
+        answer = await self._post(record, delivery.event_id, delivery.body, task_status.started)
         self._take(delivery, answer)
         if answer.delivered:
             self._world.reach("delivery/after 2xx")
         await self._settle()
+
+    async def _post(
+        self, record: Destination, webhook_id: str, body: bytes, begins: Callable[[], None] = lambda: None
+    ) -> Answer:
+        """Post once there is room; `begins` is called when there is."""
+        async with self._room.place(record.url):
+            begins()
+            return await attempt(self._egress.deliver, record, webhook_id, body, self._world)
 
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""
@@ -265,29 +268,33 @@ class DestinationActor:
         found = outcome(delivery, answer, now, self._chance.random())
         if found.retry_at is not None:
             found = replace(found, retry_at=self._quiet_at(found.retry_at) or found.retry_at)
-        self._outcomes.append(found)
-        del self._held[delivery.seq]
+        self._book.note(found)
         self._changed(*after(self._standing, answer, now))
         self._in_flight -= 1
         self._finished = True
         self._pausing.cancel()
 
     async def _settle(self) -> None:
-        """Record every outcome that is known in one transaction: who had to wait for the lock finds his recorded."""
-        async with self._settling:
-            if self._outcomes:
-                with trio.move_on_after(COMMIT_DEADLINE, shield=True):
-                    batch = tuple(self._outcomes)
-                    await self._storage.work.settle(batch, self._storage.lease)
-                    del self._outcomes[: len(batch)]
-                self._world.reach("delivery/after settle")
-            record = self._record
-            if record is not None and (record.state, record.told) != (self._standing.state, self._standing.told):
-                await self._save_state()
+        """Write down what is known; where that can't be done now, the actor parks, and does it later."""
+        try:
+            await self._write()
+        except (DiskFull, Unavailable) as error:
+            self._park(error)
 
-    async def _save_state(self) -> None:
+    async def _write(self) -> None:
+        """Make outcomes and standing durable: who had to wait for the lock finds his written. Raises DiskFull,
+        Unavailable.
+        """
+        async with self._settling:
+            await self._book.write()
+            record, standing = self._record, self._standing
+            if record is not None and (
+                self._news is not None or (record.state, record.told) != (standing.state, standing.told)
+            ):
+                await self._save_state(standing, self._news)
+
+    async def _save_state(self, standing: Standing, news: Notice | None) -> None:
         """Store a change of state, onto the record as it is at this moment: the front end writes to it as well."""
-        standing, news = self._standing, self._news
         edit = self._storage.alerts.edit_destination
         self._record = await edit(self._id, lambda it: with_standing(it, standing, news))
         if news is not None:

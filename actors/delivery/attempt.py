@@ -34,6 +34,9 @@ class Outlet(Protocol):
     def deliver(self) -> Poster:
         """The client that may reach the networks that are allowed for deliveries."""
 
+    def whereabouts(self, host: str) -> str:
+        """Return the address that a host was last delivered to, or the host itself."""
+
 
 def signed_headers(destination: Destination, webhook_id: str, body: bytes, world: World) -> dict[str, str]:
     """Return the headers of an attempt. Timestamp and signature are of this moment, id and body are not."""

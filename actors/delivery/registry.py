@@ -11,21 +11,20 @@ from msgspec.structs import replace
 from actors.delivery.actor import DestinationActor
 from actors.delivery.attempt import Outlet
 from actors.delivery.crier import Crier
+from actors.delivery.room import Room
 from actors.delivery.sample import sample
 from actors.messages import DestinationMessage, OutboxGrew, Record
 from actors.signatures.event import Signer
 from actors.world import World
-from storage.errors import DiskFull
+from storage.errors import DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.destination import Destination
 from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFull, NoSuchChild
 
 MAILBOX_BOUND = 8
 """Messages a destination may have waiting. A nudge that finds it full is dropped: the actor is awake and will look."""
-MOST_REQUESTS = 200
-"""Deliveries under way at once, over all destinations."""
-DISK_FULL_PAUSE = 5.0
-"""Seconds between two tries to begin while there is no room on the disk."""
+PARKED = 5.0
+"""Seconds between two tries to begin while storage takes nothing."""
 
 
 class DeliveryRegistry:
@@ -51,7 +50,7 @@ class DeliveryRegistry:
         self._base_url = base_url
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
         self._actors: dict[str, DestinationActor] = {}
-        self._room = trio.CapacityLimiter(MOST_REQUESTS)
+        self._room = Room(egress.whereabouts)
         self._crier = Crier(world, storage, record, base_url)
         self._refreshing = trio.Lock()
         self._released = False
@@ -62,10 +61,10 @@ class DeliveryRegistry:
             # Only at the start of the process: later, what is claimed is in some actor's hands.
             try:
                 rows = await self._storage.work.release(self._storage.lease)
-            except DiskFull as error:
-                self._world.log("delivery.disk_full", error=str(error))
+            except (DiskFull, Unavailable) as error:
+                self._world.log("delivery.parked", error=str(error))
                 child.ready()  # the rest of the service can do without deliveries for a while
-                await trio.sleep(DISK_FULL_PAUSE)
+                await trio.sleep(PARKED)
             else:
                 self._released = True
                 self._world.log("delivery.released", rows=rows)

@@ -88,6 +88,8 @@ def with_standing(destination: Destination, standing: Standing, news: Notice | N
 
     Newer news takes the place of older; once all is well again nothing is owed.
     """
+    if (destination.state, destination.told) == (standing.state, standing.told):
+        return destination  # an earlier write, of which no more was heard, has happened
     if standing.state == "active":
         return replace(destination, state="active", failing_since=None, told=0, owes=None)
     owes = destination.owes if news is None else news

@@ -15,6 +15,7 @@ from actors.egress.line import Line
 from actors.egress.robots import Robots
 from actors.egress.url import Url
 from actors.egress.websocket import Frames, open_websocket
+from actors.egress.whereabouts import Whereabouts
 from actors.settings import Settings
 from actors.world import World
 
@@ -25,6 +26,7 @@ _CLOSE_GRACE = 5.0
 class Egress:
     """http, guard: for watching. deliver, deliver_guard: for deliveries, whose private networks are opened
     separately. line: our own, as all looks together know it; whoever looks asks it before and tells it after.
+    machines: where deliveries went.
     """
 
     world: World
@@ -36,6 +38,11 @@ class Egress:
     hosts: Hosts
     robots: Robots
     line: Line
+    machines: Whereabouts
+
+    def whereabouts(self, host: str) -> str:
+        """Return the address that a host was last delivered to, or the host itself."""
+        return self.machines.of(host)
 
     def websocket(self, url: Url, *, subprotocols: Sequence[str] = ()) -> AbstractAsyncContextManager[Frames]:
         """Open a WebSocket session for watching; see `open_websocket`."""
@@ -50,9 +57,11 @@ class Egress:
 
 def build_egress(world: World, settings: Settings) -> Egress:
     """Return the ways out of a World."""
-    hosts = Hosts(world, settings)
+    hosts, machines = Hosts(world, settings), Whereabouts()
     guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met)
-    deliver_guard = Guard(world.resolver, world.connector, settings.deliver_networks(), connect_timeout=5.0)
+    deliver_guard = Guard(
+        world.resolver, world.connector, settings.deliver_networks(), connect_timeout=5.0, met=machines.met
+    )
     http = HttpClient(world, settings, guard)
     line = Line(world.log, on_return=hosts.forgive)
     return Egress(
@@ -65,4 +74,5 @@ def build_egress(world: World, settings: Settings) -> Egress:
         hosts=hosts,
         robots=Robots(http, world, hosts, line),
         line=line,
+        machines=machines,
     )

@@ -21,7 +21,7 @@ from actors.matcher.audience import Audience, Told
 from actors.messages import AlertsChanged, Committed, MatcherMessage
 from actors.notices import about
 from actors.world import World
-from storage.errors import CursorMoved
+from storage.errors import CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.delivery import Hit, Match
@@ -31,6 +31,8 @@ from supervision import Child, Mailbox
 
 CURSOR = "matcher"
 PAGE = 200
+PARKED = 5.0
+"""Seconds between two tries while storage takes nothing."""
 MOST_ROWS = 500
 """Rows of outbox and alerts in one transaction, or those of one event where they are more."""
 
@@ -65,14 +67,19 @@ class Matcher:
 
     async def run(self, child: Child) -> None:
         """Follow the log until cancelled, which may happen at any point: the next life goes on at the cursor."""
+        self._child = child
         while True:
             try:
-                await self._follow(child)
+                await self._follow()
             except CursorMoved as error:
-                # An earlier life's write arrived after this one had read the cursor. The stored one is right.
+                # A write that was given up arrived after the cursor had been read. The stored one is right.
                 self._world.log("matcher.cursor_moved", error=str(error))
+            except Unavailable as error:
+                self._world.log("matcher.parked", error=str(error))
+                child.ready()
+                await trio.sleep(PARKED)
 
-    async def _follow(self, child: Child) -> None:
+    async def _follow(self) -> None:
         self._begin(await self._storage.work.cursor(CURSOR))
         self._audience = Audience(self._refused)
         await self._read_alerts()
@@ -81,7 +88,7 @@ class Matcher:
         # An earlier life may have ended between its commit and its nudges.
         for destination in self._audience.all_destinations():
             self._nudge(destination)
-        child.ready()
+        self._child.ready()
         while True:
             await self._handle(await self._mailbox.receive())
             while (message := self._waiting()) is not None:
@@ -162,13 +169,25 @@ class Matcher:
         if self._at == (START if self._saved is None else self._saved):
             return
         self._world.reach("matcher/before advance")
-        hits = tuple(self._hits.values())
-        await self._storage.work.advance(CURSOR, self._saved, self._at, self._rows, self._storage.lease, hits=hits)
+        await self._advance()
         self._world.reach("matcher/after advance")
         grown = dict.fromkeys(row.destination for row in self._rows)
         self._begin(self._at)
         for destination in grown:
             self._nudge(destination)
+
+    async def _advance(self) -> None:
+        """Commit; while the disk is full, try again, and let the service start without deliveries meanwhile."""
+        hits = tuple(self._hits.values())
+        while True:
+            try:
+                return await self._storage.work.advance(
+                    CURSOR, self._saved, self._at, self._rows, self._storage.lease, hits=hits
+                )
+            except DiskFull as error:
+                self._world.log("matcher.parked", error=str(error))
+                self._child.ready()
+                await trio.sleep(PARKED)
 
     async def _read_alerts(self) -> None:
         alerts = await self._storage.alerts.all()

@@ -10,8 +10,9 @@ import random
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
-from storage.errors import DiskFull, Fenced
+from storage.errors import DiskFull, Fenced, Unavailable
 from storage.interface import Lease
 from storage.records.alert import Alert
 from storage.records.delivery import Attempt
@@ -42,11 +43,13 @@ class Row:
 class Disk:
     """What outlives a life. `full` refuses every write; `epoch` counts the lives and fences off all but the newest.
 
+    silent: a write ends as Unavailable, before it has happened or after.
     outbox: the rows of each destination by position; attempts: its lines, oldest first.
     pending: commits that are written but not synced, oldest first.
     """
 
     full: bool = False
+    silent: Literal["no", "before", "after"] = "no"
     epoch: int = 0
     floor: Seq = START
     seqs: list[Seq] = field(default_factory=list)
@@ -89,6 +92,8 @@ class Disk:
             raise Fenced(f"life {self.epoch} owns the data now, not life {lease.epoch} ({lease.owner})")
         if self.full:
             raise DiskFull("the disk is full: free some room")
+        if self.silent == "before":
+            raise Unavailable("the disk does not answer")
 
     def head(self) -> Seq:
         """Return the newest position that anyone may have seen."""

@@ -170,11 +170,12 @@ class MemoryWork:
             self._disk.destinations[outcome.destination] = replace(destination, last_delivery_at=outcome.at)
         self._note(outcome.destination, attempt_of(outcome, row.event_id, row.attempts))
 
-    async def release(self, lease: Lease) -> int:
-        """Make every claimed row due again; see Work."""
+    async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
+        """Make claimed rows due again; see Work."""
 
         def job() -> tuple[int, Apply]:
-            claimed = [row for rows in self._disk.outbox.values() for row in rows.values() if row.claimed]
+            tables = self._disk.outbox.values() if destination is None else [self._rows(destination)]
+            claimed = [row for rows in tables for seq, row in rows.items() if row.claimed and seq not in held]
 
             def apply() -> None:
                 for row in claimed:

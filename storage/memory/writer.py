@@ -59,6 +59,8 @@ class Writer:
             self._finish(apply)
             self._reach(f"{name}/after sync")
             self._moved_at = trio.current_time()
+            if self._disk.silent == "after":
+                raise Unavailable("the disk does not answer")
             return result
 
     def _check(self, lease: Lease) -> None:

@@ -48,6 +48,8 @@ _RATE = """SELECT count(*), sum(json_extract(CAST(body AS TEXT), '$.result')<>'s
 _CLAIM = "UPDATE outbox SET claimed=1, attempts=?, event=? WHERE destination=? AND seq=?"
 _CLAIMED = """SELECT destination, attempts, event FROM outbox
     WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq=? AND claimed=1"""
+_ALL_CLAIMED = """SELECT destination, seq FROM outbox
+    WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=1"""
 _RETRY = "UPDATE outbox SET claimed=0, due=? WHERE destination=? AND seq=?"
 _LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
 
@@ -140,12 +142,18 @@ class SqliteWork:
 
         await self._writer.submit(job, rows=2 * len(outcomes))
 
-    async def release(self, lease: Lease) -> int:
-        """Make every claimed row due again; see Work."""
+    async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
+        """Make claimed rows due again; see Work."""
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
-            return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed=1").rowcount
+            if destination is None:
+                return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed=1").rowcount
+            claimed = [
+                row for row in transaction.execute(_ALL_CLAIMED, (destination,)).fetchall() if row[1] not in held
+            ]
+            transaction.executemany("UPDATE outbox SET claimed=0 WHERE destination=? AND seq=?", claimed)
+            return len(claimed)
 
         return await self._writer.submit(job)
 

@@ -309,3 +309,17 @@ async def test_d10_a_digest_goes_with_its_destination_and_claimed_rows_are_in_no
     await storage.alerts.delete_destination("hook")
     assert await storage.work.backlog("hook") == 0
     assert await frozen(storage, NOW, NOW + 1) == 0
+
+
+async def test_what_nobody_holds_of_one_destination_is_released_alone(storage: Storage) -> None:
+    events = await prepared(storage, 3)
+    await storage.alerts.put_destination(a_destination("other"))
+    await storage.work.enqueue([Match("other", events[0].seq, NOW)], storage.lease)
+    for hook in ("hook", "other"):
+        await storage.work.claim(hook, NOW, 10, storage.lease)
+    held = [events[1].seq]
+    assert await storage.work.release(storage.lease, destination="hook", held=held) == 2
+    again = await storage.work.claim("hook", NOW, 10, storage.lease)
+    assert [(each.seq, each.attempt) for each in again] == [(events[0].seq, 2), (events[2].seq, 2)]
+    assert await storage.work.release(storage.lease, destination="gone") == 0
+    assert await storage.work.next_due("other") is None

@@ -13,6 +13,7 @@ import trio
 from actors.delivery.registry import DeliveryRegistry
 from actors.egress.http import Posted
 from actors.egress.url import Url
+from actors.egress.whereabouts import Whereabouts
 from actors.messages import Record
 from actors.signatures.event import new_signing_key
 from storage.memory import Disk, MemoryStorage
@@ -58,6 +59,7 @@ class Rig:
         self.under_way = self.most_under_way = 0
         self.logged: list[str] = []
         self.records: list[Record] = []
+        self.machines = Whereabouts()
         self.recorder_full = False
         self.at_point: Callable[[str], None] = lambda name: None
         world: Any = SimpleNamespace(
@@ -71,7 +73,7 @@ class Rig:
         self.registry = DeliveryRegistry(
             world=world,
             storage=self.storage,
-            egress=SimpleNamespace(deliver=self),
+            egress=SimpleNamespace(deliver=self, whereabouts=self.machines.of),
             destinations=self.destinations,
             record=self._record,
             base_url="https://sanderling.test",

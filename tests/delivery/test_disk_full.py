@@ -1,11 +1,24 @@
-"""A disk that is full when the service starts holds up deliveries alone, not the tree (found by simulation)."""
+"""Storage that takes nothing holds deliveries up: no actor crashes, nothing is lost or sent twice."""
 
 from __future__ import annotations
 
+import json
+from typing import Any, Literal
+
+import pytest
 import trio
 from trio.testing import MockClock
 
-from tests.delivery.rig import Rig
+from tests.delivery.rig import Rig, answers
+from tests.delivery.test_digests import TO_THE_HOUR, titles
+
+Trouble = Literal["full", "before", "after"]
+TROUBLES: tuple[Trouble, ...] = ("full", "before", "after")
+
+
+def break_disk(rig: Rig, trouble: Trouble | None) -> None:
+    rig.disk.full = trouble == "full"
+    rig.disk.silent = trouble if trouble in ("before", "after") else "no"
 
 
 async def test_deliveries_begin_once_there_is_room_and_the_tree_stays_up_meanwhile(autojump_clock: MockClock) -> None:
@@ -20,3 +33,82 @@ async def test_deliveries_begin_once_there_is_room_and_the_tree_stays_up_meanwhi
         rig.disk.full = False
         await trio.sleep(10)
     assert len(rig.arrivals) == 1
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_rows_that_can_not_be_claimed_wait_and_each_is_sent_once(
+    autojump_clock: MockClock, trouble: Trouble
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    async with rig.running():
+        events = await rig.match("hook", *[str(number) for number in range(40)], nudge=False)
+        break_disk(rig, trouble)
+        rig.registry.nudge("hook")
+        await trio.sleep(600)
+        assert rig.arrivals == []
+        break_disk(rig, None)
+        await trio.sleep(10)
+        assert rig.destinations.statistics().restarts == 0
+    assert rig.ids() == [json.loads(event.body)["id"] for event in events]
+    assert await rig.storage.work.backlog("hook") == 0
+    assert rig.logged.count("delivery.parked") == 1
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_an_outcome_that_can_not_be_written_is_kept_and_nothing_is_sent_meanwhile(
+    autojump_clock: MockClock, trouble: Trouble
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(200, takes=1.0)
+    async with rig.running():
+        await rig.match("hook", *[str(number) for number in range(40)])
+        await trio.sleep(0.5)
+        break_disk(rig, trouble)
+        await trio.sleep(600)
+        assert len(rig.arrivals) <= 5, "those under way, and one before it was noticed"
+        break_disk(rig, None)
+        await trio.sleep(30)
+        assert rig.destinations.statistics().restarts == 0
+    assert len(rig.ids()) == len({*rig.ids()}) == 40
+    assert await rig.results() == ["sent"] * 40
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_a_change_of_state_is_stored_and_told_once_when_storage_is_back(
+    autojump_clock: MockClock, trouble: Trouble
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(410, takes=1.0)
+    async with rig.running():
+        await rig.match("hook", "a")
+        await trio.sleep(0.5)
+        break_disk(rig, trouble)
+        await trio.sleep(60)
+        break_disk(rig, None)
+        await trio.sleep(60)
+        found = await rig.storage.alerts.destination("hook")
+        assert found is not None and found.state == "disabled"
+        events: list[Any] = list(await rig.commit_records())
+        await trio.sleep(600)
+        assert [json.loads(event.body)["alert_type"] for event in events] == ["destination_disabled"]
+        assert list(await rig.commit_records()) == []
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_a_digest_that_can_not_be_frozen_is_made_when_storage_is_back(
+    autojump_clock: MockClock, trouble: Trouble
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook", delivery_mode="hourly")
+    async with rig.running():
+        await rig.match("hook", "a", "b")
+        break_disk(rig, trouble)
+        await trio.sleep(TO_THE_HOUR + 600)
+        assert rig.arrivals == []
+        break_disk(rig, None)
+        await trio.sleep(30)
+        assert rig.destinations.statistics().restarts == 0
+    assert titles(rig) == [["a", "b"]]

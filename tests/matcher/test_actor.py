@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import trio
-from trio.testing import wait_all_tasks_blocked
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.messages import AlertsChanged, Committed
 from storage.errors import CursorMoved
@@ -315,3 +315,25 @@ async def test_what_an_alert_has_met_is_counted_in_the_cursors_own_transaction()
         "only-counted": (3, NOW),
     }
     assert rig.outbox() == {"delivered-hook": ["price 1", "price 2", "price 3"]}
+
+
+@pytest.mark.parametrize("trouble", ["full", "before", "after"])
+async def test_a_disk_that_takes_nothing_holds_the_matcher_up_and_breaks_nothing(
+    autojump_clock: MockClock, trouble: str
+) -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    async with running(rig):
+        first = await rig.commit("price 1")
+        rig.disk.full = trouble == "full"
+        rig.disk.silent = "before" if trouble == "before" else "after" if trouble == "after" else "no"
+        committed(rig, START, first)
+        await trio.sleep(60)
+        rig.disk.full, rig.disk.silent = False, "no"
+        committed(rig, first[-1].seq, await rig.commit("price 2"))
+        await trio.sleep(60)
+        assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
+        alert = await rig.storage.alerts.get("alert")
+        assert alert is not None and alert.match_count == 2
+        assert await rig.is_settled()
+        assert "matcher.parked" in rig.logged

@@ -18,7 +18,7 @@ from storage.records.identity import Seq
 def claimed_for_ever() -> AbstractContextManager[Any]:
     """Deliveries that were under way at a crash stay claimed by the dead life."""
 
-    async def wrong(self: MemoryWork, lease: Lease) -> int:
+    async def wrong(self: MemoryWork, lease: Lease, **more: Any) -> int:
         return 0
 
     return patch.object(MemoryWork, "release", wrong)

@@ -1,0 +1,51 @@
+"""Digests are made here: when a window of a destination has closed, the rows of it that wait are frozen into one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, Window, content, window_of
+from actors.world import World
+from storage.interface import Storage
+from storage.records.delivery import Portion
+from storage.records.destination import Destination
+from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
+
+
+class Gathering:
+    """A destination's windows. `closes`: when the open one does, None before the first look and for an instant one."""
+
+    def __init__(self, world: World, storage: Storage, chance: random.Random) -> None:
+        self._world, self._storage, self._chance = world, storage, chance
+        self._open: Window | None = None
+
+    @property
+    def closes(self) -> Millis | None:
+        """When the next look is due."""
+        return None if self._open is None else Millis(self._open.end + GRACE)
+
+    async def gather(self, record: Destination) -> None:
+        """Freeze a digest of every window that has closed. Cancelled between two, the next call goes on."""
+        if record.delivery_mode == "instant":
+            self._open = None
+            return
+        current = window_of(record, Millis(self._world.now() - GRACE))
+        if current == self._open:
+            return
+        since = await self._storage.work.gathered_since(record.id)
+        while since is not None and since < current.start:
+            await self._freeze(record, window_of(record, since))
+            since = await self._storage.work.gathered_since(record.id)
+        self._open = current
+
+    async def _freeze(self, record: Destination, window: Window) -> None:
+        position = seq_at(self._world.now()) + self._chance.randrange(1 << COUNTER_BITS)
+        id = id_of(Seq(position), self._chance.getrandbits(59))
+
+        def freeze(events: Sequence[bytes]) -> tuple[str, bytes]:
+            return id, content(id, record, window, events)
+
+        portion = Portion(window.start, window.end, MOST_EVENTS, MOST_BYTES)
+        await self._storage.work.freeze(record.id, portion, freeze, self._storage.lease)
+        self._world.reach("delivery/after freeze")

@@ -1,0 +1,106 @@
+"""Budgets: what all destinations together may do, and what a stalled one may cost the others."""
+
+from __future__ import annotations
+
+import trio
+from msgspec.structs import replace
+from trio.testing import MockClock
+
+from actors.delivery.room import MOST_REQUESTS, MOST_TO_A_MACHINE, Room
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.http import Posted
+from actors.egress.whereabouts import Whereabouts
+from tests.delivery.rig import Arrival, Rig, answers
+from tests.matcher.rig import a_destination
+
+
+async def stall(arrival: Arrival) -> Posted:
+    await trio.sleep(15)
+    raise LookFailed(Blame.REMOTE_TRANSIENT, "no answer after 15 s")
+
+
+async def test_x11_thousands_of_alerts_on_one_url_make_four_requests_to_it_at_once(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    names = [f"h{number}" for number in range(2_000)]
+    await rig.prepare()
+    for name in names:
+        same = replace(a_destination(name), url="https://victim.example/in")
+        rig.disk.destinations[name] = same  # thousands of commits would be slow and prove nothing more
+    rig.receivers["victim.example"] = answers(200, takes=1.0)
+    async with rig.running():
+        for name in names[:300]:
+            await rig.match(name, "news")
+        await trio.sleep(30)
+        assert rig.most_under_way == 4
+        assert 100 <= len(rig.arrivals) <= 124
+
+
+async def test_x11_many_names_of_one_machine_have_no_more_than_five_destinations(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    names = [f"n{number}" for number in range(30)]
+    await rig.prepare(*names)
+    for name in names:
+        rig.machines.met(f"{name}.example", ["93.184.216.34", "93.184.216.35"])
+        rig.receivers[f"{name}.example"] = answers(200, takes=1.0)
+    async with rig.running():
+        for name in names:
+            await rig.match(name, *[str(number) for number in range(8)])
+        await trio.sleep(30)
+    assert rig.most_under_way == MOST_TO_A_MACHINE
+    assert len({*rig.ids()}) == 30 * 8
+
+
+async def test_d8_no_more_than_two_hundred_requests_are_under_way(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    names = [f"h{number}" for number in range(80)]
+    await rig.prepare(*names)
+    for name in names:
+        rig.receivers[f"{name}.example"] = answers(200, takes=1.0)
+    async with rig.running():
+        for name in names:
+            await rig.match(name, *[str(number) for number in range(8)])
+        await trio.sleep(60)
+    assert rig.most_under_way == MOST_REQUESTS
+    assert len({*rig.ids()}) == 80 * 8
+
+
+async def test_d8_stalled_destinations_delay_the_others_less_than_a_tenth_of_a_second(
+    autojump_clock: MockClock,
+) -> None:
+    rig = Rig()
+    slow, quick = [f"slow{number}" for number in range(10)], [f"quick{number}" for number in range(40)]
+    await rig.prepare(*slow, *quick)
+    for name in slow:
+        rig.receivers[f"{name}.example"] = stall
+    delays: list[float] = []
+    async with rig.running():
+        for name in slow:
+            await rig.match(name, *[str(number) for number in range(100)])
+        for number in range(600):
+            name, sent, before = quick[number % 40], trio.current_time(), len(rig.arrivals)
+            await rig.match(name, f"{number}")
+            await trio.sleep(0.25)
+            delays += [each.at - sent for each in rig.arrivals[before:] if each.host == f"{name}.example"]
+    assert len(delays) == 600
+    assert sorted(delays)[594] < 0.1
+
+
+async def test_lanes_that_nobody_is_in_are_forgotten(autojump_clock: MockClock) -> None:
+    room, under_way = Room(Whereabouts().of), 0
+
+    async def one(number: int) -> None:
+        nonlocal under_way
+        async with room.place(f"https://a.example/{number % 3}"):
+            under_way += 1
+            assert under_way <= 12
+            await trio.sleep(1)
+            under_way -= 1
+
+    async with trio.open_nursery() as nursery:
+        for number in range(50):
+            nursery.start_soon(one, number)
+        with trio.move_on_after(2.5) as impatient:
+            await one(0)
+        nursery.start_soon(one, 1)
+        assert impatient.cancelled_caught or under_way
+    assert repr(room) == "<Room 0/200 taken, 0 lanes>"
