@@ -253,12 +253,11 @@ class ExplainSource:
 
 @dataclass(frozen=True, slots=True)
 class ListSources:
-    """Return a page of sources, worst health first: by (flag, score, id) after the given position."""
+    """Return a page of sources, worst health first: by flag, score and id after the given place, which a page gave."""
 
     limit: int
     reply: Reply[SourcePage]
-    after: tuple[int, float, str] | None = None
-    """(-rank, score, id) of the last one seen."""
+    after: tuple[int, float, str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +265,7 @@ class SourcePage:
     """A page of sources; `next_after` is None at the end."""
 
     views: Sequence[SourceView]
-    next_after: tuple[int, float, str] | None
+    next_after: tuple[int, float, str, int] | None
 
 
 RegistryMessage = (

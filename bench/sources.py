@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -105,8 +106,8 @@ async def _measure(kind: str) -> dict[str, float]:
     return {"kb": used / COUNT, "start_us": 1e6 * (started - 0.05) / COUNT, "stop_s": stopped}
 
 
-def _real_sources() -> Any:
-    """Return a maker of child specs of the product's own polled sources, due an hour from now."""
+def some_ports() -> Ports:
+    """Return ports behind which nothing answers."""
     chance = random.SystemRandom()
     none: Any = SimpleNamespace()
     world = World(
@@ -123,32 +124,41 @@ def _real_sources() -> Any:
     )
     settings = Settings()
     egress = build_egress(world, settings)
-    ports = Ports(world, settings, none, egress, Mailbox("recorder", 16), none, trio.CapacityLimiter(64))
-    tier = FeedTier()
+    return Ports(world, settings, none, egress, Mailbox("recorder", 16), none, trio.CapacityLimiter(64))
+
+
+def a_source(world: World, number: int) -> tuple[Source, HotState]:
+    """Return the product's own record and memory of a feed that is due in half an hour."""
+    now = world.now()
+    url = f"https://host{number % 5000}.example/section/{number}/feed.xml"
+    source = Source(
+        id=SourceId(id_of(seq_at(now), number)),
+        url=url,
+        watch_url=url,
+        type="feed",
+        detection=Detection("feed", "high", "root element <rss version='2.0'>, 25 items", url, "text/xml"),
+        created_at=now,
+        updated_at=now,
+    )
+    hot = HotState(
+        validators=Validators(f'"{number:x}-5f2a"', "Sat, 21 Nov 2026 10:00:00 GMT", f"{number:024x}"),
+        looks=900,
+        last_look_at=now,
+        last_success_at=now,
+        next_look_at=Millis(now + 1_800_000 + number),
+        last_status=304,
+        pace=b"\x84\xa7max_age\xcb\x00\x00\x00\x00\x00\x00\x00\x00",
+    )
+    return source, hot
+
+
+def _real_sources() -> Callable[[int], ChildSpec]:
+    """Return a maker of child specs of the product's own polled sources."""
+    ports, tier = some_ports(), FeedTier()
 
     def make(number: int) -> ChildSpec:
-        now = world.now()
-        url = f"https://host{number % 5000}.example/section/{number}/feed.xml"
-        source = Source(
-            id=SourceId(id_of(seq_at(now), number)),
-            url=url,
-            watch_url=url,
-            type="feed",
-            detection=Detection("feed", "high", "root element <rss version='2.0'>, 25 items", url, "text/xml"),
-            created_at=now,
-            updated_at=now,
-        )
-        hot = HotState(
-            validators=Validators(f'"{number:x}-5f2a"', "Sat, 21 Nov 2026 10:00:00 GMT", f"{number:024x}"),
-            looks=900,
-            last_look_at=now,
-            last_success_at=now,
-            next_look_at=Millis(now + 1_800_000 + number),
-            last_status=304,
-            pace=b"\x84\xa7max_age\xcb\x00\x00\x00\x00\x00\x00\x00\x00",
-        )
-        live = Live(source, hot)
-        return ChildSpec(source.id, PolledSource(ports, live, tier).run, mailbox=live.mailbox)
+        live = Live(*a_source(ports.world, number))
+        return ChildSpec(live.source.id, PolledSource(ports, live, tier).run, mailbox=live.mailbox)
 
     return make
 

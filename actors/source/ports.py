@@ -12,6 +12,7 @@ from actors.settings import Settings
 from actors.source.admission import Admission
 from actors.source.cadence import Limits
 from actors.source.price import Price
+from actors.source.ranking import Ranking
 from actors.source.shelf import Shelf
 from actors.world import World
 from storage.interface import Storage
@@ -51,17 +52,29 @@ class Live:
     """A source as it is now: written by its actor, read by the registry; both in one Trio run, so without a lock.
 
     `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
-    who asked why had it looked at last.
+    who asked why had it looked at last. `ranking` follows the health, once the source is in it.
     """
 
-    __slots__ = ("asked_at", "hot", "mailbox", "source", "unsaved")
+    __slots__ = ("_hot", "asked_at", "mailbox", "ranking", "source", "unsaved")
 
     def __init__(self, source: Source, hot: HotState) -> None:
         self.source = source
-        self.hot = hot
+        self._hot = hot
         self.unsaved = False
         self.asked_at = Millis(0)
+        self.ranking: Ranking | None = None
         self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
+
+    @property
+    def hot(self) -> HotState:
+        """The memory that its looks have made."""
+        return self._hot
+
+    @hot.setter
+    def hot(self, hot: HotState) -> None:
+        before, self._hot = self._hot.health, hot
+        if self.ranking is not None and hot.health is not before:
+            self.ranking.put(self.source.id, hot.health)
 
     def __repr__(self) -> str:
         return f"Live({self.source.type} {self.source.watch_url!r}, next {self.hot.next_look_at})"

@@ -128,12 +128,12 @@ class Registry:
         market, budget = self._ports.market, self._ports.settings.looks_per_second
         while True:
             await trio.sleep(REPRICE)
-            value = moved(market.price.value, self.table.planned(), budget, REPRICE)
+            value = moved(market.price.value, await self.table.planned(), budget, REPRICE)
             market.price = replace(market.price, value=value)
 
     async def _watch_for_ever(self) -> None:
         while True:
-            found = self.table.round()
+            found = await self.table.round()
             news = self.watchman.see(found, trio.current_time(), paused=self._ports.egress.line.down)
             if news is not News.NOTHING:
                 self._ports.world.log(f"watching.{news.value}", level="error", overdue=found.overdue, worst=found.worst)
@@ -161,7 +161,7 @@ class Registry:
 
     async def _sweep(self) -> None:
         """Save what looks without a harvest have changed, in id order, so that neighbouring rows share a page."""
-        unsaved = self.table.unsaved()
+        unsaved = await self.table.unsaved()
         for start in range(0, len(unsaved), SWEEP_SLICE):
             states = tuple(self.table.take_unsaved(live) for live in unsaved[start : start + SWEEP_SLICE])
             await self._ports.recorder.send(SaveStates(states))

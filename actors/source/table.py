@@ -1,15 +1,16 @@
 """The sources in memory, with their actors' live state: what lists and descriptions are answered from.
 
-Starting many at once is spread out: those whose look is overdue (after a restart, all of them) are given a due time
-within a window that keeps the number of looks a second what it is in the steady state, so that a restart is no
-stampede.
+Whatever walks over all of them does it a slice at a time, so that a library of 100,000 holds the loop for no longer
+than one of a thousand.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from random import Random
 
+import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound
@@ -21,16 +22,20 @@ from actors.source.html import HtmlTier
 from actors.source.ports import Live, Ports
 from actors.source.price import Price, first_guess
 from actors.source.push import PushSource
+from actors.source.ranking import Place, Ranking
+from actors.source.spread import wait_of
 from actors.source.tier import Tier
 from actors.source.watchman import Round
-from storage.records.health import RANK
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source, SourceState
 from supervision import ChildSpec, DynamicSupervisor, Run
 
-PAGE = 500
-CATCH_UP_RATE = 10.0
-"""Overdue looks a second after a start; never more than the sources' own pace, if that is slower."""
+PAGE = 200
+SLICE = 1000
+"""Sources that are walked over, or started, in one step of the loop."""
+START_SLICE = 50
+MANY = 5000
+"""From so many sources on the collector is kept off them: a pass over 100,000 holds the loop for 0.8 s."""
 LONGEST_WAIT = 3_600_000
 """Milliseconds. What is more was not planned: the program did not run."""
 LATE = 60_000
@@ -46,6 +51,7 @@ class Table:
         self._live: dict[SourceId, Live] = {}
         self._html = HtmlTier()
         self.tiers: dict[str, Tier] = {"feed": FeedTier(ports.settings.parse_deadline), "html": self._html}
+        self._ranking = Ranking()
 
     def __len__(self) -> int:
         return len(self._live)
@@ -59,13 +65,20 @@ class Table:
             for watched in page:
                 live = self._live.get(watched.source.id)
                 if live is None:
-                    live = self._live[watched.source.id] = Live(watched.source, watched.hot)
+                    self._keep(live := Live(watched.source, watched.hot))
                 if live.source.enabled and not self._supervisor.has(live.source.id):
                     idle.append(live)
-        self._price_anew()
-        self._spread(idle)
-        for live in idle:
-            self.start(live)
+            if len(idle) >= MANY:
+                gc.freeze()
+        await self._price_anew()
+        late, chance = await self._late(idle), self._ports.world.chance("registry/spread")
+        for part in _slices(idle, START_SLICE):
+            self._spread(part, late, chance)
+            for live in part:
+                self.start(live)
+            if len(idle) >= MANY:
+                gc.freeze()  # they live for as long as the process, or else are freed by their reference counts
+            await trio.lowlevel.checkpoint()
 
     def get(self, source: SourceId) -> Live:
         """Return a source. Raises NotFound."""
@@ -76,7 +89,7 @@ class Table:
 
     def put(self, live: Live) -> None:
         """Add a source and start its actor, if it is enabled."""
-        self._live[live.source.id] = live
+        self._keep(live)
         if live.source.enabled:
             self.start(live)
 
@@ -93,6 +106,7 @@ class Table:
         """Forget a source."""
         self._live.pop(source, None)
         self._html.neighbours.forget(source)
+        self._ranking.drop(source)
 
     def describe(self, source: SourceId) -> SourceView:
         """Return a source as it is now. Raises NotFound."""
@@ -109,47 +123,65 @@ class Table:
             earliest = max(earliest, hot.next_look_at or 0)
         return Millis(earliest)
 
-    def page(self, after: tuple[int, float, str] | None, limit: int) -> SourcePage:
-        """Return the next `limit` sources after a position, worst health first."""
-        rest = (live for live in self._live.values() if after is None or _order(live) > after)
-        found = heapq.nsmallest(limit + 1, rest, key=_order)
-        more = len(found) > limit
-        return SourcePage([self._view(live) for live in found[:limit]], _order(found[limit - 1]) if more else None)
+    def page(self, after: Place | None, limit: int) -> SourcePage:
+        """Return the next `limit` sources after a place, worst health first; see `Ranking`."""
+        ids, rest = self._ranking.page(after, limit)
+        return SourcePage([self._view(self._live[source]) for source in ids], rest)
 
-    def round(self) -> Round:
+    async def round(self) -> Round:
         """Return how the watching goes. Walks over all sources."""
         now = self._ports.world.now()
-        watched = [live for live in self._live.values() if live.source.enabled]
-        late = [live for live in watched if _overdue(live, now)]
-        polled = [live for live in late if live.source.type != "push"]
-        worst = min(polled, key=lambda live: (live.hot.next_look_at or 0, live.source.id), default=None)
-        return Round(
-            sources=len(watched),
-            overdue=len(late),
-            waiting=len(polled),
-            worst=None if worst is None else worst.source.id,
-            looks=sum(live.hot.looks for live in watched if live.source.type != "push"),
-        )
+        sources = overdue = waiting = looks = 0
+        worst: tuple[int, SourceId] | None = None
+        for part in _slices(self._live.values()):
+            for live in part:
+                if not live.source.enabled:
+                    continue
+                late, polled = _overdue(live, now), live.source.type != "push"
+                sources, overdue = sources + 1, overdue + late
+                looks += live.hot.looks * polled
+                if late and polled:
+                    waiting += 1
+                    found = (live.hot.next_look_at or 0, live.source.id)
+                    worst = found if worst is None else min(worst, found)
+            await trio.lowlevel.checkpoint()
+        there = worst is not None and worst[1] in self._live  # it may have been dropped meanwhile
+        return Round(sources, overdue, waiting, worst[1] if worst and there else None, looks)
 
-    def unsaved(self) -> Sequence[Live]:
-        """Return the sources whose state in storage is older than in memory."""
-        return [live for live in self._live.values() if live.unsaved]
+    async def unsaved(self) -> Sequence[Live]:
+        """Return the sources whose state in storage is older than in memory. Walks over all sources."""
+        found: list[Live] = []
+        for part in _slices(self._live.values()):
+            found += [live for live in part if live.unsaved]
+            await trio.lowlevel.checkpoint()
+        return found
 
     def take_unsaved(self, live: Live) -> SourceState:
         """Return the state to save, and count it as saved."""
         live.unsaved = False
         return SourceState(live.source.id, live.hot)
 
-    def planned(self) -> float:
-        """Return the looks a second that all polled sources together have planned."""
-        return sum(1000 / max(1000, _planned_wait(live)) for live in self._live.values() if _polled(live))
+    async def planned(self) -> float:
+        """Return the looks a second that all polled sources together have planned. Walks over all sources."""
+        total = 0.0
+        for part in _slices(self._live.values()):
+            total += sum(1000 / max(1000, _planned_wait(live)) for live in part if _polled(live))
+            await trio.lowlevel.checkpoint()
+        return total
 
-    def _price_anew(self) -> None:
+    async def _price_anew(self) -> None:
         """Begin with the price that would fit so many sources of middling pace; the first hours correct it."""
-        settings = self._ports.settings
-        polled = sum(_polled(live) for live in self._live.values())
+        settings, polled = self._ports.settings, 0
+        for part in _slices(self._live.values()):
+            polled += sum(_polled(live) for live in part)
+            await trio.lowlevel.checkpoint()
         value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
         self._ports.market.price = Price(value, settings.cadence_evenness)
+
+    def _keep(self, live: Live) -> None:
+        self._live[live.source.id] = live
+        live.ranking = self._ranking
+        self._ranking.put(live.source.id, live.hot.health)
 
     def _view(self, live: Live, place: int = 0) -> SourceView:
         return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place)
@@ -159,19 +191,25 @@ class Table:
             return PushSource(self._ports, live).run
         return PolledSource(self._ports, live, self.tiers[live.source.type]).run
 
-    def _spread(self, idle: Sequence[Live]) -> None:
+    async def _late(self, idle: Sequence[Live]) -> int:
+        now, late = self._ports.world.now(), 0
+        for part in _slices(idle):
+            late += sum((live.hot.next_look_at or 0) <= now for live in part)
+            await trio.lowlevel.checkpoint()
+        return late
+
+    def _spread(self, part: Sequence[Live], late: int, chance: Random) -> None:
         now = self._ports.world.now()
-        chance = self._ports.world.chance("registry/spread")
-        late = [live for live in idle if (live.hot.next_look_at or 0) <= now]
-        window = len(late) / CATCH_UP_RATE
-        for live in late:
-            wait = chance.random() * min(window, live.hot.interval)
-            live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
+        for live in part:
+            if (live.hot.next_look_at or 0) <= now:
+                wait = wait_of(late, live.hot.interval, chance.random(), page=live.source.type == "html")
+                live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
 
 
-def _order(live: Live) -> tuple[int, float, str]:
-    health = live.hot.health
-    return (-RANK[health.flag], health.score, live.source.id)
+def _slices(lives: Iterable[Live], size: int = SLICE) -> Iterator[list[Live]]:
+    """Cut into parts what is there now; what is added or dropped between two parts is not seen."""
+    everyone = list(lives)
+    return (everyone[start : start + size] for start in range(0, len(everyone), size))
 
 
 def _polled(live: Live) -> bool:

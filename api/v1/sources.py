@@ -263,7 +263,7 @@ async def _create_one_of_many(call: Call, new: wire.NewSource, where: str) -> wi
 async def list_sources(call: Call) -> Answer:
     """Return a page of sources, worst health first."""
     query: wire.ListQuery = call.query
-    after = decode_cursor(query.cursor, tuple[int, float, str]) if query.cursor else None
+    after = decode_cursor(query.cursor, tuple[int, float, str, int]) if query.cursor else None
     page = await ask_registry(call, lambda reply: ListSources(limit=query.limit, reply=reply, after=after))
     headers = {}
     if page.next_after is not None:

@@ -158,7 +158,7 @@ class FakeRegistry:
                 start = 0 if message.after is None else int(message.after[1])
                 page = views[start : start + message.limit]
                 end = start + len(page)
-                return m.SourcePage(page, (0, float(end), page[-1].source.id) if end < len(views) else None)
+                return m.SourcePage(page, (0, float(end), page[-1].source.id, 0) if end < len(views) else None)
             case m.DeleteSource():
                 del self.views[self._known(message.source)]
                 return None

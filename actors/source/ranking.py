@@ -1,0 +1,118 @@
+"""The sources in the order of the list, worst health first, kept sorted while scores change. Pure.
+
+A place in the list is a position and the *version* of the order in which it is one: each change of a score makes
+a new version and is remembered for a while. A page that goes on from an older version shows the order as it was then,
+so whoever pages through sees every source once, however many fall or climb meanwhile. When that version is no longer
+remembered (thousands of changes ago, or before a restart) the page goes on in the present order.
+
+The order lies in sorted chunks: a change or a page costs some microseconds with 100,000 sources as with ten.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections import deque
+from collections.abc import Iterator
+from heapq import merge
+from itertools import islice
+from typing import Final
+
+from storage.records.health import RANK, Health
+from storage.records.identity import SourceId
+
+Order = tuple[int, float, SourceId]
+"""What is sorted by: minus the flag's rank, the score, the id."""
+
+Place = tuple[int, float, str, int]
+"""The order of the last one seen, and the version in which it had that order."""
+
+CHUNK: Final = 1000
+REMEMBERED: Final = 4096
+
+
+def order_of(source: SourceId, health: Health) -> Order:
+    """Return what a source is sorted by."""
+    return (-RANK[health.flag], health.score, source)
+
+
+class Ranking:
+    """Ids in order. Changes are written by whoever changes a score, pages are read by the registry."""
+
+    def __init__(self) -> None:
+        self._chunks: list[list[Order]] = []
+        self._orders: dict[SourceId, Order] = {}
+        self._moves: deque[Order] = deque(maxlen=REMEMBERED)  # what each was before; the newest made `version`
+        self.version = 0
+
+    def __len__(self) -> int:
+        return len(self._orders)
+
+    def __repr__(self) -> str:
+        return f"<Ranking of {len(self)} in {len(self._chunks)} chunks, version {self.version}>"
+
+    def put(self, source: SourceId, health: Health) -> None:
+        """Give a source its place, a new one if it had another."""
+        order, before = order_of(source, health), self._orders.get(source)
+        if order == before:
+            return
+        if before is not None:
+            self._take_out(before)
+            self._moves.append(before)
+            self.version += 1
+        self._orders[source] = order
+        self._put_in(order)
+
+    def drop(self, source: SourceId) -> None:
+        """Forget a source."""
+        order = self._orders.pop(source, None)
+        if order is not None:
+            self._take_out(order)
+
+    def page(self, after: Place | None, limit: int) -> tuple[list[SourceId], Place | None]:
+        """Return the next `limit` ids after a place, and the place to go on from; None at the end."""
+        version = self.version if after is None or not self._remembers(after[3]) else after[3]
+        moved = self._moved_since(version)
+        position = None if after is None else (after[0], after[1], SourceId(after[2]))
+        theirs = sorted(order for order in moved.values() if position is None or order > position)
+        ours = (order for order in self._after(position) if order[2] not in moved)
+        found = list(islice(merge(theirs, ours), limit + 1))
+        ids = [order[2] for order in found[:limit]]
+        return ids, (*found[limit - 1], version) if len(found) > limit else None
+
+    def _remembers(self, version: int) -> bool:
+        return self.version - len(self._moves) <= version <= self.version
+
+    def _moved_since(self, version: int) -> dict[SourceId, Order]:
+        """Return the sources that have moved since a version, with their order in it."""
+        moved: dict[SourceId, Order] = {}
+        for order in islice(self._moves, len(self._moves) - (self.version - version), None):
+            if order[2] in self._orders:
+                moved.setdefault(order[2], order)
+        return moved
+
+    def _after(self, position: Order | None) -> Iterator[Order]:
+        number = 0 if position is None else self._chunk_of(position)
+        for chunk in self._chunks[number:]:
+            start = 0 if position is None else bisect_right(chunk, position)
+            yield from islice(chunk, start, None)
+
+    def _chunk_of(self, order: Order) -> int:
+        return bisect_left(self._chunks, order, key=lambda chunk: chunk[-1])
+
+    def _put_in(self, order: Order) -> None:
+        if not self._chunks:
+            self._chunks.append([order])
+            return
+        number = min(self._chunk_of(order), len(self._chunks) - 1)
+        chunk = self._chunks[number]
+        insort(chunk, order)
+        if len(chunk) > CHUNK:
+            half = len(chunk) // 2
+            self._chunks[number : number + 1] = [chunk[:half], chunk[half:]]
+
+    def _take_out(self, order: Order) -> None:
+        number = self._chunk_of(order)
+        chunk = self._chunks[number]
+        del chunk[bisect_left(chunk, order)]
+        if not chunk:
+            del self._chunks[number]
