@@ -61,7 +61,7 @@ def lines(answer: Mapping[str, Any], *, asked: bool, looked: bool = False, zone:
     yield f"{answer['type']}  {plain(answer['url'])}"
     for reason in answer["reasons"]:
         yield f"  {plain(local(reason['says'], zone))}"
-        if reason["text"] and reason["kind"] not in ("told", "look"):
+        if reason["text"] and f"“{reason['text'][:80]}”" not in reason["says"]:
             yield f"    “{plain(reason['text'][:120])}”"
     yield f"  {plain(local(answer['state'], zone))}"
     if (
