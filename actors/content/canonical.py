@@ -50,6 +50,11 @@ _COUNTED = (
     r"|commentaires?|vues?|partages?|abonnés|kommentarer?|visningar|läsare|gilla(?:r|-markeringar)|delningar)"
 )
 _NUMBER = r"\d[\d.,\u00a0]*\d?\s?[km]?"
+_TIMES = "(?:times|mal|fois|gånger)"
+_DONE = (
+    r"(?:viewed|read|shared|liked|played|seen|downloaded|installed|aufgerufen|gelesen|geteilt|angesehen|gespielt"
+    r"|heruntergeladen|installiert|vue?|lue?|partagée?|téléchargée?|visad|läst|delad|spelad|nedladdad)"
+)
 _STAMPED = (
     r"(?:updated|generated|rendered|retrieved|refreshed|scraped|cached|fetched|as of|aktualisiert|generiert|erstellt"
     r"|abgerufen|stand|uppdaterad|skapad|généré\w*|actualisé\w*|mis à jour)"
@@ -121,6 +126,7 @@ _LABELS = (
     _mask("clock", "uhr", r"\b\d{1,2}\.\d\d\suhr\b"),
     _mask("count", _COUNT_SIGNS, rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
     _mask("count", _COUNT_SIGNS, rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
+    _mask("count", "times mal fois gånger", rf"\b{_DONE}\s{_NUMBER}\s{_TIMES}\b|\b{_NUMBER}\s{_TIMES}\s{_DONE}\b"),
     _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{_UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
     _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
 )

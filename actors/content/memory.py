@@ -36,7 +36,7 @@ class PageMemory(Struct, frozen=True, array_like=True):
     memory from before such a page was told, for when the old page comes back. `states` are digests of whole looks.
     """
 
-    version: int = 2
+    version: int = 3
     """Changes with the canonical form of blocks too, because keys are compared across looks."""
     texts: bytes = b""
     keys: bytes = b""

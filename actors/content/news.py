@@ -17,7 +17,7 @@ from actors.content.fingerprint import digest16
 from actors.content.memory import Settled
 from actors.content.noise import is_noise
 from actors.content.traits import CELL
-from actors.content.weights import Zone, ticker_shape, weigh, zone_of
+from actors.content.weights import FIGURE, LONG, NUMBER, Zone, is_fact, ticker_shape, weigh, zone_of
 
 _GONE = 0.6
 """What a block that went weighs beside one that came."""
@@ -73,17 +73,20 @@ def weighed(before: Settled, now: Settled, came: Side, went: Side, known: Known)
     hidden = _NO_ADDRESS in lost or _NO_ADDRESS in found
     came_bags, went_bags = _bags(now, came, hidden), _bags(before, went, hidden)
     shuffled = set(came_bags) & set(went_bags)
-    arrivals = _Scales(now, came, came_bags, _Across(lost, shuffled), known)
-    departures = _Scales(before, went, went_bags, _Across(found, shuffled), known)
+    figured = _labels(came) & _labels(went)
+    arrivals = _Scales(now, came, came_bags, _Across(lost, shuffled, figured), known)
+    departures = _Scales(before, went, went_bags, _Across(found, shuffled, figured), known)
     told, left = frozenset(before.keys), frozenset(now.keys) | known.aside
     return [*arrivals.came(told), *departures.went(left)]
 
 
 class _Across(Struct, frozen=True):
-    """What the other side of a difference has: its words in their order, and the bags of words that both have."""
+    """What the other side of a difference has: its words in their order, and what both sides have: bags of words, and
+    labels that differ in figures only."""
 
     words: str
     bags: set[str]
+    labels: set[str]
 
 
 class _Scales:
@@ -106,7 +109,7 @@ class _Scales:
                 rule = "seen in an earlier look"
             else:
                 rule = self._idle(i, text, bag)
-            score, why = (0.0, rule) if rule else weigh(state.texts[i], text, trait, i, self._zone)
+            score, why = (0.0, rule) if rule else self._weight(i, text)
             yield Weighed(state.texts[i], key, True, score, why)
 
     def went(self, left: frozenset[str]) -> Iterator[Weighed]:
@@ -116,12 +119,20 @@ class _Scales:
             key, trait = state.keys[i], state.traits[i]
             stays = key in left
             rule = "another copy is still there" if stays and not trait & CELL else self._idle(i, text, bag)
-            score, why = (0.0, rule) if rule else weigh(state.texts[i], text, trait, i, self._zone)
+            score, why = (0.0, rule) if rule else self._weight(i, text)
             if key in self._known.recent and not stays and not rule:
                 score, why = _FLICKER * score, "it has come and gone before"
             else:
                 score *= _GONE
             yield Weighed(state.texts[i], key, False, score, why)
+
+    def _weight(self, i: int, canonical_text: str) -> tuple[float, str]:
+        state = self._state
+        score, why = weigh(state.texts[i], canonical_text, state.traits[i], i, self._zone)
+        labels = self._across.labels
+        if score >= FIGURE or not labels or NUMBER.sub("0", canonical_text) not in labels:
+            return score, why
+        return (FIGURE, "") if is_fact(canonical_text, state.traits[i], i, self._zone) else (score, why)
 
     def _idle(self, i: int, canonical_text: str, bag: str) -> str:
         """Return why a block is no news whichever way it went, "" when it may be."""
@@ -143,6 +154,12 @@ def shapes(state: Settled, side: Side) -> list[str]:
     rows = zip(side.positions, side.canonicals, strict=True)
     found = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
     return [digest16(shape) for shape in found if shape]
+
+
+def _labels(side: Side) -> set[str]:
+    """Return the short texts that have a figure, with 0 for each."""
+    found = (NUMBER.subn("0", text) for text in side.canonicals if text.count(" ") < LONG)
+    return {text for text, figures in found if figures}
 
 
 def _bags(state: Settled, side: Side, hidden: bool) -> list[str]:

@@ -16,6 +16,8 @@ from actors.content.traits import CELL, HEADING, ITEM, LINK, TOP
 
 LONG, MIDDLE = 12, 5
 """Words from which a block counts as a paragraph, and as more than a label."""
+FIGURE = 0.35
+"""What a figure in a table or a label weighs: the new one and the old one together make a change."""
 
 _TEXT_PAGE_WORDS = 60
 _TEXT_PAGE_PARAGRAPHS = 4
@@ -23,8 +25,14 @@ _AFTER_LAST = 4
 _HEAD_BEFORE = 6
 """Blocks between a text's heading and its first paragraph: date, author, lead, the caption of a picture."""
 _OUTSIDE = 0.05
-_MONEY = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|%|kr\b|usd\b|eur\b|chf\b|sek\b)", re.I)
-CURRENCY = re.compile(r"[$€£¥]|\b(?:kr|usd|eur|chf|sek|gbp)\b", re.I)
+_CODES = r"(?:kr|usd|eur|euros?|chf|sek|nok|dkk|gbp|pln|czk|cad|aud|inr|jpy|zł|kč)"
+_SYMBOLS = "[$€£¥₹₽₺₩₪]"
+_MONEY = re.compile(
+    rf"{_SYMBOLS}\s?\d|\d(?:[.,:][-–—]{{1,2}})?\s?(?:{_SYMBOLS}|%|{_CODES}\b)|\b{_CODES}\.?\s?\d|\d[.,:][-–—](?!\w)",
+    re.I,
+)
+"""A price or a share; "49,-€", "CHF 20" and "99:-" are prices, too."""
+CURRENCY = re.compile(rf"{_SYMBOLS}|\b{_CODES}\b", re.I)
 VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
@@ -40,6 +48,7 @@ _EDITED = (
     r"(?:updated?|modified|reviewed|checked|generated|accessed|today|stand|aktualisiert|geändert|jour|modifiée?"
     r"|uppdaterad|ändrad)"
 )
+_EDIT = re.compile(rf"\b{_EDITED}")
 _DATED = re.compile(rf"(?!.*\b(?:{_EDITED}|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)(?:[^\W\d_]{{2,}} ){{1,3}}{_DATE}")
 """A label with the date it is about, not the date of the page's last edit."""
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -82,10 +91,11 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
     figure = money or (VERSION.search(canonical) is not None and not (zone.text and position > zone.last - _AFTER_LAST))
     bare = _MASK.sub("", canonical)
     if not LETTERS.search(bare):
-        return (
-            (0.35, "a figure by itself") if figure or trait & CELL else (0.0, "only figures or what changes by itself")
-        )
+        datum = figure or trait & CELL
+        return (FIGURE, "a figure by itself") if datum else (0.0, "only figures or what changes by itself")
     if _DATE_ONLY.fullmatch(bare):
+        if trait & CELL:
+            return FIGURE, "a date by itself"
         return 0.12 if zone.text and zone.holds(position) else 0.0, "only a date"
     words = canonical.count(" ") + 1
     plain = 1.0 if words >= LONG else 0.6 if words >= MIDDLE else 0.2 if words >= 2 else 0.1
@@ -96,16 +106,14 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
     if figure:
         plain = max(plain, 0.6)
     if zone.text and not trait & LINK and _DATED.fullmatch(bare):
-        plain = max(plain, 0.35)
-    return (
-        (plain, "" if plain > 0.2 else "a label of a few words")
-        if not zone.text
-        else _placed(plain, words, trait, position, zone)
-    )
+        plain = max(plain, FIGURE)
+    return _placed(plain, words, trait, position, zone)
 
 
 def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> tuple[float, str]:
-    """Return the weight on a text page, where place and links count."""
+    """Return a weight with what place and links take from it on a text page."""
+    if not zone.text:
+        return plain, "" if plain > 0.2 else "a label of a few words"
     if not zone.holds(position):
         side = "above the text" if position < zone.first else "below the last paragraph"
         return _OUTSIDE * plain, side
@@ -113,6 +121,14 @@ def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> 
         share = 0.9 if trait & ITEM and words >= MIDDLE else 0.3 if words < LONG else 0.6
         return plain * share, "" if share > 0.3 else "a short link in a text"
     return plain, "" if plain > 0.2 else "a label of a few words"
+
+
+def is_fact(canonical: str, trait: int, position: int, zone: Zone) -> bool:
+    """Return whether a label stands where its figure is a fact: in a text, no link, no date of an edit."""
+    if not zone.text or not zone.holds(position) or trait & LINK:
+        return False
+    bare = _MASK.sub("", canonical)
+    return LETTERS.search(bare) is not None and not _DATE_ONLY.fullmatch(bare) and not _EDIT.search(bare)
 
 
 def ticker_shape(text: str, canonical: str, trait: int) -> str:
