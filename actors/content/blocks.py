@@ -11,6 +11,7 @@ from lxml import etree
 from msgspec import Struct
 
 from actors.content import markup
+from actors.content.files import file_of, with_files
 from actors.content.traits import LINK, believed, plain_traits, traits_of
 
 MOST_BLOCKS = 10_000
@@ -32,13 +33,14 @@ class Blocks(Struct, frozen=True):
 class _Gathered:
     """The blocks of a page as far as they are read, and the text of the one that is not yet at its end."""
 
-    __slots__ = ("characters", "held", "in_links", "linked", "texts", "traits")
+    __slots__ = ("characters", "files", "held", "in_links", "linked", "texts", "traits")
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.traits: list[int] = []
         self.linked: list[int] = []
         self.held: list[str] = []
+        self.files: list[str] = []
         self.in_links = 0
         self.characters = 0
 
@@ -48,10 +50,14 @@ class _Gathered:
         self.held.clear()
         in_links, self.in_links = self.in_links, 0
         if text:
+            # A link to a file is content, not a way to another page.
+            self.traits.append(trait | LINK if in_links > _LINKED * len(text) and not self.files else trait)
+            if self.files:
+                text = with_files(text, self.files)
             self.texts.append(text)
             self.linked.append(in_links)
-            self.traits.append(trait | LINK if in_links > _LINKED * len(text) else trait)
             self.characters += len(text)
+        self.files.clear()
 
     def full(self) -> bool:
         """Return whether a cap is reached."""
@@ -102,6 +108,8 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
                 continue
             if tag == "a":
                 links += 1
+                if "href" in named and (name := file_of(named["href"])):
+                    gathered.files.append(name)
             text = (_address(named["data-cfemail"]) if "data-cfemail" in named else None) or element.text
         if text:
             held.append(text)

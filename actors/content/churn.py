@@ -5,8 +5,9 @@ weighed (`weights`); what was seen in an earlier look, what merely moved between
 From `EMIT` the change is told. The comparison is with the state that was last *told*, so A-B-A is silent and A-C is
 told whatever lay between.
 
-A page of which nearly everything is replaced by little is *held*: most such pages are queues, errors and walls that go
-away. If the next look finds the old page, nothing was; if it finds the same little page, that is told.
+A page of which nearly everything is replaced, by little or in another language, is *held*: most such pages are queues,
+errors, walls and guesses at the reader's country that go away. If the next look finds the old page, nothing was; if it
+finds the same other page, that is told.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from msgspec.structs import replace
 
 from actors.content import withheld
 from actors.content.diff import compare
+from actors.content.language import language_of
 from actors.content.memory import (
     PageMemory,
     Settled,
@@ -44,6 +46,7 @@ MINOR = 0.2
 """The score from which a difference that is not told is worth a line in the look's trail."""
 _SWAPPED = 0.4
 _SHRUNK = 0.35
+_FLIPPED = 0.2
 
 
 class Verdict(Struct, frozen=True):
@@ -122,7 +125,7 @@ def content_of(reading: PageReading) -> Settled:
 
 def _held(memory: PageMemory, look: _Look) -> Verdict:
     blocks = withheld.of_blocks(_weighed(look), told=False, instead="held until the next look: the page was replaced")
-    reason = "Nearly everything is replaced by little: look again soon."
+    reason = "Nearly everything is replaced, by little or in another language: look again soon."
     return Verdict(
         "held", replace(memory, held=packed(look.now.keys)), None, None, 0.0, reason, _withheld(look, blocks)
     )
@@ -173,7 +176,12 @@ def _grown(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
 
 
 def _is_swap(before: Settled, now: Settled) -> bool:
-    return not _alike(before.keys, now.keys, _SWAPPED) and _words(now.texts) < _SHRUNK * _words(before.texts)
+    """Return whether little stands in the page's place, or the page in another language, as servers choose by guess."""
+    if _alike(before.keys, now.keys, _SWAPPED):
+        return False
+    if _words(now.texts) < _SHRUNK * _words(before.texts):
+        return True
+    return not _alike(before.keys, now.keys, _FLIPPED) and language_of(before.texts) != language_of(now.texts)
 
 
 def _alike(one: Sequence[str], other: Sequence[str], least: float = 0.5) -> bool:

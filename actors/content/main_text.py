@@ -11,20 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
-import justext
-
 from actors.content.blocks import Blocks
+from actors.content.language import language_of, stop_words
 from actors.content.traits import ASIDE, HEADING
 
 Class: TypeAlias = Literal["bad", "short", "neargood", "good"]
 
-_LANGUAGES = (
-    "English", "German", "French", "Swedish", "Spanish", "Italian", "Portuguese", "Dutch", "Danish", "Norwegian_Bokmal",
-    "Finnish", "Polish", "Czech", "Hungarian", "Romanian", "Russian", "Ukrainian", "Greek", "Turkish", "Indonesian",
-)  # fmt: skip
-# Read once when the worker starts, before any hostile byte.
-_STOPLISTS = tuple(frozenset(map(str.lower, justext.get_stoplist(language))) for language in _LANGUAGES)
-_SAMPLE, _SAMPLE_WORDS = 10, 100
 _MOST_PARAGRAPHS = 3_000
 _SHARE = 0.3
 
@@ -49,18 +41,10 @@ def main_text(blocks: Blocks) -> str:
 def _running_text(texts: Sequence[str], headings: Sequence[bool], linked: Sequence[int]) -> list[str]:
     if not texts or len(texts) > _MOST_PARAGRAPHS:
         return []
-    stoplist = _stoplist(texts)
+    stoplist = stop_words(language_of(texts))
     alone = [class_alone(text, links, stoplist) for text, links in zip(texts, linked, strict=True)]
     classes = _heads_of_good(in_context(alone), alone, texts, headings)
     return [text for text, found in zip(texts, classes, strict=True) if found == "good"]
-
-
-def _stoplist(texts: Sequence[str]) -> frozenset[str]:
-    """Return the stop words of the language that the page seems to be in; what it declares is too often wrong."""
-    sample: set[str] = set()
-    for text in sorted(texts, key=len, reverse=True)[:_SAMPLE]:
-        sample.update(text.lower().split()[:_SAMPLE_WORDS])
-    return max(_STOPLISTS, key=lambda stoplist: len(sample & stoplist))
 
 
 def class_alone(text: str, linked: int, stoplist: frozenset[str]) -> Class:

@@ -233,3 +233,42 @@ def test_headlines_below_a_box_of_links_are_content_again() -> None:
     fronts = [f"<body><h1>Front</h1><p>Most read</p>{links}<h3><a>{last}</a></h3>" for last in ("It rains again", NEWS)]
     one, other = (reading(front.encode()) for front in fronts)
     assert judge(judge(None, one).memory, other).kind == "changed"
+
+
+FLIPPED = (
+    "Der Sanderling läuft an der Flutlinie entlang und pickt auf, was jede Welle freilegt, den ganzen Winter lang.",
+    "Er brütet in der hohen Arktis und fliegt einige zehntausend Kilometer zu seinen Stränden im Süden der Welt.",
+    "Ein Schwarm bewegt sich wie ein einziger Vogel und wendet mit dem Schaum, damit kein Fuß lange nass wird.",
+    "Beringte Vögel sind auf demselben Stück Sand elf Winter hintereinander gesehen worden, und das ist viel.",
+)
+
+
+def test_a_page_that_is_in_another_language_for_one_look_was_nothing() -> None:
+    memory = remembered()
+    held = judge(memory, reading(html(*FLIPPED, title="Der Strand")))
+    assert held.kind == "held"
+    assert look(held.memory).kind == "unchanged"
+    assert judge(held.memory, reading(html(*FLIPPED, title="Der Strand"))).kind == "changed"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<table><tr><td>Deadline</td><td>30 June 2026</td></tr></table>", ("30 June", "31 July")),
+        ("<p>Places left: 12</p>", ("12", "11")),
+        ("<p>Ab 49,-€</p>", ("49", "59")),
+        ("<p>CHF 20</p>", ("20", "25")),
+        ("<p>99:-</p>", ("99", "89")),
+    ],
+)
+def test_a_date_or_a_figure_that_stands_as_a_fact_in_the_text_is_told(old: str, new: tuple[str, str]) -> None:
+    before, after = ((*PROSE[:3], shown, *PROSE[3:]) for shown in (old, old.replace(*new)))
+    assert look(remembered(*before), *after).kind == "changed"
+
+
+@pytest.mark.parametrize("old", ["Shared 112 times", "112 mal gelesen", "Stand: 3 March 2026", "112 kommentarer"])
+def test_a_counter_and_the_date_of_an_edit_are_no_facts(old: str) -> None:
+    before, after = (
+        (*PROSE[:3], shown, *PROSE[3:]) for shown in (old, old.replace("112", "117").replace("3 M", "4 M"))
+    )
+    assert look(remembered(*before), *after).kind in ("unchanged", "churn")

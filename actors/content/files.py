@@ -1,0 +1,43 @@
+"""Links to files: the one kind of link whose target is part of what a page says.
+
+Read on the labelled pages: where only the address of a link had changed under the same text, ten times of eleven it was
+navigation, a moved site or a relative address made absolute, and never news. A document or a download under the same
+text is another matter: "Monthly report" that leads to another file is another report. So a block says which file it
+links to, by name only: hosts, folders, queries and the hashes of build tools come and go.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+_KINDS = frozenset([
+    "pdf", "doc", "docx", "odt", "rtf", "xls", "xlsx", "ods", "csv", "tsv", "ppt", "pptx", "odp", "epub", "ics", "zip",
+    "tgz", "gz", "xz", "bz2", "zst", "7z", "rar", "tar", "dmg", "exe", "msi", "pkg", "deb", "rpm", "apk", "ipa", "jar",
+    "whl", "iso", "img", "bin",
+])  # fmt: skip
+_HASH = re.compile(r"[._-]?(?<![0-9a-z])(?=[0-9a-f]*\d)(?:[0-9a-f]{10,}|\d{9,})(?![0-9a-z])", re.I)
+_LONGEST = 120
+
+
+def file_of(address: str) -> str:
+    """Return the name of the file that a link leads to, "" for a page.
+
+    >>> file_of("https://x.example/2026/Report%20May.pdf?utm_source=a#page=2")
+    'Report May.pdf'
+    >>> file_of("/download")
+    ''
+    """
+    if "?" in address or "#" in address:
+        address = address.partition("#")[0].partition("?")[0]
+    if address.rpartition(".")[2].lower() not in _KINDS:
+        return ""
+    name = _HASH.sub("", unquote(address.rpartition("/")[2]))
+    return " ".join(name.split())[-_LONGEST:] if name.isprintable() else ""
+
+
+def with_files(text: str, names: list[str]) -> str:
+    """Return a block's text with the names of the files that it links to and does not name itself."""
+    shown = text.casefold()
+    unnamed = [name for name in dict.fromkeys(names) if name.casefold() not in shown]
+    return f"{text} ({', '.join(unnamed)})" if unnamed else text
