@@ -7,7 +7,7 @@ wants an answer carries a one-shot `Reply`, made by `Mailbox.ask`. Nothing here 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from actors.previews import Preview, Previewed
@@ -92,6 +92,23 @@ DestinationMessage = OutboxGrew | TestDelivery
 
 
 @dataclass(frozen=True, slots=True)
+class PushView:
+    """What a push source's connections have brought since the service started. `connected_since` None: there is none.
+
+    Each frame counts once more: as admitted, a duplicate, filtered (nobody wants it) or unreadable.
+    """
+
+    connected_since: Millis | None = None
+    subprotocol: str | None = None
+    connections: int = 0
+    frames: int = 0
+    admitted: int = 0
+    duplicates: int = 0
+    filtered: int = 0
+    unreadable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SourceView:
     """A source as it is at this moment: what was asked for, and the live memory of its actor."""
 
@@ -100,6 +117,7 @@ class SourceView:
     overdue: bool = False
     queue_position: int = 0
     """How many looks wait for its host before its own; 0 when none does, or when it does not wait."""
+    push: PushView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +142,8 @@ class AddSource:
     backfill: int = 0
     filter: str | None = None
     bar: float | None = None
+    subprotocols: tuple[str, ...] = ()
+    hello: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +184,8 @@ class SourceEdit:
     filter: str | None = None
     bar: float | None = None
     noise: tuple[str, ...] | None = None
+    subprotocols: tuple[str, ...] | None = None
+    hello: str | None = field(default=None, repr=False)
     clear: tuple[str, ...] = ()
 
 

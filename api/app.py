@@ -25,7 +25,7 @@ from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
-from api.v1 import alerts, destinations, events, looks, previews, replay, sources, stream, why
+from api.v1 import alerts, destinations, events, looks, previews, replay, sources, status, stream, why
 from api.validation import read_body, read_query
 from storage.errors import StorageError
 from storage.records.identity import Millis
@@ -34,6 +34,7 @@ from storage.records.key import ApiKey
 ROUTES: tuple[Route, ...] = (
     *sources.ROUTES,
     *previews.ROUTES,
+    *status.ROUTES,
     *looks.ROUTES,
     *why.ROUTES,
     *alerts.ROUTES,

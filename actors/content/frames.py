@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.content.errors import ContentError
-from actors.content.fingerprint import digest16
+from actors.content.fingerprint import content_hash, simhash
 from actors.content.links import absolute
 from actors.content.moments import moment_of
-from actors.content.text import normalise, plain
+from actors.content.text import cap, normalise, plain
 from storage.records.identity import Millis
 
 MOST = 1 << 20
 """Characters of a frame: 1 MiB."""
+SMALL = 4096
+"""Characters of a frame that may be read in the loop: whatever it says, that takes no more than a few milliseconds."""
+MARK = 6
+"""Bytes of a mark: among 10,000 of them a new frame passes for an old one once in 28 thousand million."""
 
 _TITLES = ("title", "headline", "name", "subject")
 _URLS = ("url", "link", "href", "permalink")
@@ -32,15 +38,23 @@ _MOST_TAGS = 20
 
 
 class Frame(Struct, frozen=True):
-    """What a frame says; absent texts are "". `key` is its own id, else a hash of the whole frame."""
+    """What a frame says; absent texts are "". `id` is the frame's own, if it has one.
 
-    key: str
+    Frames with the same `mark` are the same news: by their id, title, URL and content, and without an id by all they
+    say. The last three fields are filled in by `told`.
+    """
+
+    id: str
+    mark: bytes
     title: str
     author: str
     url: str
     content: str
     published_at: Millis | None
     tags: tuple[str, ...]
+    content_hash: str = ""
+    simhash: int = 0
+    truncated: bool = False
 
 
 def read_frame(text: str, url: str) -> Frame:
@@ -50,17 +64,32 @@ def read_frame(text: str, url: str) -> Frame:
     fields = _fields(text)
     if fields is None:
         content = plain(text) if "<" in text else normalise(text)
-        return Frame(digest16(text), "", "", "", content, None, ())
+        return Frame("", _mark(text), "", "", "", content, None, ())
     own = normalise(_string(fields, _KEYS))
+    title = plain(_string(fields, _TITLES))[:_MOST_LABEL]
+    link = absolute(_string(fields, _URLS), url)
+    content = plain(_string(fields, _CONTENTS)) or normalise(text)
     return Frame(
-        key=own if own and len(own) <= _MOST_KEY else digest16(own or text),
-        title=plain(_string(fields, _TITLES))[:_MOST_LABEL],
+        id=own if len(own) <= _MOST_KEY else "",
+        mark=_mark("\0".join((own, title, link, content)) if own else text),
+        title=title,
         author=plain(_string(fields, _AUTHORS))[:_MOST_LABEL],
-        url=absolute(_string(fields, _URLS), url),
-        content=plain(_string(fields, _CONTENTS)) or normalise(text),
+        url=link,
+        content=content,
         published_at=next((at for name in _TIMES if (at := moment_of(fields.get(name))) is not None), None),
         tags=tuple(_tags(fields)),
     )
+
+
+def told(frame: Frame) -> Frame:
+    """Return the frame as an event tells it: its content cut to what an event holds, hashed before."""
+    content, truncated = cap(frame.content)
+    exact, like = content_hash(frame.content), simhash(frame.content)
+    return replace(frame, content=content, truncated=truncated, content_hash=exact, simhash=like)
+
+
+def _mark(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=MARK).digest()
 
 
 def _fields(text: str) -> Mapping[str, Any] | None:

@@ -14,7 +14,7 @@ from actors.content.errors import ContentError
 from actors.content.feeds import read_feed
 from actors.content.finding import find_text
 from actors.content.fingerprint import content_hash, simhash
-from actors.content.frames import read_frame
+from actors.content.frames import read_frame, told
 from actors.content.main_text import main_text
 from actors.content.memory import decode_memory, encode, known_keys
 from actors.content.noise import noise_keys
@@ -73,7 +73,7 @@ def _fault(index: int | None, text: str) -> Fault | None:
 
 def _frame(request: bytes) -> bytes:
     asked = msgspec.msgpack.decode(request, type=FrameRequest)
-    return _encode(read_frame(asked.text, asked.url))
+    return _encode(told(read_frame(asked.text, asked.url)))
 
 
 def _block_keys(request: bytes) -> bytes:

@@ -1,52 +1,147 @@
 """Which frames of a pushing source become events: those that match an alert, or the source's own filter.
 
 A push source is filtered, not archived. The alerts' queries are read again at most every few seconds, and only
-while frames arrive, so that an idle service reads nothing.
+while frames arrive, so that an idle service reads nothing. Each query is parsed once, and those that are but words
+joined by OR, as most are, are asked together: one look at the text's keys, however many there are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Final
+
 import trio
 
 from actors.query import Analysed, Query, QueryError, matches, parse
+from actors.query.nodes import All, Any, Word
+from storage.errors import StorageError
 from storage.interface import Alerts
 from storage.records.source import Source
 
 REFRESH = 5.0
+_SLICE: Final = 200
+_PIECE: Final = 2048
+"""Characters of a long text that are analysed in one step of the loop."""
+
+
+class Wanted:
+    """What one source's frames must match: at least one of some queries."""
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        self._others: list[Query] = []
+        self._words: dict[str, set[str]] = {}
+        self.everything = False
+        self.languages: tuple[str, ...] = ()
+        for query in queries:
+            self._add(query)
+        self.languages = tuple(dict.fromkeys([*self._words, *(query.language for query in self._others)]))
+
+    def __repr__(self) -> str:
+        return f"<Wanted {'everything' if self.everything else f'in {len(self.languages)} languages'}>"
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no frame can match."""
+        return not (self.everything or self.languages)
+
+    @property
+    def cost(self) -> int:
+        """How many looks a frame takes."""
+        return len(self._words) + len(self._others)
+
+    def admits(self, title: str, content: str) -> bool:
+        """Return whether a frame matches; of its content, what an event of it would hold."""
+        if self.everything:
+            return True
+        text = Analysed(title, content)
+        if any(not keys.isdisjoint(text.keys(language)) for language, keys in self._words.items()):
+            return True
+        return any(matches(query, text) for query in self._others)
+
+    async def prepare(self, content: str) -> None:
+        """Have the words of a long content analysed, and remembered, before `admits` needs them all at once.
+
+        A hostile text of 64 KiB has ten thousand words that nobody has seen before.
+        """
+        if self.everything:
+            return
+        for start in range(0, len(content), _PIECE):
+            piece = Analysed("", content[start : start + _PIECE])
+            for language in self.languages:
+                piece.keys(language)
+                await trio.lowlevel.cancel_shielded_checkpoint()
+
+    def _add(self, query: Query) -> None:
+        match query.root:
+            case All(()):
+                self.everything = True
+            case Word(_, keys):
+                self._words.setdefault(query.language, set()).update(keys)
+            case Any(parts) if all(isinstance(part, Word) for part in parts):
+                found = self._words.setdefault(query.language, set())
+                found.update(key for part in parts if isinstance(part, Word) for key in part.keys)
+            case _:
+                self._others.append(query)
 
 
 class Admission:
-    """The queries of all enabled alerts, as far as push sources need them."""
+    """The queries of all enabled alerts, as far as push sources need them. One for all sources."""
 
     def __init__(self, alerts: Alerts) -> None:
         self._alerts = alerts
-        self._queries: list[tuple[tuple[str, ...], Query]] = []
+        self._known: dict[tuple[str, str], Query | None] = {}
+        self._asked: list[tuple[tuple[str, ...], Query]] = []
         self._read_at: float | None = None
+        self._reading = trio.Lock()
+        self.version = 0
+        """Grows when the queries change."""
 
     async def refresh(self) -> None:
-        """Read the alerts again if the last reading is older than `REFRESH` seconds."""
+        """Read the alerts again if the last reading is older than `REFRESH` seconds.
+
+        Who comes while they are read goes on with what is known; the first ones wait, for nothing is known yet.
+        Raises StorageError when nothing is known and nothing can be read.
+        """
         now = trio.current_time()
-        if self._read_at is not None and now - self._read_at < REFRESH:
+        if self._read_at is not None and (now - self._read_at < REFRESH or self._reading.locked()):
             return
-        self._read_at = now
+        async with self._reading:
+            if self._read_at is not None and now - self._read_at < REFRESH:
+                return
+            try:
+                await self._read()
+            except StorageError:
+                if self._read_at is None:
+                    raise
+            self._read_at = now
+
+    async def _read(self) -> None:
         found = [alert for alert in await self._alerts.all() if alert.enabled]
-        self._queries = [(alert.source_ids, parse(alert.filter_query, alert.language)) for alert in found]
+        known: dict[tuple[str, str], Query | None] = {}
+        asked: list[tuple[tuple[str, ...], Query]] = []
+        for number, alert in enumerate(found):
+            name = (alert.filter_query, alert.language)
+            if name not in known:
+                known[name] = self._known[name] if name in self._known else _parsed(*name)
+            if (query := known[name]) is not None:
+                asked.append((alert.source_ids, query))
+            if number % _SLICE == _SLICE - 1:
+                await trio.lowlevel.checkpoint()
+        self._known = known
+        if asked != self._asked:
+            self._asked = asked
+            self.version += 1
 
-    def admits(self, source: Source, own: Query | None, title: str, content: str) -> bool:
-        """Return whether a frame of `source` becomes an event; `own` is the source's own filter, parsed."""
-        text = Analysed(title, content)
-        if own is not None and matches(own, text):
-            return True
-        return any(
-            (not source_ids or source.id in source_ids) and matches(query, text) for source_ids, query in self._queries
-        )
+    def wanted(self, source: Source) -> Wanted:
+        """Return what is wanted of a source, by alerts and by its own filter. Ask again when `version` has grown."""
+        own = [] if source.filter is None else [_parsed(source.filter, "simple")]
+        queries: Sequence[Query | None] = [*own, *(query for ids, query in self._asked if not ids or source.id in ids)]
+        return Wanted({query.text + "\0" + query.language: query for query in queries if query is not None}.values())
 
 
-def own_filter(source: Source) -> Query | None:
-    """Return the source's own filter; None when it has none, or one that a later version no longer understands."""
-    if source.filter is None:
-        return None
+def _parsed(text: str, language: str) -> Query | None:
+    """Return a query; None for one that a later version wrote and this one does not understand."""
     try:
-        return parse(source.filter, "simple")
+        return parse(text, language)
     except QueryError:
         return None

@@ -45,12 +45,14 @@ class Wanted(Struct, frozen=True):
     """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
 
     recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
+    subprotocols: what a WebSocket's handshake offers.
     """
 
     type: SourceType | None = None
     narrowed: bool = False
     recent: bool = False
     listen: float = 0.0
+    subprotocols: tuple[str, ...] = ()
 
 
 class Classified(Struct, frozen=True):
@@ -74,7 +76,7 @@ async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
     if url.scheme in ("ws", "wss"):
         if wanted.type not in (None, "push"):
             raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
-        return await _greeted(ports, url, wanted.listen)
+        return await _greeted(ports, url, wanted)
     if wanted.type == "push":
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
     try:
@@ -160,12 +162,16 @@ async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink]) -> Ro
     return RobotsWord(True, verdict.crawl_delay, verdict.why)
 
 
-async def _greeted(ports: Ports, url: Url, listen: float) -> Classified:
+async def _greeted(ports: Ports, url: Url, wanted: Wanted) -> Classified:
     try:
-        greeting = await shake_hands(ports, url, listen)
+        greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols)
     except LookFailed as failure:
         raise refused(ports.egress.line.failed(url.host, failure), url.text) from None
-    found = Detection("push", "high", "the server accepted a WebSocket handshake (101)", url.text, "", None)
+    evidence = "the server accepted a WebSocket handshake (101)"
+    if wanted.subprotocols:
+        chosen = greeting.subprotocol
+        evidence += f" and chose the subprotocol {chosen}" if chosen else " and chose none of the subprotocols"
+    found = Detection("push", "high", evidence, url.text, "", None)
     return Classified(found, url.text, None, ports.world.now(), greeting=greeting)
 
 

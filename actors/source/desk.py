@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec.structs import replace
 
@@ -99,6 +101,8 @@ class Desk:
         url = parse_url(wish.url)
         part = Narrowing(wish.selector, wish.ignore)
         _check_filter(wish.filter)
+        if url.scheme not in ("ws", "wss"):
+            _check_only_push(wish.subprotocols, wish.hello)
         await check_selectors(self._ports, part)
         async with self._locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
@@ -106,7 +110,9 @@ class Desk:
                 return Added(self._table.describe(existing.id), created=False)
             if len(self._table) >= self._ports.settings.max_sources:
                 raise Overloaded(f"the library is full: max_sources is {self._ports.settings.max_sources}", 3600)
-            found = await classify(self._ports, url, Wanted(wish.type, narrowed=bool(part)))
+            found = await classify(
+                self._ports, url, Wanted(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
+            )
             if part and found.fetched is not None and found.detection.type == "html":
                 await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
             live = self._make(url.text, wish, found)
@@ -123,6 +129,8 @@ class Desk:
         before, source = live.source, live.source.id
         after = _edited(before, edit, self._ports.world.now())
         _check_filter(after.filter)
+        if after.type != "push":
+            _check_only_push(after.subprotocols, after.hello)
         await check_selectors(self._ports, Narrowing(edit.selector, edit.ignore or ()))
         if after.type != before.type and "push" in (after.type, before.type):
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
@@ -209,6 +217,8 @@ class Desk:
             backfill=wish.backfill,
             filter=wish.filter,
             bar=wish.bar,
+            subprotocols=wish.subprotocols,
+            hello=wish.hello,
         )
         return Live(source, HotState(interval=START_INTERVAL))
 
@@ -246,10 +256,28 @@ def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
     """Return a source with an edit applied."""
     given = {
         name: value
-        for name in ("type", "enabled", "tags", "selector", "ignore", "schedule", "filter", "bar", "noise")
+        for name in (
+            "type",
+            "enabled",
+            "tags",
+            "selector",
+            "ignore",
+            "schedule",
+            "filter",
+            "bar",
+            "noise",
+            "subprotocols",
+            "hello",
+        )
         if (value := getattr(edit, name)) is not None
     }
     return replace(source, **given, **dict.fromkeys(edit.clear), updated_at=now)
+
+
+def _check_only_push(subprotocols: Sequence[str], hello: str | None) -> None:
+    for name, given in (("subprotocols", bool(subprotocols)), ("hello", hello is not None)):
+        if given:
+            raise Unprocessable(f"body.{name}: only a push source has it", f"body.{name}")
 
 
 def _check_filter(text: str | None) -> None:

@@ -59,16 +59,17 @@ async def _ask(ports: Ports, claim: Claim, url: Url, wish: _Wish) -> Fetched:
                 )
         except LookFailed as error:
             failure = egress.line.failed(url.host, error)
-            _tell_host(ports, url, claim.name, failure)
+            tell_host(ports, url, claim.name, failure)
             raise failure from None
         except Elsewhere:
-            _answered(ports, url)
+            answered(ports, url)
             raise
-        _answered(ports, url)
+        answered(ports, url)
     return fetched
 
 
-def _answered(ports: Ports, url: Url) -> None:
+def answered(ports: Ports, url: Url) -> None:
+    """Tell the line and the host that the host has answered, in whatever way."""
     ports.egress.line.answered(url.host)
     ports.egress.hosts.succeeded(url.host)
 
@@ -93,7 +94,8 @@ async def _ask_robots(ports: Ports, claim: Claim, url: Url) -> None:
     ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay)
 
 
-def _tell_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
+def tell_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
+    """Tell the host what a failed request means for all its sources."""
     if failure.blame is Blame.REMOTE_TRANSIENT:
         ports.egress.hosts.failed(url.host, source)
     elif failure.blame is Blame.THROTTLED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import trio
@@ -24,19 +25,19 @@ class Greeting(Struct, frozen=True):
     ended: str | None = None
 
 
-async def shake_hands(ports: Ports, url: Url, listen: float) -> Greeting:
+async def shake_hands(ports: Ports, url: Url, listen: float, subprotocols: Sequence[str] = ()) -> Greeting:
     """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed."""
     frames: list[str] = []
     ended: str | None = None
     async with ports.egress.hosts.turn(url.host, ASKED):
         pass  # a handshake is one request; listening must not keep others from the host
-    async with ports.egress.websocket(url) as session:
+    async with ports.egress.websocket(url, subprotocols=subprotocols) as session:
         ports.egress.line.answered(url.host)
         since = trio.current_time()
         with trio.move_on_after(listen):
             try:
                 while listen and len(frames) < MOST_FRAMES:
-                    frames.append(await session.receive())
+                    frames += await session.receive()
             except LookFailed as failure:
                 ended = failure.reason
-        return Greeting(tuple(frames), session.subprotocol, round(trio.current_time() - since, 1), ended)
+        return Greeting(tuple(frames[:MOST_FRAMES]), session.subprotocol, round(trio.current_time() - since, 1), ended)

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 import trio
 
 from actors.egress.traffic import Egress
-from actors.messages import RecorderMessage, SourceMessage
+from actors.messages import PushView, RecorderMessage, SourceMessage
 from actors.settings import Settings
 from actors.source.admission import Admission
 from actors.source.cadence import Limits
 from actors.source.price import Price
 from actors.source.ranking import Ranking
 from actors.source.shelf import Shelf
+from actors.source.window import Window
 from actors.world import World
 from storage.interface import Storage
 from storage.records.identity import Millis
@@ -52,10 +53,11 @@ class Live:
     """A source as it is now: written by its actor, read by the registry; both in one Trio run, so without a lock.
 
     `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
-    who asked why had it looked at last. `ranking` follows the health, once the source is in it.
+    who asked why had it looked at last. `ranking` follows the health, once the source is in it. `push` and `window` are
+    a push source's: what its connections bring, and what it has admitted lately (None until its actor has read it).
     """
 
-    __slots__ = ("_hot", "asked_at", "mailbox", "ranking", "source", "unsaved")
+    __slots__ = ("_hot", "asked_at", "mailbox", "push", "ranking", "source", "unsaved", "window")
 
     def __init__(self, source: Source, hot: HotState) -> None:
         self.source = source
@@ -63,6 +65,8 @@ class Live:
         self.unsaved = False
         self.asked_at = Millis(0)
         self.ranking: Ranking | None = None
+        self.push: PushView | None = None
+        self.window: Window | None = None
         self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
 
     @property

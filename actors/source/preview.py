@@ -17,7 +17,6 @@ from actors.egress.http import Fetched
 from actors.errors import Unprocessable
 from actors.previews import DraftEvent, FeedPreview, PacePreview, PagePreview, Preview, PushPreview
 from actors.source import progress
-from actors.source.admission import own_filter
 from actors.source.cadence import START_INTERVAL, Hints, Limits
 from actors.source.classify import Classified, refused
 from actors.source.feed import NEW, FeedTier, hints_of, oldest_first, times_of
@@ -144,8 +143,8 @@ def _pace(ports: Ports, found: Classified, hints: Hints, times: tuple[Millis, ..
 async def _push(ports: Ports, found: Classified, greeting: Greeting, query: str | None) -> PushPreview:
     url = found.watch_url
     source = Source(_NOBODY, url, url, "push", found.detection, found.at, found.at, filter=query)
-    own = own_filter(source)
     await ports.admission.refresh()
+    wanted = ports.admission.wanted(source)
     shown = []
     for text in greeting.frames:
         try:
@@ -153,8 +152,7 @@ async def _push(ports: Ports, found: Classified, greeting: Greeting, query: str 
         except LookFailed:
             continue  # a frame that nobody can read becomes no event either
         frame = msgspec.msgpack.decode(answer, type=Frame)
-        told = ports.admission.admits(source, own, frame.title, frame.content)
-        shown.append(_framed(frame, url, told))
+        shown.append(_framed(frame, url, wanted.admits(frame.title, frame.content)))
     return PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(shown), greeting.ended)
 
 

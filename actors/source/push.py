@@ -1,81 +1,105 @@
-"""A pushing source's life: connect, take frames, admit those that somebody wants, connect again when the link ends.
+"""A pushing source's life: connect, say hello, take frames, have the wanted ones committed, connect again.
 
-Frames come faster than commits, so those admitted while a commit is under way form the next harvest: one task reads
-the socket into a bounded batch, and reading stops while the batch is full, which pushes back on the server by TCP
-itself. Duplicates among the last `WINDOW` frames are dropped; frames that nobody wants are counted and forgotten.
+Frames come faster than commits, so those admitted while a few milliseconds pass are one harvest. One task does it
+all: while a harvest is being committed nothing is read, and that pushes back on the server by TCP itself.
 Reconnecting waits with full jitter from 1 s up to 5 min; a minute of life or one admitted frame resets the streak,
 so that a server which accepts and drops is not hammered.
 """
 
 from __future__ import annotations
 
-import contextlib
+import json
+import math
 import random
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace as renew
 from typing import Final
 
-import msgspec
 import trio
 from msgspec.structs import replace
 
-from actors.content.errors import ContentError
-from actors.content.fingerprint import content_hash, simhash
-from actors.content.frames import Frame, read_frame
-from actors.content.text import cap
-from actors.egress.failures import LookFailed
+from actors.egress.closing import SessionOver
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.hosts import HostOpen
 from actors.egress.turns import Claim
-from actors.egress.url import parse_url
+from actors.egress.url import Url, parse_url
 from actors.egress.websocket import Frames
 from actors.errors import UrlRefused
-from actors.messages import Record
-from actors.source import health, progress
-from actors.source.admission import own_filter
-from actors.source.fetch import host_of, refusal
+from actors.messages import PushView
+from actors.source import link, progress
+from actors.source.fetch import answered, host_of, refusal, tell_host
+from actors.source.intake import Intake
+from actors.source.keeper import Keeper
+from actors.source.link import Minute, Session
 from actors.source.ports import Live, Ports, limits_of
-from actors.source.troubles import notice
-from storage.errors import StorageError
-from storage.records.event import Draft
-from storage.records.health import BreakerState
 from storage.records.identity import Millis
-from storage.records.source import Harvest, HotState, SourceState
-from supervision import Child, Unanswered
+from supervision import Child
 
-WINDOW: Final = 10_000
-BATCH: Final = 256
 LINGER: Final = 0.01
-AGAIN: Final = 1.0
-FIRST_DELAY, LONGEST_DELAY = 1.0, 300.0
-STEADY = 60.0
-"""Seconds of life after which a connection counts as good."""
-_MARK: Final = 12
+"""Seconds that an admitted frame waits for others to be committed with."""
+MINUTE: Final = 60.0
+"""Seconds of life after which a connection is proved, and counts as a look, and then again."""
+FLUSH_WITHIN: Final = 2.0
 
 
 class PushSource:
     """The actor of one WebSocket."""
 
-    __slots__ = ("_chance", "_live", "_own", "_ports", "_seen", "_streak")
+    __slots__ = (
+        "_beat_at",
+        "_began",
+        "_chance",
+        "_frames",
+        "_intake",
+        "_keeper",
+        "_live",
+        "_ports",
+        "_proved",
+        "_streak",
+    )
 
     def __init__(self, ports: Ports, live: Live) -> None:
         self._ports = ports
         self._live = live
-        self._own = own_filter(live.source)
+        self._intake = Intake(ports, live)
+        self._keeper = Keeper(ports, live, self._intake)
         self._chance: random.Random = ports.world.chance(f"source/{live.source.id}")
-        self._seen: dict[str, None] = {}
         self._streak = 0
+        self._frames: Frames | None = None
+        self._began = self._beat_at = 0.0
+        self._proved = False
 
     async def run(self, child: Child) -> None:
-        """Stay connected until cancelled."""
-        await self._remember()
+        """Stay connected until cancelled; then what was admitted and is nobody's yet is committed within 2 seconds."""
+        try:
+            await self._stay(child)
+        finally:
+            self._disconnected()
+            with trio.move_on_after(FLUSH_WITHIN, shield=True):
+                await self._keeper.flush()
+            self._keeper.leave()
+
+    async def _stay(self, child: Child) -> None:
+        if self._live.window is None:
+            await self._intake.recall()
+        now = self._ports.world.now()
+        self._live.hot = progress.settle(self._live.hot, now, limits_of(self._live.source, self._ports.settings))
+        await self._rest(((self._live.hot.next_look_at or now) - now) / 1000)
         while True:
             await self._await_line(child)
             child.note("connecting")
             try:
                 await self._session(child)
+            except HostOpen as rest:
+                wait = await self._postponed(rest)
             except (LookFailed, UrlRefused) as error:
-                failure = error if isinstance(error, LookFailed) else refusal(error)
-                await self._failed(self._ports.egress.line.failed(host_of(self._live.source.watch_url), failure))
+                wait = await self._over(error if isinstance(error, LookFailed) else refusal(error))
             child.attention = self._streak > 1
             child.note("waiting to reconnect")
-            await self._rest(self._delay())
+            await self._rest(wait)
+
+    # --- a connection ------------------------------------------------------------------------------------------------
 
     async def _await_line(self, child: Child) -> None:
         """Wait while our own line is down, and after that for this source's moment in the spread."""
@@ -88,154 +112,133 @@ class PushSource:
 
     async def _session(self, child: Child) -> None:
         """Hold one connection until it ends, which is always a LookFailed; deliver what it brings."""
-        ports = self._ports
+        self._frames, self._proved, self._began = None, False, trio.current_time()
+        self._intake.begin()
         url = parse_url(self._live.source.watch_url, schemes=("ws", "wss"))
-        async with ports.egress.hosts.turn(url.host, Claim(self._live.source.id, self._live.hot.last_look_at or 0)):
-            pass  # a handshake is one request; the open connection must not keep others from the host
-        async with ports.egress.websocket(url) as frames:
-            opened = trio.current_time()
-            ports.egress.line.answered(url.host)
+        async with AsyncExitStack() as stack:
+            frames = self._frames = await self._connect(stack, url)
             child.note("connected")
-            await self._connected()
+            await self._greet(frames)
             while True:
-                batch = await _some(frames)
-                if await self._harvest(batch) or trio.current_time() - opened > STEADY:
-                    self._streak = 0
+                await self._round(frames)
 
-    async def _harvest(self, batch: list[str]) -> bool:
-        """Have the wanted frames of a batch committed; return whether there were any.
-
-        Without an answer from the recorder, storage says which frames it had; the rest are sent again.
-        """
-        await self._ports.admission.refresh()
-        admitted = False
-        while True:
-            now = self._ports.world.now()
-            drafts = tuple(draft for text in batch if (draft := self._draft(text, now)) is not None)
-            self._note(now, len(batch), len(drafts))
-            if not drafts or await self._send(drafts):
-                return admitted or bool(drafts)
-            admitted = True
-            await trio.sleep(AGAIN)
-            await self._remember()
-
-    async def _send(self, drafts: tuple[Draft, ...]) -> bool:
-        source = self._live.source.id
-        harvest = Harvest(source, drafts, SourceState(source, self._live.hot, self._memory()))
-        try:
-            await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
-        except (Unanswered, StorageError) as error:
-            self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
-            return False
-        self._live.unsaved = False
-        return True
-
-    def _note(self, now: Millis, frames: int, events: int) -> None:
-        hot = self._live.hot
-        self._live.hot = replace(
-            hot,
-            looks=hot.looks + frames,
-            events=hot.events + events,
-            last_look_at=now,
-            last_success_at=now,
-            last_event_at=now if events else hot.last_event_at,
+    async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames:
+        """Shake hands. That is one request to the host; the open connection does not keep others from it."""
+        ports, source = self._ports, self._live.source
+        async with ports.egress.hosts.turn(url.host, Claim(source.id, self._live.hot.last_look_at or 0)):
+            began = trio.current_time()
+            try:
+                async with ports.looks:
+                    opening = ports.egress.websocket(url, subprotocols=source.subprotocols)
+                    frames = await stack.enter_async_context(opening)
+            except LookFailed as error:
+                failure = ports.egress.line.failed(url.host, error)
+                tell_host(ports, url, source.id, failure)
+                raise failure from None
+            answered(ports, url)
+        self._began = trio.current_time()
+        self._beat_at = self._began + MINUTE
+        now, ms = ports.world.now(), round(1000 * (self._began - began))
+        self._live.hot, self._live.unsaved = link.opened(self._live.hot, now, ms), True
+        seen = self._live.push or PushView()
+        self._live.push = renew(
+            seen, connected_since=now, subprotocol=frames.subprotocol, connections=seen.connections + 1
         )
-        self._live.unsaved = True
+        return frames
 
-    def _draft(self, text: str, now: Millis) -> Draft | None:
-        """Return the event a frame becomes; None when it is unreadable, a duplicate, or wanted by nobody."""
-        source = self._live.source
-        try:
-            frame = read_frame(text, source.watch_url)
-        except ContentError:
-            return None
-        mark = content_hash(frame.key)[7 : 7 + 2 * _MARK]
-        if mark in self._seen or not self._ports.admission.admits(source, self._own, frame.title, frame.content):
-            return None
-        self._seen[mark] = None
-        if len(self._seen) > WINDOW:
-            del self._seen[next(iter(self._seen))]
-        return _draft(source.url, source.tags, frame, now)
+    async def _greet(self, frames: Frames) -> None:
+        """Say what the source is asked to say, with the id of the frame that was admitted last."""
+        if self._live.source.hello is not None:
+            escaped = json.dumps(self._intake.window.last_id)[1:-1]
+            await frames.send(self._live.source.hello.replace("{last_id}", escaped))
 
-    async def _connected(self) -> None:
-        now = self._ports.world.now()
-        hot = self._live.hot
-        after = replace(
-            hot,
-            breaker=BreakerState(),
-            health=health.after_success(hot.health),
-            last_look_at=now,
-            last_success_at=now,
-            next_look_at=None,
-            last_status=101,
-            last_error=None,
-        )
-        await self._settle(after, now)
+    async def _round(self, frames: Frames) -> None:
+        """Take what comes, until a harvest is full or its first frame has waited long enough; have it committed."""
+        until = math.inf
+        while not self._intake.full:
+            texts: Sequence[str] = ()
+            with trio.move_on_at(min(until, self._beat_at)) as waiting:
+                try:
+                    texts = await frames.receive()
+                except SessionOver:
+                    if not self._intake.pending:
+                        raise
+                    break  # it will say so again
+            await self._intake.take(texts, frames.statistics().skipped)
+            if waiting.cancelled_caught:
+                break
+            if self._intake.pending and until == math.inf:
+                until = trio.current_time() + LINGER
+        if self._intake.pending:
+            await self._keeper.commit()
+            if not self._proved:
+                await self._prove()
+        if trio.current_time() >= self._beat_at:
+            await self._prove()
 
-    async def _settle(self, after: HotState, now: Millis) -> None:
-        """Keep a state; with its notice, if it has one. One that was not committed is tried again with the next."""
-        said = notice(self._live.source, self._live.hot.health, after.health, now)
-        before, self._live.hot, self._live.unsaved = self._live.hot, after, True
-        if said is not None and not await self._send((said,)):
-            self._live.hot = replace(after, health=before.health)
+    async def _prove(self) -> None:
+        """Count a minute of life, or the part of one after which the first wanted frame came."""
+        now = trio.current_time()
+        self._proved, self._streak = True, 0
+        await self._keeper.settle(link.lived(self._live.hot, self._minute(now), self._ports.world.now()))
+        self._beat_at = now + MINUTE
 
-    async def _failed(self, failure: LookFailed) -> None:
-        self._streak += 1
-        ports = self._ports
-        limits = limits_of(self._live.source, ports.settings)
-        now = ports.world.now()
-        await self._settle(progress.failed(self._live.hot, failure, now, limits, self._chance.random()), now)
-        ports.world.log("push.ended", source_id=self._live.source.id, blame=failure.blame.value, why=failure.reason)
+    def _minute(self, now: float) -> Minute:
+        """Return what came since the last minute was counted, and begin the next."""
+        frames, unreadable = self._intake.counted()
+        return Minute(now - (self._beat_at - MINUTE), frames, unreadable)
 
-    def _delay(self) -> float:
-        """Return the seconds before the next try, with full jitter."""
-        ceiling = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(self._streak, 10))
-        delay = max(FIRST_DELAY, self._chance.uniform(0, ceiling))
-        held = self._live.hot.not_before
-        if held is not None:
-            delay = max(delay, (held - self._ports.world.now()) / 1000)
-        return delay
+    # --- the end of a connection, and the way to the next ------------------------------------------------------------
 
-    async def _rest(self, delay: float) -> None:
+    def _disconnected(self) -> None:
+        with suppress(trio.WouldBlock):
+            while True:
+                self._live.mailbox.receive_nowait()  # who asked for a look during the connection has had it
+        if self._live.push is not None:
+            self._live.push = renew(self._live.push, connected_since=None, subprotocol=None)
+
+    async def _over(self, failure: LookFailed) -> float:
+        """Take note of how a try ended; return the seconds before the next."""
+        self._disconnected()
+        ports, source = self._ports, self._live.source
+        host, now = host_of(source.watch_url), ports.world.now()
+        if isinstance(failure, SessionOver):
+            if failure.answered:
+                ports.egress.line.answered(host)
+            else:
+                failure = ports.egress.line.failed(host, failure)
+        session = self._brought()
+        hot, proved = self._live.hot, self._proved
+        if proved:
+            hot = link.lived(hot, self._minute(trio.current_time()), now)
+        fault: Blame | None = failure.blame
+        if proved and isinstance(failure, SessionOver) and failure.orderly:
+            hot, fault = link.ended(hot, session, now), None
+        else:
+            self._streak += failure.blame is not Blame.LOCAL
+            draw = self._chance.random()
+            hot = link.failed(hot, failure, session, now, limits_of(source, ports.settings), draw)
+        await self._keeper.settle(hot)
+        ports.world.log("push.ended", source_id=source.id, blame=failure.blame.value, why=failure.reason)
+        return link.delay(self._live.hot, self._streak, fault, now, self._chance.random())
+
+    def _brought(self) -> Session:
+        seconds = trio.current_time() - self._began
+        if self._frames is None:
+            return Session(0, 0, 0, seconds)
+        counts = self._frames.statistics()
+        return Session(counts.received, self._intake.admitted, counts.size, seconds)
+
+    async def _postponed(self, rest: HostOpen) -> float:
+        """Come back when the host has rested. Nothing was asked of it, so nothing counts, unless it does not answer."""
+        hot, now = replace(self._live.hot, last_error=rest.reason), self._ports.world.now()
+        await self._keeper.settle(progress.unreached(hot, now, rest.reason) if rest.failing else hot)
+        return (rest.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
+
+    async def _rest(self, wait: float) -> None:
         """Wait so many seconds; a request to look now ends the wait."""
-        due = Millis(self._ports.world.now() + round(delay * 1000))
-        self._live.hot = replace(self._live.hot, next_look_at=due)
-        with trio.move_on_after(delay):
+        if wait <= 0:
+            return
+        self._live.hot = link.waiting(self._live.hot, Millis(self._ports.world.now() + round(wait * 1000)))
+        with trio.move_on_after(wait):
             await self._live.mailbox.receive()
-
-    async def _remember(self) -> None:
-        """Read the window of seen frames back from storage."""
-        stored = await self._ports.storage.sources.get(self._live.source.id)
-        marks: list[str] = msgspec.msgpack.decode(stored.base, type=list[str]) if stored and stored.base else []
-        self._seen = dict.fromkeys(marks)
-
-    def _memory(self) -> bytes:
-        """Return the part of the window that is worth a write with each harvest: what a reconnect may repeat."""
-        return msgspec.msgpack.encode(list(self._seen)[-BATCH:])
-
-
-async def _some(frames: Frames) -> list[str]:
-    """Return at least one frame, and what follows it within `LINGER` seconds, at most `BATCH`."""
-    batch = [await frames.receive()]
-    with trio.move_on_after(LINGER), contextlib.suppress(LookFailed):  # a link that has ended says so again
-        while len(batch) < BATCH:
-            batch.append(await frames.receive())
-    return batch
-
-
-def _draft(source_url: str, tags: tuple[str, ...], frame: Frame, now: Millis) -> Draft:
-    content, truncated = cap(frame.content)
-    return Draft(
-        source_type="push",
-        source_url=source_url,
-        url=frame.url or source_url,
-        title=frame.title,
-        author=frame.author,
-        content=content,
-        content_truncated=truncated,
-        content_hash=content_hash(frame.content),
-        simhash=simhash(frame.content),
-        tags=tuple(dict.fromkeys((*tags, "change:new", *frame.tags))),
-        published_at=frame.published_at,
-        fetched_at=now,
-    )

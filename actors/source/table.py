@@ -184,7 +184,7 @@ class Table:
         self._ranking.put(live.source.id, live.hot.health)
 
     def _view(self, live: Live, place: int = 0) -> SourceView:
-        return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place)
+        return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place, live.push)
 
     def _run_of(self, live: Live) -> Run:
         if live.source.type == "push":
@@ -232,6 +232,6 @@ def _overdue(live: Live, now: Millis) -> bool:
 def renewed(live: Live, source: Source) -> Live:
     """Return a live source with other wishes and the same memory."""
     after = Live(source, live.hot)
-    after.unsaved = live.unsaved
+    after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at = live.asked_at
     return after

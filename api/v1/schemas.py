@@ -35,6 +35,28 @@ Bar = Annotated[
         description="The score from which a page's difference is told; a lower one tells more; null is 0.5",
     ),
 ]
+Subprotocol = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)",
+        description="A WebSocket subprotocol, a token of RFC 9110",
+    ),
+]
+Subprotocols = Annotated[
+    tuple[Subprotocol, ...],
+    Meta(max_length=16, description="What a push source's handshake offers, best first"),
+]
+Hello = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=4096,
+        description="What is sent to a push source after each handshake, such as a subscription; {last_id} becomes the "
+        "id of the frame that was admitted last. Never shown again",
+    ),
+]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
@@ -50,6 +72,8 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     backfill: Annotated[int, Meta(ge=0, le=50)] = 0
     filter: PushFilter | None = None
     bar: Bar | None = None
+    subprotocols: Subprotocols = ()
+    hello: Hello | None = None
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,7 +83,7 @@ class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null empties `selector`, `schedule`, `filter` and `bar`. The URL is fixed."""
+    """What to change; null empties `selector`, `schedule`, `filter`, `bar` and `hello`. The URL is fixed."""
 
     type: SourceType | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
@@ -67,6 +91,8 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     selector: Selector | UnsetType | None = UNSET
     ignore: Ignore | UnsetType = UNSET
     filter: PushFilter | UnsetType | None = UNSET
+    subprotocols: Subprotocols | UnsetType = UNSET
+    hello: Hello | UnsetType | None = UNSET
     schedule: Schedule | UnsetType | None = UNSET
     bar: Bar | UnsetType | None = UNSET
 
@@ -113,6 +139,8 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     selector: str | None
     ignore: tuple[str, ...]
     filter: str | None
+    subprotocols: tuple[str, ...]
+    has_hello: bool
     schedule: str | None
     bar: float | None
     noise_count: int
@@ -136,6 +164,22 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     follow_one_hop: bool = False
 
 
+class PushStatus(Struct, frozen=True):
+    """What a push source's connections have brought since the service started. `connected_since` null: none stands.
+
+    Each of the `frames` counts once more: as admitted, a duplicate, filtered (nobody wants it) or unreadable.
+    """
+
+    connected_since: Time | None
+    subprotocol: str | None
+    connections: int
+    frames: int
+    admitted: int
+    duplicates: int
+    filtered: int
+    unreadable: int
+
+
 class SourceStatus(Struct, frozen=True, kw_only=True):
     """What the watching does at this moment; `last_error` in words."""
 
@@ -155,6 +199,7 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
     breaker: Breaker
     consecutive_failures: int
     queue_position: int = 0
+    push: PushStatus | None = None
 
 
 class CheckAnswer(Struct, frozen=True):

@@ -68,6 +68,14 @@ def seconds_of(schedule: str, where: str) -> int:
     return seconds
 
 
+def distinct(subprotocols: tuple[str, ...], where: str) -> tuple[str, ...]:
+    """Return subprotocols as they are. Raises Unprocessable when one is there twice, which RFC 6455 forbids."""
+    for index, name in enumerate(subprotocols):
+        if name in subprotocols[:index]:
+            raise Unprocessable(f"{where}[{index}]: {name} is there already", f"{where}[{index}]", name)
+    return subprotocols
+
+
 def interval_text(seconds: int) -> str:
     """Return seconds in the largest unit that divides them.
 
@@ -90,11 +98,13 @@ def _add(new: wire.NewSource, where: str, reply: Reply[Added]) -> AddSource:
         backfill=new.backfill,
         filter=new.filter,
         bar=new.bar,
+        subprotocols=distinct(new.subprotocols, f"{where}.subprotocols"),
+        hello=new.hello,
     )
 
 
 def _edit(patch: wire.SourcePatch) -> SourceEdit:
-    clear = tuple(name for name in ("selector", "schedule", "filter", "bar") if getattr(patch, name) is None)
+    clear = tuple(name for name in ("selector", "schedule", "filter", "bar", "hello") if getattr(patch, name) is None)
     schedule = patch.schedule or None
     return SourceEdit(
         type=None if patch.type is UNSET else patch.type,
@@ -105,6 +115,8 @@ def _edit(patch: wire.SourcePatch) -> SourceEdit:
         schedule=None if schedule is None else seconds_of(schedule, "body.schedule"),
         filter=None if patch.filter is UNSET else patch.filter,
         bar=None if patch.bar is UNSET else patch.bar,
+        subprotocols=None if patch.subprotocols is UNSET else distinct(patch.subprotocols, "body.subprotocols"),
+        hello=patch.hello or None,
         clear=clear,
     )
 
@@ -145,7 +157,8 @@ def health_of(view: SourceView) -> wire.SourceHealth:
     )
 
 
-def _breaker(view: SourceView) -> wire.Breaker:
+def breaker_of(view: SourceView) -> wire.Breaker:
+    """Return a source's circuit breaker."""
     return wire.Breaker(view.hot.breaker.state, time_or_null(view.hot.breaker.retry_at))
 
 
@@ -163,6 +176,8 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         selector=source.selector,
         ignore=source.ignore,
         filter=source.filter,
+        subprotocols=source.subprotocols,
+        has_hello=source.hello is not None,
         schedule=None if source.schedule is None else interval_text(source.schedule),
         bar=source.bar,
         noise_count=len(source.noise),
@@ -173,7 +188,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         next_fetch_at=time_or_null(hot.next_look_at),
         last_event_at=time_or_null(hot.last_event_at),
         health=health,
-        breaker=_breaker(view),
+        breaker=breaker_of(view),
         health_score=health.score,
         health_flag=health.flag,
         health_reason=health.reason,
@@ -182,29 +197,6 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         detection_evidence=source.detection.evidence,
         discovered_feed_url=source.detection.feed_url,
         mode="push" if source.type == "push" else "poll",
-    )
-
-
-def status_of(view: SourceView) -> wire.SourceStatus:
-    """Return what the watching of a source does now."""
-    hot = view.hot
-    return wire.SourceStatus(
-        id=view.source.id,
-        state="active" if view.source.enabled else "disabled",
-        last_fetch_at=time_or_null(hot.last_look_at),
-        last_success_at=time_or_null(hot.last_success_at),
-        last_event_at=time_or_null(hot.last_event_at),
-        next_fetch_at=time_or_null(hot.next_look_at),
-        overdue=view.overdue,
-        interval_s=hot.interval,
-        looks=hot.looks,
-        unchanged=hot.unchanged,
-        events=hot.events,
-        last_status=hot.last_status,
-        last_error=hot.last_error,
-        breaker=_breaker(view),
-        consecutive_failures=hot.breaker.failures,
-        queue_position=view.queue_position,
     )
 
 
@@ -289,11 +281,6 @@ async def health(call: Call) -> Answer:
     return Answer(health_of(await view_of(call)))
 
 
-async def status(call: Call) -> Answer:
-    """Return what the watching of one source does now."""
-    return Answer(status_of(await view_of(call)))
-
-
 async def _change(call: Call, edit: SourceEdit) -> Answer:
     source = source_id(call)
     view = await ask_registry(call, lambda reply: EditSource(source=source, edit=edit, reply=reply), looks=True)
@@ -358,6 +345,5 @@ ROUTES = (
     _route("POST", "/{id}/disable", disable, "Stop watching, keep the source.", _ONE),
     _route("POST", "/{id}/enable", enable, "Watch again.", _ONE),
     _route("GET", "/{id}/health", health, "Read how a source is doing.", {200: wire.SourceHealth}),
-    _route("GET", "/{id}/status", status, "Read what the watching does now.", {200: wire.SourceStatus}),
     _route("POST", "/{id}/check", check, "Look now, within what politeness allows.", {202: wire.CheckAnswer}),
 )

@@ -51,6 +51,14 @@ class Source(Struct, frozen=True):
     backfill: int = 0
     filter: str | None = None
     """A push source's own admission query; "" admits every frame, None only those that match an alert."""
+    subprotocols: tuple[str, ...] = ()
+    """What a push source's handshake offers, best first."""
+    hello: str | None = None
+    """What a push source says after each handshake. It may hold a secret: it is sent, never shown or logged."""
+
+    def __repr__(self) -> str:
+        return f"Source({self.id} {self.type} {self.url!r}, {'enabled' if self.enabled else 'disabled'})"
+
     noise: tuple[str, ...] = ()
     """Keys of a page's blocks that the user has called noise, the newest last; at most `MOST_NOISE`."""
     bar: float | None = None

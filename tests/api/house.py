@@ -198,6 +198,8 @@ class FakeRegistry:
             schedule=message.schedule,
             bar=message.bar,
             type=message.type or "feed",
+            subprotocols=message.subprotocols,
+            hello=message.hello,
         )
         view = self.views[source.id] = m.SourceView(source, HotState())
         return m.Added(view, created=True)
@@ -207,7 +209,7 @@ class FakeRegistry:
         edit = message.edit
         changes = {
             name: getattr(edit, name)
-            for name in ("type", "enabled", "tags", "selector", "ignore", "schedule", "bar")
+            for name in ("type", "enabled", "tags", "selector", "ignore", "schedule", "bar", "subprotocols", "hello")
             if getattr(edit, name) is not None
         }
         changes |= dict.fromkeys(edit.clear)

@@ -6,10 +6,11 @@ import httpx
 import pytest
 
 from actors.errors import Overloaded, TooSoon, Unprocessable, UrlRefused
-from actors.messages import CheckNow, EditSource, SourceView
+from actors.messages import CheckNow, EditSource, PushView, SourceView
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis
 from storage.records.source import HotState
+from storage.records.times import rfc3339
 from storage.records.trail import Verdict, look, noted
 from supervision import Unanswered
 from tests.api.house import House
@@ -18,7 +19,7 @@ from tests.support.build import NOW, a_source, a_source_id
 CONTRACT = {
     "id", "url", "type", "detected_type", "detection", "enabled", "tags", "selector", "ignore", "filter",
     "schedule", "bar", "noise_count", "created_at", "updated_at", "last_fetch_at", "last_success_at", "next_fetch_at",
-    "last_event_at", "health", "breaker",
+    "last_event_at", "health", "breaker", "subprotocols", "has_hello",
 }  # fmt: skip
 TWINS = {
     "health_score", "health_flag", "health_reason", "health_rank", "detection_confidence", "detection_evidence",
@@ -223,3 +224,56 @@ async def test_the_look_trail_is_newest_first_and_folds_what_went_alike(
     assert answer["looks"][1]["first_at"] < answer["looks"][1]["last_at"] < answer["looks"][0]["first_at"]
     missing = await client.get(f"/v1/sources/{a_source_id(99)}/looks")
     assert missing.status_code == 404
+
+
+async def test_what_a_push_source_says_first_is_kept_and_never_shown(house: House, client: httpx.AsyncClient) -> None:
+    asked = {"url": "wss://a.test/live", "type": "push", "subprotocols": ["b.v2", "b"], "hello": "token s3cret"}
+    made = await client.post("/v1/sources", json=asked)
+    assert (made.json()["subprotocols"], made.json()["has_hello"]) == (["b.v2", "b"], True)
+    changed = await client.patch(f"/v1/sources/{made.json()['id']}", json={"subprotocols": [], "hello": None})
+    assert (changed.json()["subprotocols"], changed.json()["has_hello"]) == ([], False)
+    assert "s3cret" not in made.text + changed.text + repr(house.registry.seen) + repr(house.registry.views)
+    assert house.registry.seen[0].hello == "token s3cret"
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"subprotocols": ["a b"]},
+        {"subprotocols": [""]},
+        {"subprotocols": ["a\n"]},
+        {"subprotocols": ["a"] * 17},
+        {"hello": ""},
+        {"hello": "x" * 4097},
+    ],
+)
+async def test_a_subprotocol_is_a_token_and_a_hello_has_a_size(
+    house: House, client: httpx.AsyncClient, wish: dict[str, Any]
+) -> None:
+    assert (await client.post("/v1/sources", json={"url": "wss://a.test/", **wish})).status_code == 400
+
+
+async def test_a_subprotocol_is_offered_once(house: House, client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/sources", json={"url": "wss://a.test/", "subprotocols": ["a", "b", "a"]})
+    assert answer.status_code == 422
+    assert "subprotocols[2]" in answer.json()["detail"]
+
+
+async def test_the_status_of_a_push_source_counts_its_frames(house: House, client: httpx.AsyncClient) -> None:
+    source = a_source(1, url="wss://a.test/", type="push")
+    seen = PushView(NOW, "b", connections=2, frames=9, admitted=1, duplicates=2, filtered=5, unreadable=1)
+    house.registry.views[source.id] = SourceView(source, HotState(), push=seen)
+    status = (await client.get(f"/v1/sources/{source.id}/status")).json()["push"]
+    assert status == {
+        "connected_since": rfc3339(NOW),
+        "subprotocol": "b",
+        "connections": 2,
+        "frames": 9,
+        "admitted": 1,
+        "duplicates": 2,
+        "filtered": 5,
+        "unreadable": 1,
+    }
+    feed = a_source(2)
+    house.registry.views[feed.id] = SourceView(feed, HotState())
+    assert (await client.get(f"/v1/sources/{feed.id}/status")).json()["push"] is None

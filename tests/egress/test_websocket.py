@@ -9,6 +9,7 @@ import trio
 import trio.testing
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
+from actors.egress.closing import SessionOver
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.url import parse_url
@@ -65,6 +66,13 @@ async def failure_of(nursery: trio.Nursery, serve: Serve) -> LookFailed:
     return caught.value
 
 
+async def taken(frames: Frames, count: int) -> list[str]:
+    found: list[str] = []
+    while len(found) < count:
+        found += await frames.receive()
+    return found
+
+
 async def test_frames_come_in_order_and_bytes_as_text_where_they_are(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery
 ) -> None:
@@ -75,7 +83,7 @@ async def test_frames_come_in_order_and_bytes_as_text_where_they_are(
 
     network = a_network(nursery, accepting(session, subprotocol="feed"))
     async with opened(network, subprotocols=["feed"]) as frames:
-        assert [await frames.receive() for _ in range(3)] == ["one", "zwei ä", "x" * FRAME_LIMIT]
+        assert await taken(frames, 3) == ["one", "zwei ä", "x" * FRAME_LIMIT]
         assert frames.statistics().skipped == 1
         assert frames.subprotocol == "feed"
     await trio.testing.wait_all_tasks_blocked()
@@ -99,7 +107,9 @@ async def test_a_frame_over_the_cap_ends_the_session_as_content(
         (1001, Blame.REMOTE_TRANSIENT),
         (1008, Blame.REMOTE_PERMANENT),
         (1011, Blame.REMOTE_TRANSIENT),
+        (1012, Blame.REMOTE_TRANSIENT),
         (1013, Blame.THROTTLED),
+        (3000, Blame.REMOTE_PERMANENT),
         (4000, Blame.REMOTE_TRANSIENT),
     ],
 )
@@ -108,7 +118,10 @@ async def test_the_close_code_tells_whose_fault_it_is(
 ) -> None:
     failed = await failure_of(nursery, accepting(lambda connection: connection.aclose(code, "because")))
     assert failed.blame is blame
-    assert f"code {code} (because)" in failed.reason
+    assert f"with {code}: " in failed.reason
+    assert failed.reason.endswith('("because")')
+    assert isinstance(failed, SessionOver)
+    assert (failed.answered, failed.orderly) == (True, code in (1000, 1001, 1012))
 
 
 async def test_a_connection_that_breaks_is_a_passing_fault(
@@ -170,7 +183,7 @@ async def test_a_quiet_link_that_answers_pings_lives_on(autojump_clock: trio.abc
         await rest(connection)
 
     async with opened(a_network(nursery, accepting(session))) as frames:
-        assert await frames.receive() == "at last"
+        assert await frames.receive() == ["at last"]
 
 
 async def test_a_slow_reader_is_not_taken_for_a_dead_link(
@@ -178,13 +191,15 @@ async def test_a_slow_reader_is_not_taken_for_a_dead_link(
 ) -> None:
     async def session(connection: WebSocketConnection) -> None:
         for number in range(50):
-            await connection.send_message(str(number))
+            await connection.send_message(str(number) * 2000)
+            await trio.sleep(40)
         await rest(connection)
 
     async with opened(a_network(nursery, accepting(session))) as frames:
-        for number in range(50):
-            await trio.sleep(70)
-            assert await frames.receive() == str(number)
+        seen = 0
+        while seen < 50:
+            await trio.sleep(170)
+            seen += len(await frames.receive())
 
 
 @pytest.mark.parametrize(
@@ -195,6 +210,7 @@ async def test_a_slow_reader_is_not_taken_for_a_dead_link(
         (429, {"Retry-After": "90"}, Blame.THROTTLED, 90.0),
         (503, {"Retry-After": "60"}, Blame.THROTTLED, 60.0),
         (503, {}, Blame.REMOTE_TRANSIENT, None),
+        (200, {}, Blame.REMOTE_PERMANENT, None),
     ],
 )
 async def test_a_refused_handshake_keeps_its_status(
@@ -250,3 +266,45 @@ async def test_what_the_block_raises_comes_out_unwrapped(autojump_clock: trio.ab
     assert scope.cancelled_caught
     await trio.testing.wait_all_tasks_blocked()
     assert network.open_streams == 0
+
+
+@pytest.mark.parametrize(("status", "blame"), [(301, Blame.REMOTE_PERMANENT), (302, Blame.REMOTE_TRANSIENT)])
+async def test_a_redirected_handshake_is_not_followed_and_says_where_it_leads(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery, status: int, blame: Blame
+) -> None:
+    network = a_network(nursery, rejecting(status, {"Location": "ws://inner.example/frames"}))
+    with pytest.raises(LookFailed, match=r"ws://inner\.example/frames.*not redirected") as caught:
+        async with opened(network):
+            pass
+    assert (caught.value.status, caught.value.blame) == (status, blame)
+    assert network.resolved == ["push.example"]
+
+
+async def test_what_is_said_after_the_handshake_reaches_the_server(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    async def session(connection: WebSocketConnection) -> None:
+        await connection.send_message(f"you said {await connection.get_message()!r}")
+        await rest(connection)
+
+    async with opened(a_network(nursery, accepting(session))) as frames:
+        await frames.send("subscribe é")
+        assert await frames.receive() == ["you said 'subscribe é'"]
+
+
+async def test_a_reader_that_is_cancelled_again_and_again_misses_nothing(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    async def session(connection: WebSocketConnection) -> None:
+        for number in range(300):
+            await connection.send_message(str(number))
+            await trio.sleep(0.003)
+        await rest(connection)
+
+    found: list[str] = []
+    async with opened(a_network(nursery, accepting(session))) as frames:
+        while len(found) < 300:
+            with trio.move_on_after(0.005):
+                while True:
+                    found += await frames.receive()
+    assert found == [str(number) for number in range(300)]

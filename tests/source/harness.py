@@ -84,11 +84,12 @@ class Watching:
     def __init__(self, network: MemoryNetwork, disk: Disk, settings: Settings) -> None:
         self.network, self.disk = network, disk
         self.points: list[str] = []
+        self.jail = InlineJail()
         self.logged: list[tuple[str, dict[str, Any]]] = []
         self.world = a_world(
             network,
             wall=NOW / 1000,
-            jail=InlineJail(),
+            jail=self.jail,
             reach=self.points.append,
             log=self._log,
         )

@@ -1,0 +1,92 @@
+"""What a push source has to have kept: harvests of admitted frames, notices of its health, and its window at a stop.
+
+Without an answer from the recorder it is unknown whether a harvest was committed. Storage says what it had, and the
+rest is sent again.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+import trio
+from msgspec.structs import replace
+
+from actors.messages import Record, SaveStates
+from actors.source.intake import Intake
+from actors.source.ports import Live, Ports
+from actors.source.troubles import notice
+from storage.errors import StorageError
+from storage.records.event import Draft
+from storage.records.source import Harvest, HotState, SourceState
+from supervision import MailboxFull, Unanswered
+
+AGAIN: Final = 1.0
+
+
+class Keeper:
+    """Sends to the recorder for one push source.
+
+    unsure: whether the last harvest may have been committed or not. asking: whether one is in the recorder's hands.
+    """
+
+    __slots__ = ("_asking", "_intake", "_live", "_ports", "_unsure")
+
+    def __init__(self, ports: Ports, live: Live, intake: Intake) -> None:
+        self._ports = ports
+        self._live = live
+        self._intake = intake
+        self._unsure = self._asking = False
+
+    def __repr__(self) -> str:
+        return f"<Keeper of {self._live.source.url}{', unsure' if self._unsure else ''}>"
+
+    async def settle(self, after: HotState) -> None:
+        """Keep a state; with its notice, if it has one. One that was not committed is tried again with the next."""
+        said = notice(self._live.source, self._live.hot.health, after.health, self._ports.world.now())
+        before, self._live.hot, self._live.unsaved = self._live.hot, after, True
+        if said is not None and not await self._send((said,), 0):
+            self._live.hot = replace(after, health=before.health)
+
+    async def commit(self) -> None:
+        """Have what is pending committed, however often it must be tried."""
+        while self._intake.pending:
+            if self._unsure:
+                await trio.sleep(AGAIN)
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Try once to have what is pending committed. Cancelled, it is pending still or in the recorder's hands."""
+        if self._unsure:
+            try:
+                await self._intake.recall()
+            except StorageError:
+                return
+            self._unsure = False
+        taken = self._intake.drop()
+        if taken and not await self._send(tuple(draft for _, _, draft in taken), len(taken)):
+            self._intake.restore(taken)
+            self._unsure = True
+
+    def leave(self) -> None:
+        """Save the whole window, if the last harvest saved but a part of it and all that it knows is committed."""
+        window, source = self._live.window, self._live.source.id
+        if window is None or window.is_saved or self._unsure or self._asking:
+            return
+        state = SourceState(source, self._live.hot, window.encode(len(window)))
+        with suppress(MailboxFull):
+            self._ports.recorder.send_nowait(SaveStates((state,)))
+
+    async def _send(self, drafts: tuple[Draft, ...], fresh: int) -> bool:
+        source = self._live.source.id
+        state = SourceState(source, self._live.hot, self._intake.window.encode(fresh) if fresh else None)
+        self._asking = True
+        try:
+            await self._ports.recorder.ask(lambda reply: Record(Harvest(source, drafts, state), reply))
+        except (Unanswered, StorageError) as error:
+            self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
+            self._asking = False
+            return False
+        self._asking = False
+        self._live.unsaved = False
+        return True

@@ -1,0 +1,69 @@
+"""What a push source has admitted lately, so that what a server repeats is told once; and the newest id. Pure.
+
+In memory the newest `SPAN` marks are known. What is saved with each harvest is bounded by what the harvest brings:
+`LEAST_SAVED` marks, or `SAVED_A_FRAME` for each frame in it, so that a busy source keeps its whole window, which is
+soon full, and a slow one does not rewrite sixty kilobytes for each frame. What that leaves out is saved at a stop, and
+is forgotten in a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from actors.content.frames import MARK
+
+SPAN: Final = 10_000
+LEAST_SAVED: Final = 2_000
+SAVED_A_FRAME: Final = 40
+
+
+class _Saved(Struct, frozen=True, array_like=True):
+    marks: bytes
+    last_id: str
+
+
+class Window:
+    """Marks of admitted frames, oldest first, and the id of the last frame that had one."""
+
+    def __init__(self, marks: Iterable[bytes] = (), last_id: str = "") -> None:
+        self._marks = dict.fromkeys(marks)
+        self.last_id = last_id
+        self.is_saved = True
+        """Whether the last `encode` had all that there is."""
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+    def __repr__(self) -> str:
+        return f"<Window of {len(self)}>"
+
+    def __contains__(self, mark: bytes) -> bool:
+        return mark in self._marks
+
+    def add(self, mark: bytes, own_id: str) -> None:
+        """Take a frame in; the oldest goes when there are too many."""
+        self._marks[mark] = None
+        self.last_id = own_id or self.last_id
+        if len(self._marks) > SPAN:
+            del self._marks[next(iter(self._marks))]
+
+    def encode(self, fresh: int) -> bytes:
+        """Return what to save with a harvest of `fresh` frames: the newest marks."""
+        most = min(SPAN, max(LEAST_SAVED, SAVED_A_FRAME * fresh))
+        self.is_saved = most >= len(self._marks)
+        marks = b"".join(list(self._marks)[-most:])
+        return msgspec.msgpack.encode(_Saved(marks, self.last_id))
+
+
+def decode(saved: bytes) -> Window:
+    """Return the window that `encode` gave; an empty one for any other bytes."""
+    try:
+        found = msgspec.msgpack.decode(saved, type=_Saved)
+    except msgspec.DecodeError:
+        return Window()
+    marks = found.marks
+    return Window((marks[at : at + MARK] for at in range(0, len(marks) - len(marks) % MARK, MARK)), found.last_id)

@@ -1,0 +1,65 @@
+"""What the watching of a source does at this moment."""
+
+from __future__ import annotations
+
+from actors.messages import PushView, SourceView
+from api.route import Answer, Call, Route
+from api.v1 import schemas as wire
+from api.v1.sources import breaker_of, time_or_null, view_of
+
+
+def _push(view: SourceView) -> wire.PushStatus | None:
+    if view.source.type != "push":
+        return None
+    seen = view.push or PushView()
+    return wire.PushStatus(
+        connected_since=time_or_null(seen.connected_since),
+        subprotocol=seen.subprotocol,
+        connections=seen.connections,
+        frames=seen.frames,
+        admitted=seen.admitted,
+        duplicates=seen.duplicates,
+        filtered=seen.filtered,
+        unreadable=seen.unreadable,
+    )
+
+
+def status_of(view: SourceView) -> wire.SourceStatus:
+    """Return what the watching of a source does now."""
+    hot = view.hot
+    return wire.SourceStatus(
+        id=view.source.id,
+        state="active" if view.source.enabled else "disabled",
+        last_fetch_at=time_or_null(hot.last_look_at),
+        last_success_at=time_or_null(hot.last_success_at),
+        last_event_at=time_or_null(hot.last_event_at),
+        next_fetch_at=time_or_null(hot.next_look_at),
+        overdue=view.overdue,
+        interval_s=hot.interval,
+        looks=hot.looks,
+        unchanged=hot.unchanged,
+        events=hot.events,
+        last_status=hot.last_status,
+        last_error=hot.last_error,
+        breaker=breaker_of(view),
+        consecutive_failures=hot.breaker.failures,
+        queue_position=view.queue_position,
+        push=_push(view),
+    )
+
+
+async def status(call: Call) -> Answer:
+    """Return what the watching of one source does now."""
+    return Answer(status_of(await view_of(call)))
+
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/sources/{id}/status",
+        scope="sources:read",
+        run=status,
+        says="Read what the watching does now.",
+        answers={200: wire.SourceStatus},
+    ),
+)

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import trio
+
+from actors.query import parse
+from actors.source.admission import REFRESH, Admission, Wanted
+from storage.errors import StorageError
+from storage.records.alert import Alert
+from tests.support.build import NOW, a_source
+
+SOURCE = a_source(1, type="push")
+
+
+class Alerts:
+    """A store whose reading takes a second, and may fail."""
+
+    def __init__(self, *queries: str, **more: Alert) -> None:
+        self.found = [Alert(f"a{n}", "", query, "en", (), NOW, NOW) for n, query in enumerate(queries)]
+        self.found += more.values()
+        self.readings = 0
+        self.broken = False
+
+    async def all(self) -> Sequence[Alert]:
+        self.readings += 1
+        await trio.sleep(1)
+        if self.broken:
+            raise StorageError("no")
+        return list(self.found)
+
+
+def wanted(*queries: str) -> Wanted:
+    return Wanted(parse(query, "en") for query in queries)
+
+
+@pytest.mark.parametrize(
+    ("queries", "text", "expected"),
+    [
+        (["price OR plan", "storm"], "the prices have risen", True),
+        (["price OR plan", "storm"], "storms", True),
+        (["price OR plan", "storm"], "calm", False),
+        (['"high tide"'], "a high tide", True),
+        (['"high tide"'], "tide high", False),
+        (["tide -low"], "low tide", False),
+        (["tid*"], "tidal", True),
+        ([""], "whatever", True),
+        ([], "whatever", False),
+    ],
+)
+def test_a_frame_is_admitted_when_one_query_matches(queries: list[str], text: str, expected: bool) -> None:
+    assert wanted(*queries).admits("", text) is expected
+    assert wanted(*queries).admits(text, "") is expected
+
+
+def test_queries_of_words_alone_cost_one_look_a_language() -> None:
+    assert wanted(*(f"word{n} OR other{n}" for n in range(5_000))).cost == 1
+    assert (wanted().nothing, wanted("").nothing, wanted("a").nothing) == (True, False, False)
+
+
+def test_the_sources_own_filter_counts_beside_the_alerts() -> None:
+    admission = Admission(Alerts())  # type: ignore[arg-type]  # all that is asked of a store
+    filtered = a_source(1, type="push", filter="pris")
+    assert admission.wanted(filtered).admits("", "Pris")
+    assert not admission.wanted(SOURCE).admits("", "Pris")
+    assert admission.wanted(a_source(1, type="push", filter='"not closed')).nothing
+
+
+async def test_nobody_judges_before_the_first_reading_and_nobody_waits_for_the_later_ones(
+    autojump_clock: object,
+) -> None:
+    alerts = Alerts("tide")
+    admission = Admission(alerts)  # type: ignore[arg-type]  # all that is asked of a store
+    waited: list[float] = []
+
+    async def judge() -> None:
+        began = trio.current_time()
+        await admission.refresh()
+        waited.append(trio.current_time() - began)
+        assert admission.wanted(SOURCE).admits("", "tide")
+
+    for _ in range(2):
+        async with trio.open_nursery() as nursery:
+            for _ in range(5):
+                nursery.start_soon(judge)
+        await trio.sleep(REFRESH)
+    assert alerts.readings == 2
+    assert sorted(waited) == [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
+    assert admission.version == 1
+
+
+async def test_what_is_known_holds_while_storage_is_in_trouble(autojump_clock: object) -> None:
+    alerts = Alerts("tide")
+    admission = Admission(alerts)  # type: ignore[arg-type]  # all that is asked of a store
+    alerts.broken = True
+    with pytest.raises(StorageError):
+        await admission.refresh()
+    alerts.broken = False
+    await admission.refresh()
+    alerts.broken = True
+    await trio.sleep(REFRESH)
+    await admission.refresh()
+    assert admission.wanted(SOURCE).admits("", "tide")
+
+
+async def test_a_query_of_a_later_version_is_left_out(autojump_clock: object) -> None:
+    admission = Admission(Alerts('"open', "tide"))  # type: ignore[arg-type]  # all that is asked of a store
+    await admission.refresh()
+    assert admission.wanted(SOURCE).admits("", "tide")
+
+
+async def test_changed_alerts_are_wanted_after_some_seconds(autojump_clock: object) -> None:
+    alerts = Alerts("tide")
+    admission = Admission(alerts)  # type: ignore[arg-type]  # all that is asked of a store
+    await admission.refresh()
+    alerts.found = [Alert("a9", "", "ebb", "en", ("another",), NOW, NOW)]
+    await trio.sleep(REFRESH)
+    await admission.refresh()
+    assert admission.version == 2
+    assert admission.wanted(SOURCE).nothing

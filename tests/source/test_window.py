@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from actors.source.window import LEAST_SAVED, SPAN, Window, decode
+
+
+def mark(number: int) -> bytes:
+    return number.to_bytes(6)
+
+
+def filled(count: int) -> Window:
+    window = Window()
+    for number in range(count):
+        window.add(mark(number), f"id {number}")
+    return window
+
+
+def test_the_oldest_goes_when_there_are_too_many() -> None:
+    window = filled(SPAN + 1)
+    assert len(window) == SPAN
+    assert (mark(0) in window, mark(1) in window) == (False, True)
+
+
+def test_a_slow_source_saves_its_newest_marks_and_knows_that_there_are_more() -> None:
+    window = filled(3_000)
+    saved = decode(window.encode(1))
+    assert (len(saved), window.is_saved, saved.last_id) == (LEAST_SAVED, False, "id 2999")
+    assert (mark(999) in saved, mark(1_000) in saved) == (False, True)
+    assert len(window.encode(1)) < 12_100
+
+
+def test_a_busy_source_saves_the_whole_window() -> None:
+    window = filled(SPAN)
+    assert len(decode(window.encode(SPAN // 40))) == SPAN
+    assert window.is_saved
+
+
+def test_the_order_survives_so_that_the_oldest_still_goes_first() -> None:
+    window = decode(filled(SPAN).encode(SPAN))
+    window.add(mark(SPAN), "")
+    assert (mark(0) in window, mark(1) in window, window.last_id) == (False, True, f"id {SPAN - 1}")
+
+
+@pytest.mark.parametrize("memory", [b"", b"\x90", b"\xff\xff", b"\x92\xc4\x07abcdefg\xa1x", b"\x93\xa1a\xa1b\xa1c"])
+def test_other_bytes_are_an_empty_memory_or_what_can_be_read_of_it(memory: bytes) -> None:
+    assert len(decode(memory)) <= 1
