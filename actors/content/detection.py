@@ -6,6 +6,7 @@ The content type that a server declares decides nothing but the encoding: two of
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -19,7 +20,7 @@ from actors.content.feeds import feed_root, read_feed
 from actors.content.json_feed import looks_like_json
 from actors.content.links import absolute
 from actors.content.prolog import end_of_prolog
-from actors.content.sniffing import binary_kind, is_document, looks_like_html
+from actors.content.sniffing import binary_kind, is_document, looks_like_html, text_kind
 from actors.content.text import normalise
 from actors.content.unpacking import unpacked
 from actors.content.walls import trouble_of
@@ -37,10 +38,31 @@ _FEED_TYPES = {
 }
 _MAYBE_TYPES = frozenset({"application/json", "application/xml", "text/xml"})
 _FEED_WORDS = re.compile(r"rss|atom|feed", re.I)
-_NARROW = re.compile(r"comment|kommentar|commentaire|repl(?:y|ies)|/podcast|\?s=", re.I)
+_NARROW = re.compile(r"comm?ent|kommentar|reactie|komentar|комментар|comentári|repl(?:y|ies)|/podcast|\?s=", re.I)
+_PART = re.compile(r"/(?:category|kategorie|categorie|tag|tags|topic|author|autor|label|section)/", re.I)
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
-_OPML = re.compile(r"<opml\b[^>]{0,200}>?", re.I)
+_FEED_SCHEME = re.compile(r"^feed:(?:https?:)?//", re.I)
+_REFRESH = re.compile(r"url\s*=\s*[\"']?\s*([^\"'\s>]{1,2000})", re.I)
 _ROOT_SHOWN = 120
+_LOOK = "Open the URL in a browser to see whether it is the right one."
+_ADVICE = {
+    "sitemap": "Add the pages that it lists, or the site's feed.",
+    "OPML": "Add the feeds that it lists; up to 20 go in one request.",
+    "JSON": "Add the page that shows this data, or a feed of it.",
+    "calendar": "Add the page that shows the calendar.",
+    "error message": _LOOK,
+    "": "Add the page that links to it.",
+}
+"""What to do about a kind of thing, by a word of its name; the last is for everything else."""
+_WALLS = (
+    ("login", "Nothing here logs in: look for a public page or a feed."),
+    ("consent", "Look for a feed, or a page that shows its text without consent."),
+    ("challenge", "The site keeps programs out: look for a feed, or ask its owner."),
+    ("queue", "Try again when the site has room."),
+    ("needs", "Look for the site's feed."),
+    ("empty", "It may need JavaScript: look for the site's feed."),
+    ("error", _LOOK),
+)
 
 
 class FeedLink(Struct, frozen=True):
@@ -52,7 +74,10 @@ class FeedLink(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """What a body is. `type` None comes with a `refusal`; both carry a sentence that a person can check."""
+    """What a body is. `type` None comes with a `refusal`; both carry a sentence that a person can check.
+
+    `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`).
+    """
 
     type: Literal["feed", "html"] | None
     confidence: Confidence
@@ -62,6 +87,7 @@ class Finding(Struct, frozen=True):
     entries: int = 0
     title: str = ""
     refusal: str | None = None
+    trouble: str | None = None
 
 
 def detect(body: bytes, content_type: str, url: str) -> Finding:
@@ -75,20 +101,22 @@ def detect(body: bytes, content_type: str, url: str) -> Finding:
     if packed is not body:
         served = f"unpacked from gzip that no header declares; {served}"
     if not body.strip(b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"):
-        return _refused("The body is empty.", f"0 bytes of content; {served}")
-    if kind := binary_kind(body):
-        return _refused(f"This is {kind}, not a feed or a page.", f"the body begins with {body[:5]!r}; {served}")
-    text = decode(body, content_type).text
-    if opml := _OPML.match(text, end_of_prolog(text)):
         return _refused(
-            "This is a list of feeds (OPML), not a feed or a page.", f"root element {_opening(opml[0])}; {served}"
+            "The body is empty. Open the URL in a browser to see whether it is the right one.",
+            f"0 bytes of content; {served}",
         )
+    if kind := binary_kind(body):
+        return _refused(_not_for_watching(kind), f"the body begins with {body[:5]!r}; {served}")
+    text = decode(body, content_type).text
+    if kind := text_kind(text):
+        return _refused(_not_for_watching(kind), f"{_shown_root(text)}; {served}")
     if looks_like_json(text) or feed_root(text) is not None:
         try:
             return _feed(body, content_type, url, text, served)
         except ContentError as error:
             if looks_like_json(text) or not looks_like_html(text[:_SNIFFED]):
-                return _refused(error.reason, f"{_shown_root(text)}; {served}")
+                advice = f" {_ADVICE['JSON']}" if looks_like_json(text) else ""
+                return _refused(f"{error.reason}{advice}", f"{_shown_root(text)}; {served}")
     if looks_like_html(text):
         return _page(text, url, served)
     return _refused(_what_else(body, text), f"{_shown_root(text)}; {served}")
@@ -150,15 +178,39 @@ def _page(text: str, url: str, served: str) -> Finding:
     evidence = f"{sign}{offer}; {served}"
     trouble = trouble_of(root, title, blocks)
     if trouble is not None:
-        return Finding(
-            None, "medium", evidence, "html", feeds, 0, title, f"This is not the page itself, but a {_noun(trouble)}."
-        )
+        refusal = _refusal_of(trouble, root, url, feeds)
+        return Finding(None, "medium", evidence, "html", feeds, 0, title, refusal, trouble)
     confidence: Confidence = "high" if is_document(text) else "medium"
     return Finding("html", confidence, evidence, "html", feeds, 0, title)
 
 
-def _noun(trouble: str) -> str:
-    return trouble if not trouble.startswith(("empty", "error", "needs")) else f"page with a trouble ({trouble})"
+def _refusal_of(trouble: str, root: markup.Element, url: str, feeds: Sequence[FeedLink]) -> str:
+    """Return the sentences that tell what stands in a page's place, and what can be done."""
+    kind, _, words = trouble.partition(":")
+    if feeds:
+        advice = f"Its feed may work: {feeds[0].url}."
+    elif onward := _onward(root, url):
+        advice = f"It only sends browsers on: add {onward}."
+    else:
+        advice = next((advice for mark, advice in _WALLS if trouble.startswith(mark)), "Try again later.")
+    said = f"an error page ({words.strip()})" if kind.startswith("error") else f"a {kind}"
+    match kind:
+        case "empty page":
+            return f"This page has no visible text. {advice}"
+        case "needs JavaScript":
+            return f"This page needs JavaScript: it has no text without it. {advice}"
+        case _:
+            return f"This is not the page itself, but {said}. {advice}"
+
+
+def _onward(root: markup.Element, url: str) -> str:
+    """Return where a page without text sends browsers: its refresh, or the first of its frames."""
+    for meta in root.iter("meta"):
+        if (meta.get("http-equiv") or "").lower() == "refresh" and (
+            found := _REFRESH.search(meta.get("content") or "")
+        ):
+            return absolute(found[1], url)
+    return next((link for frame in root.iter("frame") if (link := absolute(frame.get("src") or "", url))), "")
 
 
 def feed_links(root: markup.Element, url: str) -> tuple[FeedLink, ...]:
@@ -170,7 +222,7 @@ def feed_links(root: markup.Element, url: str) -> tuple[FeedLink, ...]:
         rel = (link.get("rel") or "").lower().split()
         kind = (link.get("type") or "").split(";")[0].strip().lower()
         title = normalise(link.get("title") or "")[:200]
-        href = link.get("href") or ""
+        href = _FEED_SCHEME.sub("https://", (link.get("href") or "").strip())
         if not ({"alternate", "feed"} & set(rel)) or "stylesheet" in rel:
             continue
         hinted = (
@@ -184,31 +236,35 @@ def feed_links(root: markup.Element, url: str) -> tuple[FeedLink, ...]:
     return tuple(sorted(found.values(), key=lambda feed: _rank(feed, url))[:MOST_LINKS])
 
 
-def _rank(feed: FeedLink, url: str) -> tuple[bool, bool]:
-    path = urlsplit(feed.url)
-    return _NARROW.search(f"{path.path}?{path.query} {feed.title}") is not None, _site(path.netloc) != _site(
-        urlsplit(url).netloc
-    )
+def _rank(feed: FeedLink, url: str) -> tuple[bool, bool, int]:
+    """Return where a feed stands: what narrows least, on the same site; a part of the site only from its own page."""
+    there, here = urlsplit(feed.url), urlsplit(url)
+    narrow = _NARROW.search(f"{there.path}?{there.query} {feed.title}") is not None
+    part = 1
+    if _PART.search(there.path):
+        own = _PART.search(here.path) is not None and there.path.startswith(here.path)
+        part = 0 if own else 2
+    return narrow, _site(there.netloc) != _site(here.netloc), part
 
 
 def _site(netloc: str) -> str:
     return netloc.lower().removeprefix("www.")
 
 
+def _not_for_watching(kind: str) -> str:
+    advice = next((advice for word, advice in _ADVICE.items() if word in kind), _ADVICE[""])
+    not_that = "but not a JSON Feed" if kind == "JSON" else "not a feed or a page"
+    return f"This is {kind}, {not_that}. {advice}"
+
+
 def _what_else(body: bytes, text: str) -> str:
     """Return the refusal of what is neither: a sentence that names what it is as well as can be told."""
     root = _ROOT.search(text[:4096])
     if root and text.lstrip().startswith("<"):
-        if root[1].lower() in ("urlset", "sitemapindex"):
-            return "This is a sitemap, not a feed or a page."
-        if root[1].lower() == "svg":
-            return "This is an SVG image, not a feed or a page."
-        return f"This is XML of another kind (root element <{root[1][:60]}>), not a feed or a page."
+        return _not_for_watching(f"XML of another kind (root element <{root[1][:60]}>)")
     if (
         b"\x00" in body[:_SNIFFED]
         or sum(c < " " and c not in "\t\r\n\f" for c in text[:_SNIFFED]) > len(text[:_SNIFFED]) // 10
     ):
-        return "This is binary data, not a feed or a page."
-    if text.lstrip()[:1] == "[":
-        return "This is JSON, but not a JSON Feed."
-    return "This is plain text, not a feed or a page."
+        return _not_for_watching("binary data")
+    return _not_for_watching("plain text")

@@ -27,7 +27,9 @@ from actors.content.unpacking import unpacked
 from storage.records.identity import Millis
 
 _ROOT = re.compile(r"<(?:[\w.-]+:)?(rss|feed|rdf|channel)(?=[\s>/])[^>]*>", re.I)
-_OF_A_PAGE = re.compile(r"<(?:html|head|body|main|article|pre|code|svg)\b", re.I)
+_OF_A_PAGE = re.compile(
+    r"<(?:html|head|body|main|article|pre|code|svg|script|style|meta|title|link|textarea|template)\b", re.I
+)
 _START = re.compile(r"<\?xml|<!DOCTYPE|<!--|<(?:[\w.-]+:)?(?:rss|feed|rdf)(?=[\s>/])", re.I)
 _DECLARATION = re.compile(r"^<\?xml[^>]*>\s*", re.I)
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

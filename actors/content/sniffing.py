@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from actors.content.markup import BREAKS, UNSEEN
 from actors.content.prolog import end_of_prolog
 
 _MAGIC = (
@@ -27,7 +28,35 @@ _MAGIC = (
     (b"%!PS", "a PostScript document"),
     (b"{\\rtf", "an RTF document"),
     (b"\xd0\xcf\x11\xe0", "an old office document"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"\x28\xb5\x2f\xfd", "zstd data that the server did not declare as an encoding"),
+    (b"SQLite format 3\x00", "a database"),
+    (b"\x1aE\xdf\xa3", "a WebM or Matroska media file"),
+    (b"fLaC", "a FLAC file"),
+    (b"II*\x00", "a TIFF image"),
+    (b"MM\x00*", "a TIFF image"),
+    (b"\x00\x00\x00\x0cjP  ", "a JPEG 2000 image"),
+    (b"\x00\x01\x00\x00\x00", "a font"),
+    (b"OTTO\x00", "a font"),
 )
+_TEXTS = (
+    ("BEGIN:VCALENDAR", "a calendar (iCalendar)"),
+    ("BEGIN:VCARD", "a contact card (vCard)"),
+    ("#EXTM3U", "a playlist (M3U)"),
+)
+_XML_ROOTS = {
+    "urlset": "a sitemap",
+    "sitemapindex": "a sitemap",
+    "opml": "a list of feeds (OPML)",
+    "svg": "an SVG image",
+    "stylesheet": "a style sheet (XSLT)",
+    "error": "an error message in XML",
+}
+_ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
+_OF_FEEDS = frozenset({"rss", "feed", "rdf", "channel"})
+_OF_HTML = frozenset([*BREAKS, *UNSEEN, "a", "b", "base", "em", "font", "i", "img", "link", "meta", "span", "title"])
+_JSON_LIST = re.compile(r"\s*\[\s*[\[{\"\]\d-]")
 _STILL_BRANDS = (b"avif", b"avis", b"heic", b"heix", b"mif1")
 _LEADING = 1024
 _SEARCHED = 64 * 1024
@@ -46,7 +75,30 @@ def binary_kind(body: bytes) -> str | None:
         return "an AVIF or HEIF image" if body[8:12] in _STILL_BRANDS else "an MP4 media file"
     # Viewers take white space before a PDF's mark, so servers have it.
     start = body[:_LEADING].lstrip() if body[:1].isspace() else body
+    if body[257:262] == b"ustar":
+        return "a TAR archive"
     return next((name for magic, name in _MAGIC if start.startswith(magic)), None)
+
+
+def text_kind(text: str) -> str | None:
+    """Return in words what a text is that is neither a feed nor HTML ("a calendar", "a sitemap"); None: it may be.
+
+    XML is told by its root, for what is deeper inside (an SVG image has a <title>) may look like HTML.
+    """
+    start = end_of_prolog(text)
+    head = text[start : start + 64]
+    if (name := next((name for mark, name in _TEXTS if head.upper().startswith(mark)), None)) is not None:
+        return name
+    if _JSON_LIST.match(head):
+        return "JSON"
+    root = _ROOT.match(text, start)
+    if root is None:
+        return None
+    if (known := _XML_ROOTS.get(root[2].lower())) is not None:
+        return known
+    if text[:start].lstrip("\ufeff \t\r\n").startswith("<?xml") and root[2].lower() not in _OF_HTML | _OF_FEEDS:
+        return f"XML of another kind (root element <{root[0][1:61]}>)"
+    return None
 
 
 def looks_like_html(text: str) -> bool:
