@@ -41,6 +41,15 @@ ACCEPT: Final = (
 )
 
 
+_ADVICE: Final = {
+    401: "; it wants a login, and nothing here logs in",
+    403: "; the site keeps us out: look for a feed, or ask its owner",
+    404: "; check the URL in a browser",
+    410: "; it is gone for good: look for where it moved",
+    451: "; it is withheld for legal reasons",
+}
+
+
 class Wanted(Struct, frozen=True):
     """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
 
@@ -179,9 +188,10 @@ def _detection(
     chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: Fetched, why: str = ""
 ) -> Detection:
     evidence = "; ".join(filter(None, (_seen(finding, fetched), why)))
-    if wanted is not None and wanted != finding.type:
+    forced = wanted is not None and wanted != finding.type
+    if forced:
         evidence = f"{wanted} as asked for; by itself: {evidence}"
-    return Detection(chosen, finding.confidence, evidence, fetched.url, fetched.content_type, None)
+    return Detection(chosen, finding.confidence, evidence, fetched.url, fetched.content_type, None, forced)
 
 
 def _seen(finding: Finding, fetched: Fetched) -> str:
@@ -197,4 +207,5 @@ def refused(failure: LookFailed, url: str) -> Exception:
         return Overloaded(f"our own network is in trouble: {failure.reason}", 60)
     if failure.retry_after is not None or failure.status in (429, 503):
         return Overloaded(failure.reason, round(failure.retry_after or 60))
-    return Unprocessable(f"it can't be watched now: {failure.reason}", "body.url", url)
+    advice = _ADVICE.get(failure.status or 0, "")
+    return Unprocessable(f"it can't be watched now: {failure.reason}{advice}", "body.url", url)

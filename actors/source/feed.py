@@ -13,6 +13,7 @@ from actors.egress.http import Fetched
 from actors.notices import draft
 from actors.source.cadence import Hints
 from actors.source.feed_notes import Turned, baseline_note, turn_note
+from actors.source.lost import loss
 from actors.source.seen import Mark, compare, manner_of, with_manner
 from actors.source.tier import Reading, in_jail, patience
 from actors.source.upheaval import error_report, is_fresh, turn_of
@@ -65,13 +66,23 @@ class FeedTier:
         """Return the feed in a body. Raises LookFailed."""
         request = FeedRequest(fetched.body, fetched.content_type, fetched.url)
         deadline = patience(self._deadline, fetched.body)
-        answer = await in_jail(jail, "look_feed", msgspec.msgpack.encode(request), deadline=deadline)
+        try:
+            answer = await in_jail(jail, "look_feed", msgspec.msgpack.encode(request), deadline=deadline)
+        except LookFailed as failure:
+            raise await _lost(jail, fetched, failure) from None
         feed = msgspec.msgpack.decode(answer, type=FeedReading)
         report = error_report(feed)
         if report is not None:
             why = f"the feed holds nothing but an error report: {report}"
             raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
         return feed
+
+
+async def _lost(jail: Jail, fetched: Fetched, failure: LookFailed) -> LookFailed:
+    """Return what a body that is no feed says of itself; as it was, when reading it took too long."""
+    if failure.reason.startswith("parse_"):
+        return failure
+    return await loss(jail, fetched, "feed") or failure
 
 
 def mark_of(entry: Entry, since: Millis | None) -> Mark:

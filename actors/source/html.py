@@ -9,6 +9,7 @@ import msgspec
 from actors.content.requests import EMIT, PageLook, PageRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched
+from actors.source.lost import loss, may_be_no_page
 from actors.source.neighbours import Neighbours
 from actors.source.tier import Reading, body_hints, in_jail
 from actors.world import Jail
@@ -45,7 +46,14 @@ class HtmlTier:
             bar=_bar(source),
             shared=self._shared(source, base),
         )
-        answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request))
+        if base and may_be_no_page(fetched.body):
+            await _fail_if_lost(jail, source, fetched)
+        try:
+            answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request))
+        except LookFailed as failure:
+            if base and not failure.reason.startswith("parse_"):
+                await _fail_if_lost(jail, source, fetched)
+            raise
         look = msgspec.msgpack.decode(answer, type=PageLook)
         if look.trouble is not None:
             raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
@@ -63,6 +71,15 @@ class HtmlTier:
             return ()
         self.neighbours.learn(_host(source), source.id, base)
         return self.neighbours.shared(_host(source), source.id)
+
+
+async def _fail_if_lost(jail: Jail, source: Source, fetched: Fetched) -> None:
+    """Raise LookFailed when a page has become something else, unless a page was asked for whatever it is."""
+    if source.detection.forced or source.type != source.detection.type:
+        return
+    failure = await loss(jail, fetched, "html")
+    if failure is not None:
+        raise failure
 
 
 def _host(source: Source) -> str:

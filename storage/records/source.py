@@ -22,7 +22,10 @@ MOST_NOISE = 500
 
 
 class Detection(Struct, frozen=True):
-    """What the service found a URL to be; `evidence` is a sentence that a person can check."""
+    """What the service found a URL to be; `evidence` is a sentence that a person can check.
+
+    forced: the user asked for a type that the body by itself is not.
+    """
 
     type: SourceType
     confidence: Confidence
@@ -30,6 +33,7 @@ class Detection(Struct, frozen=True):
     final_url: str
     content_type: str
     feed_url: str | None = None
+    forced: bool = False
 
 
 class Source(Struct, frozen=True):

@@ -52,11 +52,18 @@ TYPES = ("", "text/html", "application/json", "image/png", "text/html; charset=i
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-32")
 
 
-@pytest.mark.parametrize("junk", JUNK)
-@pytest.mark.parametrize("name", FEEDS)
+def wrappings() -> list[tuple[str, str]]:
+    """JSON has no prolog that could hold junk."""
+    return [
+        (name, junk)
+        for name in FEEDS
+        for junk in JUNK
+        if not name.startswith("json") or junk in ("nothing", "mark", "space")
+    ]
+
+
+@pytest.mark.parametrize(("name", "junk"), wrappings())
 def test_a_feed_is_found_and_read_in_every_wrapping(name: str, junk: str) -> None:
-    if name.startswith("json") and junk not in ("nothing", "mark", "space"):
-        pytest.skip("JSON has no prolog")
     for served, encoding, packed in itertools.product(TYPES, ENCODINGS, (False, True)):
         body = (JUNK[junk] + FEEDS[name]).encode(encoding)
         body = gzip.compress(body) if packed else body
