@@ -8,6 +8,7 @@ from pathlib import Path
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from sanderling.data_folder import told_plainly
+from sanderling.exits import CommandFailed, Exit
 from sanderling.keys import find_key, make_key
 from sanderling.real_world import entropy, now
 from storage.records.key import ApiKey, SigningKey
@@ -32,18 +33,26 @@ def every(settings: Settings) -> Sequence[ApiKey]:
 
 def signing(settings: Settings) -> Sequence[SigningKey]:
     """Return the keys that sign events, the active one first; none before the first start."""
-    folder = Path(settings.data)
+    folder = _existing(settings)
     with told_plainly(folder), open_keys(folder) as keys:
         return keys.signing()
 
 
 def rotate_signing(settings: Settings) -> SigningKey:
     """Make and store a key that signs from now on, and return it. A running server takes it with its next event."""
+    folder = _existing(settings)
     key = new_signing_key(entropy(32), now())
-    folder = Path(settings.data)
     with told_plainly(folder), open_keys(folder) as keys:
         keys.add_signing(key)
     return key
+
+
+def _existing(settings: Settings) -> Path:
+    """Return the data folder. Raises CommandFailed when there is none: a rotation there would rotate nothing."""
+    folder = Path(settings.data)
+    if not folder.is_dir():
+        raise CommandFailed(f"{folder}: there is no such data folder; name the service's with --data.", Exit.BAD_DATA)
+    return folder
 
 
 def revoke(settings: Settings, word: str) -> ApiKey:

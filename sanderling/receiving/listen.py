@@ -80,8 +80,9 @@ class Listener:
             judge, capture.fields(), capture.body, secrets=self._wishes.secrets, now=int(self._now() / 1000)
         )
         receipt = check(keys=published.keys if published else None)
-        strange = any(told.verdict.cause is Cause.UNKNOWN_KEY for told in receipt.events)
-        if published is not None and strange and await published.read_again():
+        strange = [told.verdict.key_id or "" for told in receipt.events if told.verdict.cause is Cause.UNKNOWN_KEY]
+        if published is not None and strange:
+            await published.look_for(strange)
             receipt = check(keys=published.keys)
         return receipt
 

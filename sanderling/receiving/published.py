@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,12 +28,12 @@ class Published:
     def __init__(self, place: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._place = _completed(place)
         self._transport = transport
-        self._read_at = 0.0
+        self._looked_at = -AGAIN_AFTER
+        self._looking = trio.Lock()
         self.keys = KeySet(b'{"keys":[]}')
 
     async def read(self) -> KeySet:
         """Read the set. Raises CommandFailed."""
-        self._read_at = trio.current_time()
         encoded = await self._fetch() if self._place.startswith(("http://", "https://")) else self._load()
         try:
             self.keys = KeySet(encoded)
@@ -39,15 +41,24 @@ class Published:
             raise CommandFailed(f"{self._place}: {error}.", Exit.USAGE) from None
         return self.keys
 
-    async def read_again(self) -> bool:
-        """Read the set again, unless it was read a moment ago; return whether it was read."""
-        if trio.current_time() - self._read_at < AGAIN_AFTER:
-            return False
+    async def look_for(self, key_ids: Iterable[str]) -> None:
+        """Read the set again for keys that are not in it, unless that was done a moment ago.
+
+        Who comes while it is being read waits for it: after a rotation several deliveries arrive together.
+        """
+        async with self._looking:
+            now = trio.current_time()
+            if now - self._looked_at < AGAIN_AFTER or not any(self._lacks(key_id) for key_id in key_ids):
+                return
+            self._looked_at = now
+            with suppress(CommandFailed):  # what is known stays; the verdict says that the key is not among it
+                await self.read()
+
+    def _lacks(self, key_id: str) -> bool:
         try:
-            await self.read()
-        except CommandFailed:
-            return False  # what is known stays; the verdict says that the key is not among it
-        return True
+            return self.keys.find(key_id) is None
+        except ValueError:
+            return False  # there, but no key of ours
 
     async def _fetch(self) -> bytes:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from ipaddress import ip_network
 from pathlib import Path
@@ -153,11 +154,22 @@ def test_an_unknown_key_makes_it_fetch_the_set_once_and_not_at_each_forgery(
         assert [wire.post(headers(body=strange), strange) for _ in range(3)] == [400] * 3
         assert published.asked == before + 1
         wire.close()
-    with running(tmp_path, name, WEBHOOK_SECRET=SECRET, JWKS=published.url) as port:
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_rotated_key_and_the_first_four_at_once_get_in(name: str, tmp_path: Path, published: KeyServer) -> None:
+    strange = a_body(NEW_KEY)
+
+    def deliver(port: int) -> int:
         wire = Wire(port)
-        published.keys.append(NEW_KEY)
         try:
-            assert wire.post(headers(body=strange), strange) == 200
+            return wire.post(headers(body=strange), strange)
         finally:
-            published.keys.remove(NEW_KEY)
             wire.close()
+
+    published.keys.append(NEW_KEY)
+    try:
+        with running(tmp_path, name, WEBHOOK_SECRET=SECRET, JWKS=published.url) as port, ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(deliver, [port] * 4)) == [200] * 4
+    finally:
+        published.keys.remove(NEW_KEY)

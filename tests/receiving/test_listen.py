@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from actors.delivery.digest import Window, content
-from actors.signatures.event import jwks
+from actors.signatures.event import jwks, new_signing_key
 from sanderling.exits import CommandFailed, Exit
 from sanderling.receiving import answers, published, report
 from sanderling.receiving.answers import Answers
@@ -133,12 +133,36 @@ async def test_a_body_that_is_no_event_is_said_to_be_none(tmp_path: Path, body: 
 
 async def test_an_event_of_a_rotated_key_makes_it_read_the_set_again(tmp_path: Path, autojump_clock: object) -> None:
     rig = Rig(tmp_path)
-    rotated = a_capture(a_body(NEW_KEY))
-    assert await rig.take(rotated) == 400
+    await rig.take(a_capture())
     (tmp_path / "keys").write_bytes(jwks([NEW_KEY, KEY]))
-    assert await rig.take(rotated) == 400, "it was read a moment ago"
+    assert await rig.take(a_capture(a_body(NEW_KEY))) == 200
+    newest = new_signing_key(bytes([9]) * 32, AT)
+    (tmp_path / "keys").write_bytes(jwks([newest, NEW_KEY, KEY]))
+    assert await rig.take(a_capture(a_body(newest))) == 400, "anybody can name a key: not at each delivery"
     await trio.sleep(10)
-    assert await rig.take(rotated) == 200
+    assert await rig.take(a_capture(a_body(newest))) == 200
+
+
+async def test_deliveries_that_come_while_the_set_is_read_wait_for_it(tmp_path: Path, autojump_clock: object) -> None:
+    asked = 0
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        nonlocal asked
+        asked += 1
+        await trio.sleep(1)
+        return httpx.Response(200, content=jwks([KEY] if asked == 1 else [KEY, NEW_KEY]))
+
+    rig = Rig(tmp_path, published=Published("http://service.test", httpx.MockTransport(answer)))
+    await rig.listener._wishes.published.read()  # type: ignore[union-attr]
+    statuses: list[int] = []
+
+    async def deliver() -> None:
+        statuses.append((await rig.listener._take(a_capture(a_body(NEW_KEY)))).status)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(deliver)
+    assert (statuses, asked) == ([200] * 4, 2)
 
 
 async def test_it_answers_as_it_is_told(tmp_path: Path, autojump_clock: object) -> None:

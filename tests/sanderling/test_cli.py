@@ -44,6 +44,11 @@ def test_every_setting_is_a_flag_of_serve(capsys: pytest.CaptureFixture[str]) ->
         (["keys", "create", "--name", "x", "--scope", "everything"], Exit.USAGE),
         (["keys", "revoke", "nobody"], Exit.FAILED),
         (["tail"], Exit.USAGE),
+        (["probe", "https://hook.test/"], Exit.USAGE),
+        (["probe", "https://127.0.0.1/", "--secret", "whsec_AQID"], Exit.USAGE),
+        (["probe", "https://127.0.0.1/", "--secret", "whsec_AQID", "--data", "absent"], Exit.USAGE),
+        (["listen", "--jwks", "absent"], Exit.USAGE),
+        (["listen", "--status", "99"], Exit.USAGE),
     ],
 )
 def test_the_exit_code_tells_how_it_ended(arguments: list[str], code: Exit) -> None:
@@ -75,6 +80,12 @@ def test_rotating_the_signing_key_keeps_the_old_one_in_the_list(capsys: pytest.C
     ]
     assert cli.run(["keys", "signing", "--jwks"]) == Exit.WELL
     assert [key["kid"] for key in json.loads(capsys.readouterr().out)["keys"]] == [second, first]
+
+
+def test_a_folder_that_is_not_there_is_not_made_by_a_rotation(tmp_path: Path) -> None:
+    for command in ("rotate-signing", "signing"):
+        assert cli.run(["keys", command, "--data", str(tmp_path / "typo")]) == Exit.BAD_DATA
+    assert not (tmp_path / "typo").exists()
 
 
 def test_settings_show_value_and_origin(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
