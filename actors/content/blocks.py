@@ -78,7 +78,7 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
 
     One loop without calls where nothing happens: a page has thousands of elements, and this is most of a look's time.
     """
-    breaks, unseen, held = markup.BREAKS, markup.UNSEEN, gathered.held
+    breaks, unseen, hideable, held = markup.BREAKS, markup.UNSEEN, markup.HIDEABLE, gathered.held
     above: list[int] = []
     trait = deepest = links = 0
     steps = etree.iterwalk(root, events=("start", "end"))
@@ -103,15 +103,18 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
                 if gathered.full():
                     break
                 trait = traits_of(element, tag, trait, named) if judge_furniture else plain_traits(tag, trait)
-            if tag in unseen or (named and markup.hidden(named)):
+            if tag in unseen or (named and not hideable.isdisjoint(named) and markup.hidden(named)):
                 steps.skip_subtree()
                 continue
             if tag == "a":
                 links += 1
                 if "href" in named and (name := file_of(named["href"])):
                     gathered.files.append(name)
-            text = (_address(named["data-cfemail"]) if "data-cfemail" in named else None) or element.text
-        if text:
+            text = element.text
+            if "data-cfemail" in named:
+                text = _address(named["data-cfemail"]) or text
+        # Space outside of a block's text is most of a page's text nodes.
+        if text and (held or not text.isspace()):
             held.append(text)
             if links:
                 gathered.in_links += len(text)

@@ -13,6 +13,7 @@ finds the same other page, that is told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Literal
 
 from msgspec import Struct
@@ -117,9 +118,11 @@ def judge(
 def content_of(reading: PageReading) -> Settled:
     """Return the blocks that count: those outside of furniture, or all where that leaves none."""
     traits = reading.traits or (0,) * len(reading.blocks)
-    kept = [i for i, trait in enumerate(traits) if not trait & ASIDE] or range(len(traits))
+    kept = [not trait & ASIDE for trait in traits]
+    if not any(kept):
+        kept = [True] * len(traits)
     return Settled(
-        tuple(reading.blocks[i] for i in kept), tuple(reading.keys[i] for i in kept), tuple(traits[i] for i in kept)
+        tuple(compress(reading.blocks, kept)), tuple(compress(reading.keys, kept)), tuple(compress(traits, kept))
     )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 import unicodedata
-from array import array
+from collections.abc import Sequence
 from functools import lru_cache
 
 SIMHASH_VERSION = 1
@@ -21,8 +20,8 @@ _MASK = (1 << 64) - 1
 # Odd constants (the golden ratio's and two primes') make a shingle's hash depend on the order of its words.
 _FIRST, _SECOND, _THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 _WORD = re.compile(r"\w+")
-# For each bit of a byte: a table that maps a byte to 1 where that bit is set.
-_BIT_TABLES = tuple(bytes(byte >> bit & 1 for byte in range(256)) for bit in range(8))
+_LANE = 16
+"""Bytes of a shingle in the sum of all: 8 of its hash, and room for what the sum of three carries."""
 
 
 def content_hash(text: str) -> str:
@@ -48,24 +47,29 @@ def simhash(text: str) -> int:
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())[:_MOST_WORDS]
     if not words:
         return 0
-    hashes = [_word_hash(word) for word in words]
-    hashes += [(0, 0, 0)] * (_SHINGLE - len(hashes))
-    triples = zip(hashes, hashes[1:], hashes[2:], strict=False)
-    shingles = array("Q", [(a[0] + b[1] + c[2]) & _MASK for a, b, c in triples])
-    columns = [shingles.tobytes()[byte::8] for byte in range(8)]
-    if sys.byteorder == "big":
-        columns.reverse()
+    lanes = max(1, len(words) - _SHINGLE + 1)
+    # One addition of three long integers, a lane for each shingle, and a count of set bits over each column of bytes:
+    # the 53 sums stay out of the interpreter's loop.
+    parts = zip(*map(_word_hash, words), strict=True)
+    summed = sum(_laid_out(part, first, lanes) for first, part in enumerate(parts))
+    laid = summed.to_bytes(_LANE * lanes + _LANE, "little")
+    columns = [int.from_bytes(laid[byte::_LANE], "little") for byte in range(8)]
+    ones = int.from_bytes(b"\x01" * (lanes + 1), "little")
     value = 0
-    # Counting column by column with translate and count keeps the 53 sums out of the interpreter's loop.
-    for bit in range(BITS):
-        place = bit + 64 - BITS  # the low bits of a product are its weakest
-        ones = columns[place >> 3].translate(_BIT_TABLES[place & 7]).count(1)
-        value |= (2 * ones > len(shingles)) << bit
+    for place in range(64 - BITS, 64):  # the low bits of a product are its weakest
+        set_bits = (columns[place >> 3] >> (place & 7) & ones).bit_count()
+        value |= (2 * set_bits > lanes) << (place - 64 + BITS)
     return value
 
 
+def _laid_out(hashes: Sequence[bytes], first: int, lanes: int) -> int:
+    """Return the hashes from `first` on as one integer, a lane each."""
+    return int.from_bytes(b"".join(hashes[first : first + lanes]), "little")
+
+
 @lru_cache(maxsize=8192)
-def _word_hash(word: str) -> tuple[int, int, int]:
-    """Return a word's part in a shingle, as its first, second and third word."""
+def _word_hash(word: str) -> tuple[bytes, bytes, bytes]:
+    """Return a word's part in a shingle, as its first, second and third word: a lane each."""
     plain = int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
-    return plain * _FIRST & _MASK, plain * _SECOND & _MASK, plain * _THIRD & _MASK
+    first, second, third = ((plain * odd & _MASK).to_bytes(_LANE, "little") for odd in (_FIRST, _SECOND, _THIRD))
+    return first, second, third

@@ -33,6 +33,9 @@ UNSEEN = frozenset([
 ])  # fmt: skip
 """Elements whose text is not part of what a reader reads."""
 
+HIDEABLE = frozenset({"hidden", "style", "class"})
+"""Attributes by which an element may be `hidden`."""
+
 DEEPEST = 2047
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top|text-indent)\s*:\s*-\d{4,}px", re.I)
 _FOR_SCREEN_READERS = re.compile(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -58,9 +59,9 @@ class Settled(Struct, frozen=True):
 def pack(settled: Settled, recent: Sequence[str] = (), shelf: bytes = b"", states: bytes = b"") -> PageMemory:
     """Return the memory of a state that has just been told."""
     return PageMemory(
-        texts=zlib.compress("\n".join(_bounded(settled.texts)).encode("utf-8", "replace"), 6),
+        texts=zlib.compress("\n".join(_bounded(settled.texts)).encode("utf-8", "replace"), 4),
         keys=packed(settled.keys),
-        traits=bytes(trait & STORED for trait in settled.traits),
+        traits=bytes([trait & STORED for trait in settled.traits]),
         recent=packed_recent(recent),
         shelf=shelf,
         states=states or state_of(settled),
@@ -89,8 +90,9 @@ def packed_recent(keys: Sequence[str]) -> bytes:
     return packed(reversed(newest))
 
 
+@lru_cache(maxsize=1)
 def settled_of(memory: PageMemory) -> Settled:
-    """Return the told state of a memory."""
+    """Return the told state of a memory; the last one is kept, for a look needs it twice."""
     keys = unpack_keys(memory.keys)
     text = (
         zlib.decompressobj().decompress(memory.texts, 8 * MOST_TEXT).decode("utf-8", "replace") if memory.texts else ""
@@ -130,6 +132,8 @@ def decode_memory(stored: bytes) -> PageMemory | None:
 
 def _bounded(texts: Sequence[str]) -> Sequence[str]:
     room = MOST_TEXT
+    if sum(map(len, texts)) + len(texts) <= room:
+        return texts
     for n, text in enumerate(texts):
         room -= len(text) + 1
         if room < 0:
