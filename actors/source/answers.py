@@ -149,13 +149,21 @@ def in_a_feed(entry: Entry | None, known: Literal["new", "edited", "seen"]) -> R
 
 def on_a_link(view: SourceView, notes: Sequence[Note]) -> Reason:
     """Return what the notes of listening to a push source say: numbers, for nothing else is kept of a frame."""
-    last = next((note for note in reversed(notes) if note.came == "stretch"), None)
     asked = "its own filter or an alert asks for it" if view.source.filter is not None else "an alert asks for it"
     says = f"A frame is told when {asked}; of others nothing is kept."
-    if last is not None:
-        counts = ", ".join(f"{count} {name}" for name, count in last.counts.items())
-        says += f" Since {spoken(last.at)}: {counts}."
-    return Reason("unasked", says)
+    seen = view.push
+    if seen is not None and seen.frames:
+        others = f"{seen.admitted} were told, {seen.filtered} nobody asked for, {seen.duplicates} had come before"
+        says += (
+            f" Since the service started {seen.frames} frames have come: {others}, {seen.unreadable} were unreadable."
+        )
+        return Reason("unasked", says)
+    last = next((note for note in reversed(notes) if note.came == "stretch"), None)
+    return Reason("unasked", says if last is None else f"{says} From {spoken(last.at)}: {_counts(last)}.")
+
+
+def _counts(note: Note) -> str:
+    return ", ".join(f"{count} {name}" for name, count in note.counts.items() if count)
 
 
 def too_soon(wait: int, *, enabled: bool) -> str:
@@ -173,7 +181,7 @@ def looks(notes: Sequence[Note]) -> list[Reason]:
 def _look(note: Note) -> Reason:
     score = "" if note.score is None else f" (it weighed {note.score:.2f}; {note.bar or 0:.2f} is told)"
     word = f", {_WORDS[note.came]}" if note.came in _WORDS else ""
-    counts = ", ".join(f"{count} {name}" for name, count in note.counts.items()) if note.came == "stretch" else ""
+    counts = _counts(note) if note.came == "stretch" else ""
     return Reason("look", f"{spoken(note.at)}{word}: {note.reason or counts}{score}", note.at)
 
 

@@ -21,6 +21,7 @@ from actors.egress.turns import ASKED
 from actors.errors import UrlRefused
 from actors.messages import Explained, ExplainSource, Reason, SourceView
 from actors.source import answers
+from actors.source.classify import RECENT
 from actors.source.feed import FeedTier, mark_of
 from actors.source.fetch import fetch, refusal
 from actors.source.html import HtmlTier
@@ -103,6 +104,8 @@ class Inquiry:
         if not asked.look:
             return None, []
         ports, source, now = self._ports, live.source, self._ports.world.now()
+        if (shelved := ports.shelf.find(source.watch_url, RECENT)) is not None:
+            return shelved.fetched, []
         wait = self._table.earliest(live) - now
         if wait > 0 or not source.enabled:
             return None, [Reason("failed", answers.too_soon(wait, enabled=source.enabled))]
@@ -110,12 +113,14 @@ class Inquiry:
         try:
             with trio.fail_after(PATIENCE):
                 tier = FeedTier if source.type == "feed" else HtmlTier
-                return await fetch(ports, ASKED, source.watch_url, accept=tier.accept, robots=tier.robots), []
+                fetched = await fetch(ports, ASKED, source.watch_url, accept=tier.accept, robots=tier.robots)
         except trio.TooSlowError:
             return None, [Reason("failed", "It could not be looked at now: its host has a queue, or is slow.")]
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             return None, [Reason("failed", f"Looked at now, it failed: {failure.reason}.", now)]
+        ports.shelf.put(source.watch_url, fetched, now)
+        return fetched, []
 
     async def _on_page(
         self, view: SourceView, kept: note.Kept, asked: ExplainSource, today: Fetched | None

@@ -7,7 +7,8 @@ wait to be committed: who fills it stops reading until they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,6 +26,7 @@ from actors.source.window import Window, decode
 from storage.errors import StorageError
 from storage.records.event import Draft
 from storage.records.identity import Millis
+from storage.records.note import Note
 from storage.records.source import Source
 
 MOST: Final = 256
@@ -34,6 +36,8 @@ _STEP: Final = 24.0
 _FRAME_SIZE: Final = 500
 _FRAME_QUERIES: Final = 20
 _AGAIN: Final = 1.0
+_NOTE_EVERY, _LONGEST_STRETCH = 60_000, 3_600_000
+"""Milliseconds between two notes of one stretch of listening, and how long one lasts at most."""
 
 
 class Intake:
@@ -42,8 +46,11 @@ class Intake:
     __slots__ = (
         "_frames",
         "_live",
+        "_noted_at",
         "_ports",
+        "_since",
         "_skipped",
+        "_stretch",
         "_unreadable",
         "_version",
         "_wanted",
@@ -58,6 +65,8 @@ class Intake:
         self._version = -1
         self._wanted = ports.admission.wanted(live.source)
         self._skipped = self._frames = self._unreadable = self.admitted = 0
+        self._since = self._noted_at = ports.world.now()
+        self._stretch: Counter[str] = Counter()
         self.pending: list[tuple[bytes, str, Draft]] = []
         """(mark, own id, draft), in the order in which they came."""
         self.size = 0
@@ -78,7 +87,15 @@ class Intake:
 
     def begin(self) -> None:
         """Count anew, for a new connection."""
+        self._since = self._ports.world.now()
         self._skipped = self._frames = self._unreadable = self.admitted = 0
+
+    def pause(self) -> None:
+        """End a stretch of listening: its note goes with the next harvest, or at a stop."""
+        now = self._ports.world.now()
+        if self._stretch:
+            self._write_note(now)
+        self._stretch, self._since = Counter(), now
 
     def counted(self) -> tuple[int, int]:
         """Return how many frames came since the last call or `begin`, and how many of them could not be read."""
@@ -167,10 +184,23 @@ class Intake:
         self.size += len(draft.content)
         self.window.add(mark, own_id)
 
+    def _note(self, now: Millis, counts: Mapping[str, int]) -> None:
+        """Add to the stretch of listening, and have it noted now and then."""
+        self._stretch.update(counts)
+        if now - self._since >= _LONGEST_STRETCH:
+            self.pause()
+        elif now - self._noted_at >= _NOTE_EVERY:
+            self._write_note(now)
+
+    def _write_note(self, now: Millis) -> None:
+        self._noted_at = now
+        self.window.note(Note(self._since, "stretch", "", counts=dict(self._stretch), until=now))
+
     def _count(self, now: Millis, frames: int, admitted: int, counts: dict[str, int]) -> None:
         self._frames += frames
         self._unreadable += counts["unreadable"]
         self.admitted += admitted
+        self._note(now, {"frames": frames, **counts})
         live, seen = self._live, self._live.push or PushView()
         live.push = replace(
             seen,

@@ -194,6 +194,7 @@ class PushSource:
         with suppress(trio.WouldBlock):
             while True:
                 self._live.mailbox.receive_nowait()  # who asked for a look during the connection has had it
+        self._intake.pause()
         if self._live.push is not None:
             self._live.push = renew(self._live.push, connected_since=None, subprotocol=None)
 

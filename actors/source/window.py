@@ -3,7 +3,7 @@
 In memory the newest `SPAN` marks are known. What is saved with each harvest is bounded by what the harvest brings:
 `LEAST_SAVED` marks, or `SAVED_A_FRAME` for each frame in it, so that a busy source keeps its whole window, which is
 soon full, and a slow one does not rewrite sixty kilobytes for each frame. What that leaves out is saved at a stop, and
-is forgotten in a crash.
+is forgotten in a crash. Beside the marks lie the notes of listening, which cost no write of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.content.frames import MARK
+from storage.records.note import Kept, Note, noted, opened, sealed
 
 SPAN: Final = 10_000
 LEAST_SAVED: Final = 2_000
@@ -29,8 +30,9 @@ class _Saved(Struct, frozen=True, array_like=True):
 class Window:
     """Marks of admitted frames, oldest first, and the id of the last frame that had one."""
 
-    def __init__(self, marks: Iterable[bytes] = (), last_id: str = "") -> None:
+    def __init__(self, marks: Iterable[bytes] = (), last_id: str = "", notes: bytes = b"") -> None:
         self._marks = dict.fromkeys(marks)
+        self._notes = notes
         self.last_id = last_id
         self.is_saved = True
         """Whether the last `encode` had all that there is."""
@@ -51,19 +53,25 @@ class Window:
         if len(self._marks) > SPAN:
             del self._marks[next(iter(self._marks))]
 
+    def note(self, stretch: Note) -> None:
+        """Take in a note of how the listening went."""
+        self._notes = noted(self._notes, stretch)
+        self.is_saved = False
+
     def encode(self, fresh: int) -> bytes:
         """Return what to save with a harvest of `fresh` frames: the newest marks."""
         most = min(SPAN, max(LEAST_SAVED, SAVED_A_FRAME * fresh))
         self.is_saved = most >= len(self._marks)
         marks = b"".join(list(self._marks)[-most:])
-        return msgspec.msgpack.encode(_Saved(marks, self.last_id))
+        return sealed(Kept(msgspec.msgpack.encode(_Saved(marks, self.last_id)), self._notes))
 
 
 def decode(saved: bytes) -> Window:
     """Return the window that `encode` gave; an empty one for any other bytes."""
+    kept = opened(saved)
     try:
-        found = msgspec.msgpack.decode(saved, type=_Saved)
+        found = msgspec.msgpack.decode(kept.tier, type=_Saved)
     except msgspec.DecodeError:
-        return Window()
-    marks = found.marks
-    return Window((marks[at : at + MARK] for at in range(0, len(marks) - len(marks) % MARK, MARK)), found.last_id)
+        return Window(notes=kept.notes)
+    marks = (found.marks[at : at + MARK] for at in range(0, len(found.marks) - len(found.marks) % MARK, MARK))
+    return Window(marks, found.last_id, kept.notes)

@@ -12,11 +12,11 @@ from actors.errors import NotFound
 from actors.messages import EditSource, Explained, ExplainSource, SourceEdit
 from actors.source.answers import noted
 from storage.memory import Disk
-from storage.records import note
 from storage.records.identity import Millis, SourceId
 from storage.records.note import Note, Part
 from tests.source.harness import Watching, page, rss, watching
-from tests.source.test_notes import PROSE
+from tests.source.test_notes import PROSE, notes_in
+from tests.source.test_push import Pusher
 from tests.support.build import NOW, a_source_id
 
 PAGE, FEED = "https://site.example/page", "https://site.example/feed"
@@ -104,13 +104,14 @@ async def test_a_look_tells_what_is_new_what_is_furniture_and_what_is_not_there(
         source = (await service.add(PAGE)).view.source.id
         looks = len(origin.looks("/page"))
         kind, says = await best(service, source, "nothing of it", look=True)
-        assert kind == "failed" and "looked at just now" in says and len(origin.looks("/page")) == looks
+        assert kind == "absent" and len(origin.looks("/page")) == looks  # the body that classified it is still fresh
         await trio.sleep(61)
         origin.bodies["/page"] = page(*PROSE, NEWS, clock="Impressum und Kontakt")
         kind, says = await best(service, source, "impressum", look=True)
         assert kind == "furniture" and "footer" in says
-        kind, _ = await best(service, source, "dimanche", look=True)
-        assert kind == "failed"  # courtesy holds for questions too
+        asked = len(origin.looks("/page"))
+        assert (await best(service, source, "dimanche", look=True))[0] == "due"
+        assert len(origin.looks("/page")) == asked  # the next question has the same body
         await trio.sleep(3600)
         assert len(await service.events()) == 1  # the question has taught the source nothing
 
@@ -191,19 +192,38 @@ async def test_without_a_text_the_last_looks_are_told(autojump_clock: object) ->
             await ask(service, a_source_id(9))
 
 
-async def test_a_frame_that_nobody_asked_for_is_not_searched_for(autojump_clock: object) -> None:
-    async with watching() as (service, origin):
-        origin.bodies["/feed"] = rss("a")
-        source = (await service.add(FEED)).view.source.id
-        live = service.registry.table.get(source)
-        live.source = replace(live.source, type="push", filter="prices")
-        counts = Note(NOW, "stretch", "", counts={"frames": 12, "told": 2, "filtered": 10})
-        service.disk.sources[source] = replace(
-            service.disk.sources[source], base=note.sealed(note.Kept(b"", note.noted(b"", counts)))
-        )
+async def test_of_a_frame_that_nobody_asked_for_only_numbers_are_known(autojump_clock: object) -> None:
+    disk, pusher = Disk(), Pusher()
+    async with watching(disk=disk) as (service, _):
+        pusher.join(service)
+        source = (await service.add("ws://push.example/live", filter="prices")).view.source.id
+        await trio.sleep(2)
+        await pusher.send("prices rise", "weather", "weather", "prices rise")
         kind, says = await best(service, source, "weather")
         assert kind == "unasked" and "its own filter or an alert" in says
-        assert "12 frames, 2 told, 10 filtered" in says
+        assert "4 frames have come: 1 were told, 2 nobody asked for, 1 had come before" in says
+        assert (await best(service, source, "PRICES"))[0] == "told"
+    (stretch,) = notes_in(disk, source)
+    assert stretch.counts == {"frames": 4, "admitted": 1, "filtered": 2, "duplicates": 1, "unreadable": 0}
+    assert stretch.came == "stretch" and stretch.until is not None and stretch.until >= stretch.at
+    async with watching(disk=disk) as (service, _):
+        kind, says = await best(service, source, "weather")
+        assert kind == "unasked" and "4 frames, 1 duplicates, 2 filtered, 1 admitted" in says
+        assert (await ask(service, source)).reasons[0].says.startswith("28 May 2026 20:26 UTC: 4 frames")
+
+
+async def test_a_long_connection_is_noted_by_the_hour(autojump_clock: object) -> None:
+    pusher = Pusher()
+    async with watching() as (service, _):
+        pusher.join(service)
+        source = (await service.add("ws://push.example/live", filter="")).view.source.id
+        await trio.sleep(2)
+        for number in range(150):
+            await pusher.send(f"frame {number}")
+            await trio.sleep(58)
+        stretches = notes_in(service.disk, source)
+    assert len(stretches) == 3
+    assert 140 <= sum(stretch.counts["frames"] for stretch in stretches) <= 150
 
 
 async def test_of_what_was_told_or_withheld_it_is_not_said_that_it_is_missing(autojump_clock: object) -> None:
@@ -219,3 +239,14 @@ async def test_of_what_was_told_or_withheld_it_is_not_said_that_it_is_missing(au
         await trio.sleep(61)
         found = await ask(service, source, "other words", look=True)
         assert [reason.kind for reason in found.reasons] == ["withheld", "known"], found.reasons
+
+
+async def test_a_question_is_no_reason_to_ask_the_origin_too_often(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(*PROSE)
+        source = (await service.add(PAGE)).view.source.id
+        await trio.sleep(130)
+        looks = len(origin.looks("/page"))
+        kind, says = await best(service, source, "dimanche", look=True)
+        assert kind == "failed" and "looked at just now" in says
+        assert len(origin.looks("/page")) == looks

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from actors.source.window import LEAST_SAVED, SPAN, Window, decode
+from storage.records.note import Note, opened, read
+from tests.support.build import NOW
 
 
 def mark(number: int) -> bytes:
@@ -40,6 +42,18 @@ def test_the_order_survives_so_that_the_oldest_still_goes_first() -> None:
     window = decode(filled(SPAN).encode(SPAN))
     window.add(mark(SPAN), "")
     assert (mark(0) in window, mark(1) in window, window.last_id) == (False, True, f"id {SPAN - 1}")
+
+
+def test_notes_of_listening_lie_beside_the_marks_and_are_to_be_saved() -> None:
+    window = filled(3)
+    window.encode(3)
+    assert window.is_saved
+    window.note(Note(NOW, "stretch", "", counts={"frames": 9}, until=NOW))
+    assert not window.is_saved
+    again = decode(window.encode(3))
+    assert (len(again), again.last_id, mark(2) in again) == (3, "id 2", True)
+    (only,) = read(opened(again.encode(1)).notes)
+    assert only.counts == {"frames": 9}
 
 
 @pytest.mark.parametrize("memory", [b"", b"\x90", b"\xff\xff", b"\x92\xc4\x07abcdefg\xa1x", b"\x93\xa1a\xa1b\xa1c"])
