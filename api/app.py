@@ -137,6 +137,7 @@ def _view(app: Api, route: Route) -> Callable[..., Any]:
             key=g.key,
             headers=request.headers,
             request_id=g.request_id,
+            limiter=app.limiter,
             target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
         )
         if route.body:

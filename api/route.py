@@ -17,6 +17,7 @@ from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
     from actors.doors import Doors
+    from api.ratelimit import Limiter
     from api.reader import Reader
     from api.streams import Streams
 
@@ -54,6 +55,8 @@ class Call:
     key: ApiKey | None
     headers: Headers
     request_id: str
+    limiter: Limiter
+    """Buckets for what has a rate of its own beside the key's."""
     target: str
     """Path and query as they were sent, for links."""
 

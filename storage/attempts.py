@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from storage.records.delivery import Attempt, Outcome
+from collections.abc import Sequence
+from typing import Protocol
+
+from storage.records.delivery import Attempt, Outcome, Rates, Result
 from storage.records.identity import Millis, Seq, id_of
 
 KEPT_ATTEMPTS = 1_000
 """Newest attempts that are kept of each destination."""
+KEPT_DEAD = 10_000
+"""Newest attempts with which a delivery was given up, kept of each destination beside those."""
 RATED_ATTEMPTS = 100
-"""Newest attempts that a failure rate is about."""
+"""Newest attempts that a failure rate is about; a rate of duplicates is about all that are kept."""
+
+
+class Line(Protocol):
+    """What rates need of an attempt."""
+
+    @property
+    def event_id(self) -> str:
+        """The event's id, or a digest's."""
+
+    @property
+    def attempt(self) -> int:
+        """Counts from 1."""
+
+    @property
+    def result(self) -> Result:
+        """What became of it."""
 
 
 def attempt_of(outcome: Outcome, event_id: str, number: int) -> Attempt:
@@ -23,7 +44,30 @@ def attempt_of(outcome: Outcome, event_id: str, number: int) -> Attempt:
         latency_ms=outcome.latency_ms,
         error=outcome.error,
         next_at=outcome.retry_at,
+        response_excerpt=outcome.response_excerpt,
     )
+
+
+def rates_of(lines: Sequence[Line]) -> Rates:
+    """Return the rates of a destination's newest attempts, which come oldest first.
+
+    A delivery counts as a duplicate when its id was delivered before, or when an attempt before it has no line: that
+    one was cut by a crash, and nobody knows what the receiver got.
+    """
+    rated = lines[-RATED_ATTEMPTS:]
+    known: dict[str, int] = {}
+    taken: set[str] = set()
+    delivered = again = 0
+    for line in lines:
+        # The first attempts at an event may have left the log, if the log has ever been full.
+        cut = line.attempt > known.get(line.event_id, 0) + 1 and (line.event_id in known or len(lines) < KEPT_ATTEMPTS)
+        if line.result == "sent":
+            delivered += 1
+            again += cut or line.event_id in taken
+            taken.add(line.event_id)
+        known[line.event_id] = line.attempt
+    failed = sum(line.result != "sent" for line in rated)
+    return Rates(failed / len(rated) if rated else 0.0, again / delivered if delivered else 0.0)
 
 
 def gone_attempt(destination: str, seq: Seq, attempts: int, now: Millis) -> Attempt:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from storage.records.alert import Alert
 from storage.records.cursor import Bounds, Filter, Page
-from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outcome, Portion
+from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outcome, Portion, Rates, Replayed, Result
 from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, Seq, SourceId
@@ -192,8 +192,11 @@ class Work(Protocol):
         cursor is not at `expect`.
         """
 
-    async def enqueue(self, matches: Sequence[Match], lease: Lease) -> int:
-        """Put rows into the outbox that are not there and whose destination is; return how many."""
+    async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
+        """Put rows into the outbox that are not there and whose destination is; return how many.
+
+        In the same transaction, what was `replayed` is no longer missed.
+        """
 
     async def claim(
         self, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
@@ -205,7 +208,10 @@ class Work(Protocol):
         """
 
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
-        """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`."""
+        """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`.
+
+        What is given up is missed from then on (`Destination.missed_after`).
+        """
 
     async def gathered_since(self, destination: str) -> Millis | None:
         """Return when the earliest row was first due that waits and is in no digest."""
@@ -229,11 +235,11 @@ class Work(Protocol):
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed."""
 
-    async def attempts(self, destination: str, limit: int) -> Sequence[Attempt]:
-        """Return the newest attempts first."""
+    async def attempts(self, destination: str, limit: int, result: Result | None = None) -> Sequence[Attempt]:
+        """Return the newest attempts first, all or those of one result."""
 
-    async def failure_rates(self, destinations: Sequence[str]) -> Mapping[str, float]:
-        """Return the share of failures among the newest 100 attempts of each; who has none is absent."""
+    async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
+        """Return the rates of each; who has no attempts is absent."""
 
 
 class Storage(Protocol):

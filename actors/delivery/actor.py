@@ -28,9 +28,10 @@ from actors.messages import DestinationMessage, TestDelivery, TestResult
 from actors.world import World
 from storage.errors import DiskFull, StorageError, Unavailable
 from storage.interface import Storage
+from storage.records.cursor import MATCHED
 from storage.records.delivery import Delivery
 from storage.records.destination import Destination, Notice
-from storage.records.identity import Millis
+from storage.records.identity import START, Millis
 from supervision import Child, Mailbox
 
 MOST_IN_FLIGHT = 4
@@ -295,8 +296,10 @@ class DestinationActor:
 
     async def _save_state(self, standing: Standing, news: Notice | None) -> None:
         """Store a change of state, onto the record as it is at this moment: the front end writes to it as well."""
+        # What is not after this position is in the outbox, also of a destination that gets no more from now on.
+        matched = await self._storage.work.cursor(MATCHED) or START
         edit = self._storage.alerts.edit_destination
-        self._record = await edit(self._id, lambda it: with_standing(it, standing, news))
+        self._record = await edit(self._id, lambda it: with_standing(it, standing, news, matched))
         if news is not None:
             self._news = None
             self._owes(self._id)

@@ -9,13 +9,14 @@ import trio
 
 from actors.delivery.schedule import Answer
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.http import Posted
+from actors.egress.http import EXCERPT, Posted
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.signatures import webhook
 from actors.world import World
 from storage.records.destination import Destination
 
+_SHOWN = 200
 _CONNECT_TIMEOUT = 5.0
 """Seconds without an answer from which on a failure counts as a timeout."""
 
@@ -54,9 +55,9 @@ async def attempt(poster: Poster, destination: Destination, webhook_id: str, bod
     """Post a body once, signed now. Every way to fail is an answer; cancelled, it may or may not have arrived."""
     start = trio.current_time()
 
-    def failed(reason: str, **more: bool) -> Answer:
+    def failed(reason: str, *, ours: bool = False) -> Answer:
         waited = trio.current_time() - start
-        return Answer(None, round(1000 * waited), reason, timeout=waited >= _CONNECT_TIMEOUT, **more)
+        return Answer(None, round(1000 * waited), reason, timeout=waited >= _CONNECT_TIMEOUT, ours=ours)
 
     try:
         url = parse_url(destination.url, schemes=("http", "https"))
@@ -65,7 +66,19 @@ async def attempt(poster: Poster, destination: Destination, webhook_id: str, bod
         return failed(error.reason, ours=error.blame is Blame.LOCAL)
     except UrlRefused as error:
         return failed(error.detail)
+    said = escaped(posted.body_excerpt)
     if 200 <= posted.status < 300:
-        return Answer(posted.status, posted.latency_ms)
-    said = posted.body_excerpt.decode("utf-8", "replace")
-    return Answer(posted.status, posted.latency_ms, f"HTTP {posted.status} {said}".rstrip(), posted.retry_after)
+        return Answer(posted.status, posted.latency_ms, said=said)
+    reason = f"HTTP {posted.status} {said[:_SHOWN]}".rstrip()
+    return Answer(posted.status, posted.latency_ms, reason, posted.retry_after, said=said)
+
+
+def escaped(body: bytes) -> str:
+    """Return what a receiver said so that it can be shown anywhere: nothing in it moves a cursor or hides a letter.
+
+    >>> escaped("fel: å\x1b[31m".encode())
+    'fel: å\\x1b[31m'
+    """
+    text = body[:EXCERPT].decode("utf-8", "replace")
+    shown = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return shown[:EXCERPT]

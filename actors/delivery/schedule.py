@@ -25,6 +25,7 @@ GONE = 410
 class Answer(NamedTuple):
     """What one POST brought. `status` is None when there was no answer; `timeout` tells whether one was waited for.
 
+    said: the beginning of the response, control characters escaped.
     ours: it failed on this machine (no route, no resolver), which says nothing about the receiver.
     """
 
@@ -34,6 +35,7 @@ class Answer(NamedTuple):
     retry_after: float | None = None
     timeout: bool = False
     ours: bool = False
+    said: str = ""
 
     @property
     def delivered(self) -> bool:
@@ -72,4 +74,5 @@ def outcome(delivery: Delivery, answer: Answer, at: Millis, draw: float) -> Outc
         latency_ms=answer.latency_ms,
         error=answer.error,
         retry_at=Millis(at + round(1000 * wait(answer, delivery.attempt, draw))) if result == "retry" else None,
+        response_excerpt=answer.said,
     )

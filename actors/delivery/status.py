@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from actors.delivery.schedule import GONE, Answer
 from storage.records.destination import Destination, Notice
-from storage.records.identity import Millis
+from storage.records.identity import Millis, Seq
 
 FAILURES = 5
 """Failures in a row that make a destination failing; from then on it is tried by one request at a time."""
@@ -83,14 +83,17 @@ def reminded(standing: Standing, at: Millis, notice_after: int) -> tuple[Standin
     return told, None if told == standing else "destination_failing"
 
 
-def with_standing(destination: Destination, standing: Standing, news: Notice | None) -> Destination:
+def with_standing(destination: Destination, standing: Standing, news: Notice | None, matched: Seq) -> Destination:
     """Return the record with its state and what it owes; the beginning of a row of failures once it counts as failing.
 
-    Newer news takes the place of older; once all is well again nothing is owed.
+    matched: how far matching has come; a disabled destination misses what comes after. Newer news
+    takes the place of older; once all is well again nothing is owed.
     """
     if (destination.state, destination.told) == (standing.state, standing.told):
         return destination  # an earlier write, of which no more was heard, has happened
     if standing.state == "active":
         return replace(destination, state="active", failing_since=None, told=0, owes=None)
     owes = destination.owes if news is None else news
+    if standing.state == "disabled":
+        destination = destination.missing(matched)
     return replace(destination, state=standing.state, failing_since=standing.since, told=standing.told, owes=owes)

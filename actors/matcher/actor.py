@@ -23,13 +23,12 @@ from actors.notices import about
 from actors.world import World
 from storage.errors import CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING
+from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Hit, Match
 from storage.records.event import Stored
 from storage.records.identity import START, Seq
 from supervision import Child, Mailbox
 
-CURSOR = "matcher"
 PAGE = 200
 PARKED = 5.0
 """Seconds between two tries while storage takes nothing."""
@@ -80,7 +79,7 @@ class Matcher:
                 await trio.sleep(PARKED)
 
     async def _follow(self) -> None:
-        self._begin(await self._storage.work.cursor(CURSOR))
+        self._begin(await self._storage.work.cursor(MATCHED))
         self._audience = Audience(self._refused)
         await self._read_alerts()
         await self._read_log()
@@ -182,7 +181,7 @@ class Matcher:
         while True:
             try:
                 return await self._storage.work.advance(
-                    CURSOR, self._saved, self._at, self._rows, self._storage.lease, hits=hits
+                    MATCHED, self._saved, self._at, self._rows, self._storage.lease, hits=hits
                 )
             except DiskFull as error:
                 self._world.log("matcher.parked", error=str(error))

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.notices import AlertType
 from api.v1.schemas import Time, Value
+from storage.records.delivery import Result
 from storage.records.destination import WEEKDAYS, DeliveryMode, Weekday
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -117,8 +118,8 @@ class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null takes the `quiet_hours` away. `enabled: true` also brings one back that was disabled for its
-    failures.
+    """What to change; null takes the `quiet_hours` away, and declines the replay that `replay_from` offers.
+    `enabled: true` also brings one back that was disabled for its failures.
     """
 
     url: HookUrl | UnsetType = UNSET
@@ -128,10 +129,14 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
     digest_timezone: Zone | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
     quiet_hours: QuietHours | UnsetType | None = UNSET
+    replay_from: UnsetType | None = UNSET
 
 
 class DestinationRecord(Struct, frozen=True, kw_only=True):
-    """A destination. `failure_rate`: of its newest 100 attempts; `error_rate` is its twin."""
+    """A destination. `failure_rate`: of its newest 100 attempts; `error_rate` is its twin. `duplicate_rate`: the share
+    of its deliveries that had, or may have, arrived before. `replay_from`: after this there may be matches that it was
+    never given; replay takes it as `since`.
+    """
 
     id: str
     alert_id: str
@@ -149,6 +154,8 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     last_delivery_at: Time | None
     failure_rate: float
     error_rate: float
+    duplicate_rate: float
+    replay_from: str | None
     in_use_by_alert_count: int = 1
 
 
@@ -168,7 +175,9 @@ class TestAnswer(Struct, frozen=True):
 
 
 class DeliveryRecord(Struct, frozen=True):
-    """One attempt. `webhook_id` is the event's id, or a digest's own."""
+    """One attempt. `webhook_id` is the event's id, or a digest's own. `response_excerpt`: the first 1 KiB of what the
+    receiver said, control characters escaped.
+    """
 
     webhook_id: str
     attempt: int
@@ -178,23 +187,33 @@ class DeliveryRecord(Struct, frozen=True):
     latency_ms: int
     error: str | None
     next_attempt_at: Time | None
+    response_excerpt: str
 
 
-class LimitQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much of a list."""
-
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+Position = Annotated[str, Meta(min_length=1, max_length=100, description="An RFC 3339 time or an event's id")]
 
 
 class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to deliver again: the matches since a time or an event's id, the id not included, or one event by its id."""
+    """What to deliver again: the matches after `since` and up to `until`, or events by their ids. Of an event's id,
+    `since` does not include the event itself, `until` does.
+    """
 
-    since: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
-    event_id: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
+    since: Position | None = None
+    until: Position | None = None
+    ids: Annotated[tuple[Annotated[str, Meta(max_length=100)], ...], Meta(min_length=1, max_length=100)] | None = None
 
 
 class ReplayAnswer(Struct, frozen=True):
-    """How many deliveries wait anew. `next_since`: where to go on when there was more than one request may take."""
+    """How many deliveries wait anew: those that wait already are not counted. `next_since`: where to go on when there
+    was more than one request may take.
+    """
 
     queued: int
     next_since: str | None
+
+
+class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of the list, and of which attempts: `result=given_up` are the deliveries that were given up."""
+
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    result: Result | None = None

@@ -24,9 +24,10 @@ from api.v1 import alert_schemas as wire
 from api.v1.alerts import alert_of, new_id, path_id, put_in_force
 from api.v1.schemas import ListQuery
 from api.v1.webhooks import admitted
-from storage.records.delivery import Attempt
+from storage.records.cursor import MATCHED
+from storage.records.delivery import Attempt, Rates
 from storage.records.destination import WEEKDAYS, Destination, QuietHours, Secret
-from storage.records.identity import Millis
+from storage.records.identity import START, Millis, Seq, id_of
 from storage.records.times import rfc3339
 
 MOST_DESTINATIONS = 10_000
@@ -36,6 +37,7 @@ OVERLAP = Millis(24 * 3_600_000)
 TEST_WITHIN = 30.0
 """Seconds for a test: those of its request, and a wait for room among the others."""
 _SECRET_SIZE = 32
+_NONE = Rates(0.0, 0.0)
 
 # --- requests to records ---------------------------------------------------------------------------------------------
 
@@ -72,7 +74,8 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
     return (Secret(new), *(secret for secret in old if secret.until is None or now < secret.until))[: webhook.MOST_LIVE]
 
 
-def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, now: Millis) -> Destination:
+def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, now: Millis, matched: Seq) -> Destination:
+    """Return a destination as a patch makes it; `matched`: how far matching has come."""
     names = ("delivery_mode", "label", "digest_hour", "digest_timezone", "enabled")
     changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
     if patch.quiet_hours is not UNSET:
@@ -82,15 +85,19 @@ def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, no
     moved = url is not None and url != old.url
     if (patch.enabled is True and old.state == "disabled") or (moved and old.state == "failing"):
         changes |= {"state": "active", "failing_since": None, "told": 0}
-    return replace(old, updated_at=now, **changes)
+    if patch.replay_from is None:
+        changes["missed_after"] = None
+    changed = replace(old, updated_at=now, **changes)
+    return changed.missing(matched) if old.enabled and not changed.enabled else changed
 
 
 # --- records to answers ----------------------------------------------------------------------------------------------
 
 
-def record_of(destination: Destination, failure_rate: float) -> wire.DestinationRecord:
+def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
     """Return a destination's record, without its secrets."""
-    at, rate, quiet = destination.last_delivery_at, round(failure_rate, 4), destination.quiet_hours
+    at, rate, quiet = destination.last_delivery_at, round(rates.failure, 4), destination.quiet_hours
+    missed = destination.missed_after
     return wire.DestinationRecord(
         id=destination.id,
         alert_id=destination.alert_id,
@@ -108,6 +115,8 @@ def record_of(destination: Destination, failure_rate: float) -> wire.Destination
         last_delivery_at=None if at is None else rfc3339(at),
         failure_rate=rate,
         error_rate=rate,
+        duplicate_rate=round(rates.duplicate, 4),
+        replay_from=None if missed is None else id_of(missed, 0),
     )
 
 
@@ -125,6 +134,7 @@ def _delivery(line: Attempt) -> wire.DeliveryRecord:
         latency_ms=line.latency_ms,
         error=line.error,
         next_attempt_at=None if line.next_at is None else rfc3339(line.next_at),
+        response_excerpt=line.response_excerpt,
     )
 
 
@@ -132,8 +142,8 @@ def _delivery(line: Attempt) -> wire.DeliveryRecord:
 
 
 async def _records(call: Call, destinations: Sequence[Destination]) -> list[wire.DestinationRecord]:
-    rates = await call.doors.storage.work.failure_rates([each.id for each in destinations])
-    return [record_of(each, rates.get(each.id, 0.0)) for each in destinations]
+    rates = await call.doors.storage.work.rates([each.id for each in destinations])
+    return [record_of(each, rates.get(each.id, _NONE)) for each in destinations]
 
 
 async def destination_of(call: Call) -> Destination:
@@ -179,7 +189,7 @@ async def create(call: Call) -> Answer:
         raise NotFound("There is no such alert.")  # any more
     await put_in_force(call)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/destinations/{destination.id}"}
-    return Answer(_with_secret(record_of(destination, 0.0), secret), 201, headers=headers)
+    return Answer(_with_secret(record_of(destination, _NONE), secret), 201, headers=headers)
 
 
 async def list_of_alert(call: Call) -> Answer:
@@ -222,7 +232,8 @@ async def patch(call: Call) -> Answer:
     _quiet(wanted.quiet_hours)
     url = None if wanted.url is UNSET else (await admitted(wanted.url, call.doors)).text
     now = call.doors.world.now()
-    return Answer(await _edit(call, lambda old: _changed(old, wanted, url, now)))
+    matched = await call.doors.storage.work.cursor(MATCHED) or START
+    return Answer(await _edit(call, lambda old: _changed(old, wanted, url, now, matched)))
 
 
 async def rotate(call: Call) -> Answer:
@@ -254,8 +265,8 @@ async def test(call: Call) -> Answer:
 async def deliveries(call: Call) -> Answer:
     """Return the newest attempts first."""
     destination = await destination_of(call)
-    query: wire.LimitQuery = call.query
-    lines = await call.doors.storage.work.attempts(destination.id, query.limit)
+    query: wire.DeliveriesQuery = call.query
+    lines = await call.doors.storage.work.attempts(destination.id, query.limit, query.result)
     return Answer([_delivery(line) for line in lines])
 
 
@@ -294,6 +305,6 @@ ROUTES = (
         deliveries,
         "List attempts, newest first.",
         {200: list[wire.DeliveryRecord]},
-        query=wire.LimitQuery,
+        query=wire.DeliveriesQuery,
     ),
 )

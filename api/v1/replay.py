@@ -17,12 +17,13 @@ from actors.messages import OutboxGrew
 from actors.notices import about
 from api.channels import channel_of
 from api.problems import invalid
+from api.ratelimit import Limit
 from api.reader import Sieve
 from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
 from api.v1.destinations import destination_of
 from api.v1.events import Window, find, position
-from storage.records.delivery import Match
+from storage.records.delivery import Match, Replayed
 from storage.records.destination import Destination
 from storage.records.event import Stored
 from storage.records.identity import Seq, id_of, seq_of
@@ -33,6 +34,8 @@ AT_ONCE = 100
 MOST_QUEUED = 1_000
 TIME = 5.0
 """Seconds after which an answer is given with what was found so far."""
+PACE = Limit(10 / 60, 10)
+"""Replays of one destination."""
 MOST_WAITING = 10_000
 """Deliveries waiting for a destination from which on nothing is added to them."""
 
@@ -40,35 +43,57 @@ MOST_WAITING = 10_000
 async def run(call: Call) -> Answer:
     """Put past matches into a destination's outbox."""
     wanted: wire.ReplayRequest = call.body
-    if (wanted.since is None) == (wanted.event_id is None):
-        raise invalid("body", "name either since or event_id")
+    if (wanted.since is None) == (wanted.ids is None) or (wanted.until is not None and wanted.since is None):
+        raise invalid("body", "name either since, with or without until, or ids")
     destination = await destination_of(call)
     mailbox = call.doors.destination(destination.id)
     if mailbox is None:
         raise Conflict("The destination is disabled: enable it first.")
-    if await call.doors.storage.work.backlog(destination.id) >= MOST_WAITING:
-        raise TooSoon(f"{MOST_WAITING} deliveries or more wait for this destination", 60)
+    await _check_pace(call, destination)
     sieve = await _sieve(call, destination)
-    if wanted.event_id is not None:
-        events: Sequence[Stored] = [await _one(call, wanted.event_id, sieve)]
-        further = None
+    storage = call.doors.storage
+    if wanted.ids is not None:
+        events, further, replayed = await _named(call, wanted.ids, sieve), None, None
     else:
-        assert wanted.since is not None
-        events, further = await _since(call, destination.id, _after(wanted.since), sieve)
+        window, end = _window(wanted, storage.tail.head), storage.tail.head
+        events, further = await _between(call, destination.id, window, sieve)
+        to = Seq(window.before - 1) if further is None else further
+        replayed = Replayed(destination.id, window.after, to, whole=to >= end)
     now = call.doors.world.now()
     matches = [Match(destination.id, event.seq, now) for event in events]
-    queued = await call.doors.storage.work.enqueue(matches, call.doors.storage.lease)
+    queued = await storage.work.enqueue(matches, storage.lease, replayed=replayed)
     with suppress(MailboxFull):  # then its actor is awake, and will look
         mailbox.send_nowait(OutboxGrew())
     return Answer(wire.ReplayAnswer(queued, None if further is None else id_of(further, 0)), 202)
 
 
-def _after(since: str) -> Seq:
-    """Return the position that replay comes after: an event is not repeated, a moment's own events are."""
-    at = position(since, "body.since")
-    with suppress(ValueError):
-        return seq_of(since)
-    return Seq(max(0, at - 1))
+async def _check_pace(call: Call, destination: Destination) -> None:
+    """Raise TooSoon for a destination that is asked for too often, or has much to deliver already."""
+    verdict = call.limiter.take(f"replay of {destination.id}", PACE, trio.current_time())
+    if not verdict.admitted:
+        raise TooSoon(f"a destination takes {PACE.burst} replays a minute", verdict.retry_after)
+    if await call.doors.storage.work.backlog(destination.id) >= MOST_WAITING:
+        raise TooSoon(f"{MOST_WAITING} deliveries or more wait for this destination", 60)
+
+
+def _window(wanted: wire.ReplayRequest, head: Seq) -> Window:
+    """Return the positions of a range: an event named by `since` is not in it, one by `until` is, a time is neither."""
+    assert wanted.since is not None
+    after, before = position(wanted.since, "body.since"), Seq(head + 1)
+    if not _is_id(wanted.since):
+        after = Seq(max(0, after - 1))
+    if wanted.until is not None:
+        until = position(wanted.until, "body.until")
+        before = min(before, Seq(until + 1) if _is_id(wanted.until) else until)
+    return Window(after, max(before, Seq(after + 1)))
+
+
+def _is_id(text: str) -> bool:
+    try:
+        seq_of(text)
+    except ValueError:
+        return False
+    return True
 
 
 async def _sieve(call: Call, destination: Destination) -> Sieve:
@@ -78,22 +103,26 @@ async def _sieve(call: Call, destination: Destination) -> Sieve:
     return Sieve(texts=call.streams.texts, channel=channel_of([replace(alert, enabled=True)]))
 
 
-async def _one(call: Call, event_id: str, sieve: Sieve) -> Stored:
-    event = await call.doors.storage.log.get(event_id)
-    if event is None:
-        raise NotFound("There is no such event.")
-    if not sieve.admits(event):
-        raise Unprocessable("the alert does not match this event", "body.event_id", event_id)
-    return event
+async def _named(call: Call, ids: Sequence[str], sieve: Sieve) -> Sequence[Stored]:
+    found = []
+    for index, id in enumerate(dict.fromkeys(ids)):
+        event = await call.doors.storage.log.get(id)
+        if event is None:
+            raise Unprocessable("there is no such event", f"body.ids[{index}]", id)
+        if not sieve.admits(event):
+            raise Unprocessable("the alert does not match this event", f"body.ids[{index}]", id)
+        found.append(event)
+    return found
 
 
-async def _since(call: Call, destination: str, after: Seq, sieve: Sieve) -> tuple[Sequence[Stored], Seq | None]:
-    log, end = call.doors.storage.log, Seq(call.doors.storage.tail.head + 1)
+async def _between(call: Call, destination: str, window: Window, sieve: Sieve) -> tuple[Sequence[Stored], Seq | None]:
+    """Return matches in a window, and the position to go on from when that was not all of it."""
     deadline = trio.current_time() + TIME
     events: list[Stored] = []
-    further: Seq | None = after
+    further: Seq | None = window.after
     while further is not None and len(events) < MOST_QUEUED and trio.current_time() < deadline:
-        found = await find(log, Window(further, end), sieve, AT_ONCE, newest_first=False)
+        piece = Window(further, window.before)
+        found = await find(call.doors.storage.log, piece, sieve, AT_ONCE, newest_first=False)
         events += [event for event in found.events if about(event) != destination]
         further = found.next
     return events, further

@@ -6,13 +6,24 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from storage.attempts import KEPT_ATTEMPTS, RATED_ATTEMPTS, attempt_of, gone_attempt
+from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
 from storage.errors import CursorMoved
 from storage.interface import Lease
 from storage.memory.disk import Apply, Disk, Row
 from storage.memory.writer import Writer
-from storage.records.body import id_in
-from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outcome, Portion
+from storage.records.body import first_seq_in, id_in
+from storage.records.delivery import (
+    Attempt,
+    Delivery,
+    Freeze,
+    Hit,
+    Match,
+    Outcome,
+    Portion,
+    Rates,
+    Replayed,
+    Result,
+)
 from storage.records.identity import Millis, Seq
 
 
@@ -55,12 +66,18 @@ class MemoryWork:
 
         await self._writer.commit(lease, job, name="cursor")
 
-    async def enqueue(self, matches: Sequence[Match], lease: Lease) -> int:
+    async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
         """Put rows into the outbox; see Work."""
+
+        def apply() -> None:
+            self._put(matches)
+            if replayed is not None and replayed.destination in self._disk.destinations:
+                old = self._disk.destinations[replayed.destination]
+                self._disk.destinations[old.id] = old.replayed(replayed.after, replayed.to, whole=replayed.whole)
 
         def job() -> tuple[int, Apply]:
             new = {(m.destination, m.seq) for m in matches if m.destination in self._disk.destinations}
-            return sum(seq not in self._rows(hook) for hook, seq in new), lambda: self._put(matches)
+            return sum(seq not in self._rows(hook) for hook, seq in new), apply
 
         return await self._writer.commit(lease, job, name="enqueue")
 
@@ -165,9 +182,13 @@ class MemoryWork:
             row.claimed, row.due = False, outcome.retry_at
         else:
             del self._rows(outcome.destination)[outcome.seq]
+        destination = self._disk.destinations[outcome.destination]
         if outcome.result == "sent":
-            destination = self._disk.destinations[outcome.destination]
-            self._disk.destinations[outcome.destination] = replace(destination, last_delivery_at=outcome.at)
+            destination = replace(destination, last_delivery_at=outcome.at)
+        elif outcome.result == "given_up":
+            first = outcome.seq if row.digest is None else first_seq_in(row.digest[1], outcome.seq)
+            destination = destination.missing(Seq(first - 1))
+        self._disk.destinations[outcome.destination] = destination
         self._note(outcome.destination, attempt_of(outcome, row.event_id, row.attempts))
 
     async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
@@ -193,18 +214,15 @@ class MemoryWork:
         """Return how many rows wait or are claimed; see Work."""
         return len(self._rows(destination))
 
-    async def attempts(self, destination: str, limit: int) -> Sequence[Attempt]:
+    async def attempts(self, destination: str, limit: int, result: Result | None = None) -> Sequence[Attempt]:
         """Return the newest attempts first; see Work."""
-        return self._disk.attempts.get(destination, [])[::-1][:limit]
+        lines = self._disk.attempts.get(destination, [])
+        return [line for line in reversed(lines) if result in (None, line.result)][:limit]
 
-    async def failure_rates(self, destinations: Sequence[str]) -> Mapping[str, float]:
-        """Return the share of failures among the newest attempts; see Work."""
-        rates = {}
-        for destination in destinations:
-            lines = self._disk.attempts.get(destination, [])[-RATED_ATTEMPTS:]
-            if lines:
-                rates[destination] = sum(line.result != "sent" for line in lines) / len(lines)
-        return rates
+    async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
+        """Return the rates of each; see Work."""
+        logs = {destination: self._disk.attempts.get(destination, []) for destination in destinations}
+        return {destination: rates_of(lines[-KEPT_ATTEMPTS:]) for destination, lines in logs.items() if lines}
 
     def _rows(self, destination: str) -> dict[Seq, Row]:
         return self._disk.outbox.get(destination, {})
@@ -212,4 +230,8 @@ class MemoryWork:
     def _note(self, destination: str, line: Attempt) -> None:
         lines = self._disk.attempts.setdefault(destination, [])
         lines.append(line)
-        del lines[:-KEPT_ATTEMPTS]
+        if len(lines) <= KEPT_ATTEMPTS:
+            return
+        dead = [line for line in lines[:-KEPT_ATTEMPTS] if line.result == "given_up"]
+        younger = sum(line.result == "given_up" for line in lines[-KEPT_ATTEMPTS:])
+        lines[:-KEPT_ATTEMPTS] = dead[max(0, len(dead) + younger - KEPT_DEAD) :]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
+from storage.records.identity import Seq, seq_of
+
 
 class _Id(Struct, gc=False):
     id: str = ""
@@ -18,6 +20,11 @@ class _Tags(Struct, gc=False):
     tags: tuple[str, ...] = ()
 
 
+class _Events(Struct, gc=False):
+    events: list[_Id] = []
+
+
+_decode_events = msgspec.json.Decoder(_Events).decode
 _decode_id = msgspec.json.Decoder(_Id).decode
 _decode_tags = msgspec.json.Decoder(_Tags).decode
 
@@ -29,6 +36,14 @@ def id_in(body: bytes) -> str:
     'x'
     """
     return _decode_id(body).id
+
+
+def first_seq_in(body: bytes, seq: Seq) -> Seq:
+    """Return the position of the first event in a digest; `seq`, its own row's, when there is none to be read."""
+    try:
+        return seq_of(_decode_events(body).events[0].id)
+    except (msgspec.MsgspecError, ValueError, IndexError):
+        return seq
 
 
 def tags_in(body: bytes) -> tuple[str, ...]:

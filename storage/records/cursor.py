@@ -10,6 +10,9 @@ from msgspec import Struct
 from storage.records.event import Stored
 from storage.records.identity import Seq
 
+MATCHED = "matcher"
+"""The durable cursor of matching: what is not after it has reached the outbox."""
+
 
 class Filter(Struct, frozen=True):
     """What a reader wants. An empty tuple asks for everything; values of one field are alternatives, fields all hold.

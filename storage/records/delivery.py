@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from storage.records.identity import Millis, Seq
 
+Result = Literal["sent", "retry", "given_up"]
+
 
 class Match(NamedTuple):
     """One event for one destination; the pair is unique in the outbox."""
@@ -57,12 +59,13 @@ class Outcome(Struct, frozen=True):
 
     destination: str
     seq: Seq
-    result: Literal["sent", "retry", "given_up"]
+    result: Result
     at: Millis
     status: int | None = None
     latency_ms: int = 0
     error: str | None = None
     retry_at: Millis | None = None
+    response_excerpt: str = ""
 
 
 class Attempt(Struct, frozen=True):
@@ -71,9 +74,28 @@ class Attempt(Struct, frozen=True):
     destination: str
     event_id: str
     attempt: int
-    result: Literal["sent", "retry", "given_up"]
+    result: Result
     at: Millis
     status: int | None
     latency_ms: int
     error: str | None
     next_at: Millis | None
+    response_excerpt: str = ""
+
+
+class Rates(NamedTuple):
+    """failure: the share of failures among a destination's newest attempts. duplicate: the share of its deliveries
+    that had, or may have, arrived before.
+    """
+
+    failure: float
+    duplicate: float
+
+
+class Replayed(NamedTuple):
+    """A destination's matches after `after` and up to `to` are in its outbox; `whole`: `to` is the end of the log."""
+
+    destination: str
+    after: Seq
+    to: Seq
+    whole: bool

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from storage.records.identity import Millis
+from storage.records.identity import Millis, Seq
 
 DeliveryMode = Literal["instant", "15min", "hourly", "daily"]
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -57,3 +58,16 @@ class Destination(Struct, frozen=True):
     """How many notices there were of the present row of failures."""
     owes: Notice | None = None
     """The kind of the notice that is due and not yet in the log."""
+    missed_after: Seq | None = None
+    """After this position there may be matches that were neither delivered nor wait; None: there are none."""
+
+    def missing(self, after: Seq) -> Destination:
+        """Return it with matches missed after a position."""
+        return replace(self, missed_after=after if self.missed_after is None else min(self.missed_after, after))
+
+    def replayed(self, after: Seq, to: Seq, *, whole: bool) -> Destination:
+        """Return it once what it missed after one position and up to another is in its outbox."""
+        if self.missed_after is None or not after <= self.missed_after <= to:
+            return self
+        open = self.enabled and self.state != "disabled"
+        return replace(self, missed_after=None if whole and open else to)

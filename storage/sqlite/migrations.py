@@ -109,11 +109,14 @@ _BINS_AND_CALLS = (
         key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at INTEGER NOT NULL, answer BLOB
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX call_at ON call(at)",
+    # dead: whether the delivery was given up with it; those outlive the newest 1,000.
+    "ALTER TABLE attempt ADD COLUMN dead INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX attempt_dead ON attempt(destination, number) WHERE dead",
 )
 
 
 def bins_and_calls(db: Database) -> None:
-    """Webhook bins with what they captured, and the answers of calls that may be repeated."""
+    """Webhook bins with what they captured, answers of calls that may be repeated, and which attempts were the last."""
     for statement in _BINS_AND_CALLS:
         db.conn.execute(statement)
 

@@ -12,17 +12,38 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 import msgspec
+from msgspec import Struct
 
-from storage.attempts import KEPT_ATTEMPTS, RATED_ATTEMPTS, attempt_of, gone_attempt
+from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
 from storage.errors import CursorMoved
 from storage.interface import Lease
-from storage.records.body import id_in
-from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outcome, Portion
+from storage.records.body import first_seq_in, id_in
+from storage.records.delivery import (
+    Attempt,
+    Delivery,
+    Freeze,
+    Hit,
+    Match,
+    Outcome,
+    Portion,
+    Rates,
+    Replayed,
+    Result,
+)
 from storage.records.identity import Millis, Seq
+from storage.sqlite.alerts import change_destination
 from storage.sqlite.readers import Readers
 from storage.sqlite.writer import Transaction, Writer
 
+
+class _Line(Struct, gc=False):
+    event_id: str
+    attempt: int
+    result: Result
+
+
 _decode = msgspec.json.Decoder(Attempt).decode
+_decode_line = msgspec.json.Decoder(_Line).decode
 _PUT = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) SELECT key, ?, 0, ?, ?, 0
     FROM destination WHERE id=? ON CONFLICT DO NOTHING"""
 _HIT = "UPDATE alert SET match_count=match_count+?, last_match_at=? WHERE id=?"
@@ -34,6 +55,10 @@ _GATHERED = """SELECT min(first_due) FROM outbox o WHERE destination=(SELECT key
 _BACKLOG = "SELECT count(*) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?)"
 _ATTEMPTS = """SELECT body FROM attempt WHERE destination=(SELECT key FROM destination WHERE id=?)
     ORDER BY number DESC LIMIT ?"""
+_RESULTS = _ATTEMPTS.replace("ORDER", "AND json_extract(CAST(body AS TEXT), '$.result')=? ORDER")
+_DEAD = _ATTEMPTS.replace("ORDER", "AND dead ORDER")
+_OLDEST_DEAD = "SELECT number FROM attempt WHERE destination=? AND dead ORDER BY number DESC LIMIT 1 OFFSET ?"
+_DIGEST = "SELECT body FROM digest WHERE destination=? AND seq=?"
 # `+due`: walk the rows in order of their events; the index over `due` would have to sort a whole backlog.
 _DUE = """SELECT o.seq, o.attempts, o.first_due, d.id, coalesce(d.body, l.body) FROM outbox o
     LEFT JOIN digest d ON d.destination=o.destination AND d.seq=o.seq LEFT JOIN log l ON l.seq=o.seq
@@ -43,8 +68,6 @@ _INSIDE = """SELECT o.seq, o.attempts, l.body FROM outbox o LEFT JOIN log l ON l
     AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) ORDER BY o.seq LIMIT ?"""
 _CARRY = "UPDATE outbox SET due=?, attempts=0 WHERE destination=? AND seq=?"
 _DELIVERED = "UPDATE destination SET last_delivery_at=? WHERE key=?"
-_RATE = """SELECT count(*), sum(json_extract(CAST(body AS TEXT), '$.result')<>'sent') FROM (
-    SELECT body FROM attempt WHERE destination=(SELECT key FROM destination WHERE id=?) ORDER BY number DESC LIMIT ?)"""
 _CLAIM = "UPDATE outbox SET claimed=1, attempts=?, event=? WHERE destination=? AND seq=?"
 _CLAIMED = """SELECT destination, attempts, event FROM outbox
     WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq=? AND claimed=1"""
@@ -89,15 +112,18 @@ class SqliteWork:
 
         await self._writer.submit(job, rows=1 + len(matches) + len(hits))
 
-    async def enqueue(self, matches: Sequence[Match], lease: Lease) -> int:
+    async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
         """Put rows into the outbox; see Work."""
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
+            if replayed is not None:
+                id, after, to, whole = replayed
+                change_destination(transaction, id, lambda it: it.replayed(after, to, whole=whole))
             rows = [(m.seq, m.due, m.due, m.destination) for m in matches]
             return transaction.executemany(_PUT, rows).rowcount if rows else 0
 
-        return await self._writer.submit(job, rows=len(matches))
+        return await self._writer.submit(job, rows=1 + len(matches))
 
     async def claim(
         self, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
@@ -166,17 +192,21 @@ class SqliteWork:
         """Return how many rows wait or are claimed; see Work."""
         return await self._one(_BACKLOG, destination) or 0
 
-    async def attempts(self, destination: str, limit: int) -> Sequence[Attempt]:
+    async def attempts(self, destination: str, limit: int, result: Result | None = None) -> Sequence[Attempt]:
         """Return the newest attempts first; see Work."""
-        rows = await self._readers.run(lambda c: c.execute(_ATTEMPTS, (destination, limit)).fetchall())
+        query = _DEAD if result == "given_up" else _ATTEMPTS if result is None else _RESULTS
+        some = (destination, limit) if result in (None, "given_up") else (destination, result, limit)
+        rows = await self._readers.run(lambda c: c.execute(query, some).fetchall())
         return [_decode(body) for (body,) in rows]
 
-    async def failure_rates(self, destinations: Sequence[str]) -> Mapping[str, float]:
-        """Return the share of failures among the newest attempts; see Work."""
+    async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
+        """Return the rates of each; see Work."""
 
-        def look(connection: sqlite3.Connection) -> Mapping[str, float]:
-            found = {id: connection.execute(_RATE, (id, RATED_ATTEMPTS)).fetchone() for id in destinations}
-            return {id: failed / count for id, (count, failed) in found.items() if count}
+        def look(connection: sqlite3.Connection) -> Mapping[str, Rates]:
+            logs = {id: connection.execute(_ATTEMPTS, (id, KEPT_ATTEMPTS)).fetchall() for id in destinations}
+            return {
+                id: rates_of([_decode_line(body) for (body,) in reversed(rows)]) for id, rows in logs.items() if rows
+            }
 
         return await self._readers.run(look)
 
@@ -256,6 +286,8 @@ def _settle(transaction: Transaction, outcomes: Sequence[Outcome]) -> None:
             assert outcome.retry_at is not None
             transaction.execute(_RETRY, (outcome.retry_at, key, outcome.seq))
         else:
+            if outcome.result == "given_up":
+                _miss(transaction, key, outcome)
             transaction.execute(_LEAVE, (key, outcome.seq))
         lines.setdefault(key, []).append(attempt_of(outcome, event_id, attempts))
     for key, attempted in lines.items():
@@ -265,12 +297,25 @@ def _settle(transaction: Transaction, outcomes: Sequence[Outcome]) -> None:
             transaction.execute(_DELIVERED, (delivered[-1], key))
 
 
+def _miss(transaction: Transaction, key: int, outcome: Outcome) -> None:
+    digest = transaction.execute(_DIGEST, (key, outcome.seq)).fetchone()
+    first = outcome.seq if digest is None else first_seq_in(digest[0], outcome.seq)
+    change_destination(transaction, outcome.destination, lambda it: it.missing(Seq(first - 1)))
+
+
 def _note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:
     """Add lines to a destination's attempts log and drop the oldest over the cap."""
     if not lines:
         return
     (last,) = transaction.execute("SELECT max(number) FROM attempt WHERE destination=?", (key,)).fetchone()
-    rows = [(key, number, msgspec.json.encode(line)) for number, line in enumerate(lines, (last or 0) + 1)]
-    transaction.executemany("INSERT INTO attempt VALUES(?,?,?)", rows)
+    rows = [
+        (key, number, msgspec.json.encode(line), line.result == "given_up")
+        for number, line in enumerate(lines, (last or 0) + 1)
+    ]
+    transaction.executemany("INSERT INTO attempt VALUES(?,?,?,?)", rows)
     oldest = rows[-1][1] - KEPT_ATTEMPTS
-    transaction.execute("DELETE FROM attempt WHERE destination=? AND number<=?", (key, oldest))
+    transaction.execute("DELETE FROM attempt WHERE destination=? AND number<=? AND NOT dead", (key, oldest))
+    if any(dead for *_, dead in rows):
+        enough = transaction.execute(_OLDEST_DEAD, (key, KEPT_DEAD)).fetchone()
+        if enough is not None:
+            transaction.execute("DELETE FROM attempt WHERE destination=? AND number<=? AND dead", (key, *enough))

@@ -54,6 +54,8 @@ async def test_a_destination_has_every_field_and_its_secret_is_told_once(
         "last_delivery_at": None,
         "failure_rate": 0.0,
         "error_rate": 0.0,
+        "duplicate_rate": 0.0,
+        "replay_from": None,
         "in_use_by_alert_count": 1,
     }
     for path in (
@@ -297,6 +299,7 @@ async def test_attempts_are_listed_newest_first_and_count_as_failures(house: Hou
         "latency_ms": 7,
         "error": "HTTP 503 <busy>",
         "next_attempt_at": "2026-05-28T20:26:45.000Z",
+        "response_excerpt": "",
     }
     assert len((await client.get(f"/v1/destinations/{hook}/deliveries?limit=1")).json()) == 1
     found = (await client.get(f"/v1/destinations/{hook}")).json()

@@ -7,8 +7,8 @@ import pytest
 
 from actors.messages import OutboxGrew
 from api.v1 import replay
-from storage.records.delivery import Match
-from storage.records.identity import Seq
+from storage.records.delivery import Match, Outcome
+from storage.records.identity import Seq, id_of, seq_of
 from storage.records.times import rfc3339
 from supervision import Mailbox
 from tests.api.house import House, ids
@@ -57,14 +57,82 @@ async def test_d13_since_a_time_includes_it_and_what_waits_already_is_not_added(
     assert await waiting(house, hook) == ids(events)
 
 
-async def test_d13_one_event_is_named_by_its_id(house: House, client: httpx.AsyncClient) -> None:
+async def test_d13_events_are_named_by_their_ids(house: House, client: httpx.AsyncClient) -> None:
     hook, _ = await prepared(house, client)
-    price, weather = ids(await house.publish("price", "weather"))
-    assert (await asked(client, hook, event_id=price)).json() == {"queued": 1, "next_since": None}
-    assert await waiting(house, hook) == [price]
-    assert (await asked(client, hook, event_id=weather)).status_code == 422
-    assert (await asked(client, hook, event_id=price[:-4] + "0000")).status_code == 404
-    assert (await asked(client, hook, event_id="x")).status_code == 404
+    price, weather, plan = ids(await house.publish("price", "weather", "plan"))
+    answer = await asked(client, hook, ids=[plan, price, plan])
+    assert (answer.status_code, answer.json()) == (202, {"queued": 2, "next_since": None})
+    assert await waiting(house, hook) == [price, plan]
+    for unfit in (weather, price[:-4] + "0000", "x"):
+        refused = await asked(client, hook, ids=[price, unfit])
+        assert (refused.status_code, refused.json()["errors"][0]["location"]) == (422, "body.ids[1]")
+
+
+async def test_d13_a_range_ends_with_the_event_it_names_or_before_a_time(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    hook, _ = await prepared(house, client)
+    events = ids(await house.publish(*[f"price {number}" for number in range(6)]))
+    assert (await asked(client, hook, since=events[0], until=events[2])).json() == {"queued": 2, "next_since": None}
+    assert await waiting(house, hook) == events[1:3]
+    assert (await asked(client, hook, since=FOREVER, until=rfc3339(NOW))).json()["queued"] == 0
+    assert (await asked(client, hook, since=events[4], until=events[3])).json()["queued"] == 0
+    assert (await asked(client, hook, since=events[4], until="2999-01-01T00:00:00Z")).json()["queued"] == 1
+
+
+async def test_d13_a_destination_takes_ten_replays_a_minute(house: House, client: httpx.AsyncClient) -> None:
+    hook, _ = await prepared(house, client)
+    answers = [await asked(client, hook, since=FOREVER) for _ in range(12)]
+    assert [answer.status_code for answer in answers][9:11] == [202, 429]
+    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 6
+
+
+async def missed(client: httpx.AsyncClient, hook: str) -> Any:
+    return (await client.get(f"/v1/destinations/{hook}")).json()["replay_from"]
+
+
+async def test_d6_enabling_a_destination_offers_a_replay_from_what_it_first_missed(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    hook, _ = await prepared(house, client)
+    path, work, lease = f"/v1/destinations/{hook}", house.storage.work, house.storage.lease
+    before = await house.publish("price 0")
+    await work.advance("matcher", None, before[0].seq, (), lease)
+    assert await missed(client, hook) is None
+    await client.patch(path, json={"enabled": False})
+    events = ids(await house.publish(*[f"price {number}" for number in range(1, 6)]))
+    enabled = (await client.patch(path, json={"enabled": True})).json()
+    assert enabled["replay_from"] == await missed(client, hook) is not None
+    assert (await asked(client, hook, since=enabled["replay_from"], until=events[1])).json()["queued"] == 2
+    assert await missed(client, hook) == id_of(seq_of(events[1]), 0)
+    assert (await asked(client, hook, since=await missed(client, hook))).json()["queued"] == 3
+    assert await missed(client, hook) is None
+    assert await waiting(house, hook) == events
+
+
+async def test_d1_what_was_given_up_is_listed_and_offered_until_it_is_replayed_or_declined(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    hook, _ = await prepared(house, client)
+    path, work, lease = f"/v1/destinations/{hook}", house.storage.work, house.storage.lease
+    events = await house.publish("price 1", "price 2", "price 3")
+    await work.enqueue([Match(hook, event.seq, NOW) for event in events], lease)
+    await work.claim(hook, NOW, 10, lease)
+    outcomes = [Outcome(hook, event.seq, "sent", NOW, 200, 1) for event in events]
+    outcomes[1] = Outcome(hook, events[1].seq, "given_up", NOW, 500, 1, "HTTP 500", None, "\\x1b[31mno")
+    await work.settle(outcomes, lease)
+    (dead,) = (await client.get(f"{path}/deliveries?result=given_up")).json()
+    assert (dead["webhook_id"], dead["response_excerpt"]) == (ids(events)[1], "\\x1b[31mno")
+    assert len((await client.get(f"{path}/deliveries?result=sent")).json()) == 2
+    assert (await client.get(f"{path}/deliveries?result=lost")).status_code == 400
+    offered = await missed(client, hook)
+    assert offered < ids(events)[1]
+    assert (await asked(client, hook, since=offered)).json()["queued"] == 2
+    assert await missed(client, hook) is None
+    await work.claim(hook, house.doors.world.now(), 10, lease)
+    await work.settle([Outcome(hook, events[2].seq, "given_up", NOW, 500, 1, "HTTP 500")], lease)
+    assert await missed(client, hook) is not None
+    assert (await client.patch(path, json={"replay_from": None})).json()["replay_from"] is None
 
 
 async def test_a_long_replay_goes_on_where_its_answer_says(
@@ -79,7 +147,9 @@ async def test_a_long_replay_goes_on_where_its_answer_says(
     assert await waiting(house, hook) == events
 
 
-@pytest.mark.parametrize("body", [{}, {"since": FOREVER, "event_id": "x"}, {"since": "yesterday"}])
+@pytest.mark.parametrize(
+    "body", [{}, {"since": FOREVER, "ids": ["x"]}, {"since": "yesterday"}, {"ids": []}, {"until": FOREVER}]
+)
 async def test_a_replay_of_nothing_is_400(house: House, client: httpx.AsyncClient, body: dict[str, str]) -> None:
     hook, _ = await prepared(house, client)
     assert (await asked(client, hook, **body)).status_code == 400

@@ -9,7 +9,7 @@ import trio
 from storage.attempts import KEPT_ATTEMPTS
 from storage.errors import CursorMoved
 from storage.interface import Storage
-from storage.records.delivery import Match, Outcome, Portion
+from storage.records.delivery import Match, Outcome, Portion, Rates
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, id_of
 from tests.contract.builders import (
@@ -207,7 +207,7 @@ async def test_only_the_newest_attempts_are_kept(storage: Storage) -> None:
 async def test_a_delivery_is_dated_and_failures_are_rated(storage: Storage) -> None:
     events = await prepared(storage, 4)
     a, b, c, d = (event.seq for event in events)
-    assert dict(await storage.work.failure_rates(["hook", "gone"])) == {}
+    assert dict(await storage.work.rates(["hook", "gone"])) == {}
     await storage.work.claim("hook", NOW, 10, storage.lease)
     await storage.work.settle([retry(a, NOW + 1), retry(b, NOW + 1), retry(c, NOW + 1)], storage.lease)
     found = await storage.alerts.destination("hook")
@@ -216,7 +216,7 @@ async def test_a_delivery_is_dated_and_failures_are_rated(storage: Storage) -> N
     await storage.alerts.edit_destination("hook", lambda old: msgspec.structs.replace(old, last_delivery_at=None))
     found = await storage.alerts.destination("hook")
     assert found is not None and found.last_delivery_at == NOW
-    assert dict(await storage.work.failure_rates(["hook", "gone"])) == {"hook": 0.75}
+    assert dict(await storage.work.rates(["hook", "gone"])) == {"hook": Rates(0.75, 0.0)}
 
 
 async def test_rows_that_are_asked_for_again_are_put_in_once(storage: Storage) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from actors.delivery.schedule import Answer
 from actors.delivery.status import PATIENCE, Standing, after, next_news, reminded, standing_of, with_standing
 from storage.records.destination import Notice
-from storage.records.identity import Millis
+from storage.records.identity import START, Millis
 from tests.matcher.rig import a_destination
 
 HOUR = 3_600_000
@@ -87,9 +87,9 @@ def test_what_is_overdue_twice_is_told_once() -> None:
 
 def test_a_failing_destination_goes_on_failing_over_a_restart_and_what_was_told_stays_told() -> None:
     standing, _ = lived((BAD, n * HOUR) for n in range(70))
-    record = with_standing(a_destination(), standing, FAILING)
+    record = with_standing(a_destination(), standing, FAILING, START)
     assert record.owes == FAILING
     again = standing_of(record)
     assert (again.state, again.since, again.told) == ("failing", 0, 2)
-    assert with_standing(record, again, None).owes == FAILING
-    assert with_standing(record, Standing(), None) == a_destination(), "well again, it owes nothing"
+    assert with_standing(record, again, None, START).owes == FAILING
+    assert with_standing(record, Standing(), None, START) == a_destination(), "well again, it owes nothing"

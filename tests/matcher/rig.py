@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from actors.matcher.actor import CURSOR, Matcher
+from actors.matcher.actor import Matcher
 from actors.messages import MatcherMessage
 from storage.memory import Disk, MemoryStorage
 from storage.records.alert import Alert
-from storage.records.cursor import EVERYTHING
+from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination, Secret
 from storage.records.event import Draft, Stored
 from storage.records.identity import START, Millis, Seq, SourceId, id_of
@@ -111,4 +111,4 @@ class Rig:
 
     async def is_settled(self) -> bool:
         page = await self.storage.log.read(START, 500, EVERYTHING)
-        return self.disk.cursors.get(CURSOR) == (page.events[-1].seq if page.events else None)
+        return self.disk.cursors.get(MATCHED) == (page.events[-1].seq if page.events else None)

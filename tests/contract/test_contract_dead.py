@@ -1,0 +1,120 @@
+"""What was given up: kept longer than other attempts, counted as missed until it was replayed; and rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from storage import attempts
+from storage.attempts import KEPT_ATTEMPTS
+from storage.interface import Storage
+from storage.records.delivery import Match, Outcome, Portion, Rates, Replayed
+from storage.records.destination import Destination
+from storage.records.identity import Millis, Seq, id_of
+from tests.contract.builders import NOW
+from tests.contract.test_contract_work import prepared, retry, sent
+
+
+def given_up(seq: Seq) -> Outcome:
+    return Outcome("hook", seq, "given_up", NOW, status=500, error="HTTP 500", response_excerpt="sorry")
+
+
+async def hook_of(storage: Storage) -> Destination:
+    found = await storage.alerts.destination("hook")
+    assert found is not None
+    return found
+
+
+async def test_d1_what_was_given_up_outlives_a_thousand_attempts(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = await prepared(storage, 300)
+    for turn in range(6):
+        claimed = await storage.work.claim("hook", Millis(NOW + turn), 500, storage.lease)
+        outcomes = [retry(each.seq, NOW + turn + 1) for each in claimed]
+        outcomes[0] = given_up(claimed[0].seq)
+        await storage.work.settle(outcomes, storage.lease)
+    assert len(await storage.work.attempts("hook", 5_000)) == KEPT_ATTEMPTS + 3
+    dead = await storage.work.attempts("hook", 100, "given_up")
+    assert [line.event_id for line in dead] == [id_of(event.seq, 5) for event in events[5::-1]]
+    assert dead[0].response_excerpt == "sorry"
+    assert [line.attempt for line in await storage.work.attempts("hook", 2, "retry")] == [6, 6]
+    assert await storage.work.attempts("hook", 100, "sent") == []
+
+
+async def test_d1_also_of_what_was_given_up_there_is_an_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, kept in (("KEPT_ATTEMPTS", 5), ("KEPT_DEAD", 8)):
+        for engine in ("storage.memory.work", "storage.sqlite.work"):
+            monkeypatch.setattr(f"{engine}.{name}", kept)
+    events = await prepared(storage, 20)
+    await storage.work.claim("hook", NOW, 20, storage.lease)
+    for event in events:
+        await storage.work.settle([given_up(event.seq)], storage.lease)
+    lines = await storage.work.attempts("hook", 100)
+    assert [line.event_id for line in lines] == [id_of(event.seq, 5) for event in events[:-9:-1]]
+    assert attempts.KEPT_DEAD == 10_000
+
+
+async def test_d6_what_is_given_up_is_missed_from_its_first_event_on(storage: Storage) -> None:
+    events = await prepared(storage, 4)
+    await storage.work.claim("hook", NOW, 4, storage.lease)
+    await storage.work.settle([sent(events[0].seq), given_up(events[2].seq)], storage.lease)
+    assert (await hook_of(storage)).missed_after == events[2].seq - 1
+    await storage.work.settle([given_up(events[1].seq), given_up(events[3].seq)], storage.lease)
+    assert (await hook_of(storage)).missed_after == events[1].seq - 1
+
+
+async def test_d6_of_a_digest_that_is_given_up_all_events_are_missed(storage: Storage) -> None:
+    events = await prepared(storage, 3)
+
+    def digest(bodies: Sequence[bytes]) -> tuple[str, bytes]:
+        return "digest", msgspec.json.encode({"id": "digest", "events": [msgspec.Raw(body) for body in bodies]})
+
+    portion = Portion(NOW, Millis(NOW + 60), 500, 1 << 20)
+    await storage.work.freeze("hook", portion, digest, storage.lease)
+    (claimed,) = await storage.work.claim("hook", Millis(NOW + 60), 9, storage.lease)
+    await storage.work.settle([given_up(claimed.seq)], storage.lease)
+    assert (claimed.seq, (await hook_of(storage)).missed_after) == (events[2].seq, events[0].seq - 1)
+
+
+@pytest.mark.parametrize(
+    ("enabled", "after", "to", "whole", "left"),
+    [
+        (True, 10, 99, True, None),
+        (True, 5, 99, True, None),
+        (True, 10, 50, False, 50),
+        (False, 10, 99, True, 99),
+        (True, 11, 99, True, 10),
+        (True, 0, 9, False, 10),
+    ],
+)
+async def test_d6_a_replay_makes_good_what_it_covers(
+    storage: Storage, enabled: bool, after: int, to: int, whole: bool, left: int | None
+) -> None:
+    await prepared(storage, 1)
+    await storage.alerts.edit_destination("hook", lambda it: replace(it, missed_after=Seq(10), enabled=enabled))
+    rows = [Match("hook", Seq(20), NOW)]
+    done = Replayed("hook", Seq(after), Seq(to), whole)
+    assert await storage.work.enqueue(rows, storage.lease, replayed=done) == 1
+    assert (await hook_of(storage)).missed_after == left
+    assert await storage.work.enqueue((), storage.lease, replayed=done) == 0
+
+
+async def test_a_delivery_that_had_arrived_before_or_whose_attempt_was_cut_counts_as_a_duplicate(
+    storage: Storage,
+) -> None:
+    events = await prepared(storage, 4)
+    a, b, c, d = (event.seq for event in events)
+    await storage.work.claim("hook", NOW, 4, storage.lease)
+    await storage.work.settle([sent(a), sent(b), retry(c, NOW)], storage.lease)
+    await storage.work.release(storage.lease)  # the attempt at the last was cut
+    await storage.work.claim("hook", NOW, 4, storage.lease)
+    await storage.work.settle([sent(c), sent(d)], storage.lease)
+    assert (await storage.work.rates(["hook"]))["hook"] == Rates(0.2, 0.25)
+    await storage.work.enqueue([Match("hook", a, NOW)], storage.lease)
+    await storage.work.claim("hook", NOW, 4, storage.lease)
+    await storage.work.settle([sent(a)], storage.lease)
+    assert (await storage.work.rates(["hook"]))["hook"] == Rates(pytest.approx(1 / 6), 0.4)
