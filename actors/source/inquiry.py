@@ -37,8 +37,8 @@ from storage.records.identity import Millis, SourceId, millis_of, seq_at
 PATIENCE = 8.0
 """Seconds for a look that somebody waits for; a host's queue may be longer."""
 AT_ONCE = 25
-MOST_EVENTS = 300
-"""Events of a source that are searched, newest first."""
+MOST_READS = 12
+"""Reads of the log for an answer, newest first: 300 events, or fewer where others lie thick between them."""
 _KINDS = (Kind.FEED, Kind.HTML, Kind.PUSH)
 _DAY = 86_400_000
 """Milliseconds by which the clock may have stepped back since the newest event."""
@@ -70,17 +70,16 @@ class Inquiry:
         return Explained(view, answers.best_first(reasons), state)
 
     async def _told(self, source: SourceId, wanted: str) -> list[Reason]:
-        """Return the newest event that tells the text, of the newest `MOST_EVENTS`."""
+        """Return the newest event that tells the text, if it is among those that are searched."""
         log = self._ports.storage.log
-        at, searched = seq_at(Millis(self._ports.world.now() + _DAY)), 0
-        while searched < MOST_EVENTS:
+        at = seq_at(Millis(self._ports.world.now() + _DAY))
+        for _ in range(MOST_READS):
             page = await log.read_back(at, AT_ONCE, Filter(sources=(source,), kinds=_KINDS))
             for stored in page.events:
                 await trio.lowlevel.checkpoint()
                 event = _event.decode(stored.body)
                 if _tells(event, wanted):
                     return [answers.told(event, millis_of(stored.seq))]
-            searched += len(page.events)
             if not page.scanned or page.scanned == at:
                 break
             at = page.scanned
@@ -135,7 +134,7 @@ class Inquiry:
         return list(answers.on_a_page(view, found, answers.Past(first, is_whole), looked=today is not None))
 
     async def _in_feed(self, view: SourceView, tier: bytes, wanted: str, today: Fetched | None) -> list[Reason]:
-        if today is None:
+        if today is None or not tier:
             return [Reason("absent", answers.NOT_IN_MEMORY)]
         feed = await FeedTier(self._ports.settings.parse_deadline).document(self._ports.world.jail, today)
         found = compare(tier, [mark_of(entry, view.hot.last_success_at) for entry in feed.entries])
