@@ -16,7 +16,7 @@ from actors.content import markup
 from actors.content.blocks import read_blocks
 from actors.content.encoding import decode
 from actors.content.errors import ContentError
-from actors.content.feeds import feed_root, read_feed
+from actors.content.feeds import count_entries, feed_root
 from actors.content.json_feed import looks_like_json
 from actors.content.links import absolute
 from actors.content.prolog import end_of_prolog
@@ -127,9 +127,8 @@ def _refused(reason: str, evidence: str) -> Finding:
 
 
 def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> Finding:
-    reading = read_feed(body, content_type, url)
+    reading, count = count_entries(body, content_type, url)
     root = feed_root(text)
-    count = len(reading.entries)
     items = f"{count} item{'' if count == 1 else 's'}"
     junk = root is not None and end_of_prolog(text) < root.start()
     sign = "JSON with `version` and `items` of a JSON Feed" if root is None else f"root element {_opening(root[0])}"
@@ -137,6 +136,8 @@ def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> F
         f"{sign}, {items}",
         "after leading junk" if junk else "",
         "ill-formed, recovered" if reading.damaged else "",
+        f"names a WebSub hub ({reading.hubs[0]})" if reading.hubs else "",
+        f"has more pages ({', '.join(rel for rel, _ in reading.paging)})" if reading.paging else "",
         served,
     ]
     confidence: Confidence = "medium" if junk or not count else "high"

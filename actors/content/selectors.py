@@ -66,5 +66,5 @@ def _compiled(selector: str) -> CSSSelector:
 def _place(token: re.Match[str]) -> str:
     kind, text, position = token.groups()
     if kind == "EOF":
-        return "its end"
+        return "the end"
     return f"{text or 'white space'} at character {int(position) + 1}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from actors.content.entries import Entry, FeedReading, link_form
 from actors.content.requests import FeedRequest
@@ -16,7 +17,7 @@ from actors.source.feed_notes import Turned, baseline_note, turn_note
 from actors.source.lost import loss
 from actors.source.seen import Mark, compare, manner_of, with_manner
 from actors.source.tier import Reading, in_jail, patience
-from actors.source.upheaval import error_report, is_fresh, turn_of
+from actors.source.upheaval import error_report, is_fresh, is_report, turn_of
 from actors.world import Jail
 from storage.records.event import Draft
 from storage.records.identity import Millis
@@ -75,7 +76,7 @@ class FeedTier:
         if report is not None:
             why = f"the feed holds nothing but an error report: {report}"
             raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
-        return feed
+        return replace(feed, entries=tuple(entry for entry in feed.entries if not is_report(entry)))
 
 
 async def _lost(jail: Jail, fetched: Fetched, failure: LookFailed) -> LookFailed:

@@ -15,8 +15,8 @@ from storage.records.identity import Millis
 from storage.records.note import Note
 from storage.records.source import Source
 
-_ORDINARY = 2 << 20
-"""Bytes. A feed of so many takes about a second of a slow core."""
+_ORDINARY = 1 << 20
+"""Bytes. A feed of so many takes up to half a second of a core that others use, too."""
 
 
 class Reading(Struct, frozen=True):

@@ -25,6 +25,7 @@ SLACK = 6 * 3600 * 1000
 
 _BRIDGE = re.compile(r"bridge returned error \d+|rss reader not yet whitelist", re.IGNORECASE)
 """How RSS-Bridge and Nitter begin the title of an entry that is their own error."""
+_REPORT = re.compile(r"bridge returned error \d+! ?\(\d+\)", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:an )?(?:unknown |internal |server )?error(?: has)?(?: occurr?ed)?[.!]?", re.IGNORECASE)
 _MOST_REPORTS = 3
 
@@ -59,6 +60,11 @@ def error_report(feed: FeedReading) -> str | None:
     if len(titles) == 1 and _PLAIN.fullmatch(titles[0]):
         return titles[0]
     return None
+
+
+def is_report(entry: Entry) -> bool:
+    """Return whether an entry is a bridge's error report by its whole title; among real entries it is left out."""
+    return _REPORT.fullmatch(entry.title.strip()) is not None
 
 
 def is_fresh(entry: Entry, since: Millis | None) -> bool:

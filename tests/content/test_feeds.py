@@ -176,3 +176,66 @@ def test_lone_surrogates_do_not_pass() -> None:
     (entry,) = feed.entries
     texts = entry.key + entry.url + entry.title + feed.title
     assert texts.encode().decode() == texts
+
+
+def test_of_a_feed_that_is_too_long_and_lists_the_oldest_first_the_newest_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("actors.content.feeds.MOST_ENTRIES", 20)
+
+    def item(number: int) -> str:
+        at = f"2026-03-{1 + number // 1440:02}T{number // 60 % 24:02}:{number % 60:02}:00Z"
+        return f"<title>{number}</title><pubDate>{at}</pubDate>"
+
+    count = 25
+    assert entries(*map(item, range(count)))[-1].title == str(count - 1)
+    assert entries(*map(item, reversed(range(count))))[0].title == str(count - 1)
+
+
+def test_xml_base_and_relative_links_lead_where_they_say() -> None:
+    atom = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://other.example/a/"><title>T</title>
+    <entry xml:base="b/"><id>1</id><title>x</title><link href="c"/></entry>
+    <entry xml:base="/d/"><id>2</id><title>y</title><link href="e"/></entry></feed>"""
+    found = read_feed(atom.encode(), "", URL).entries
+    assert [entry.url for entry in found] == ["https://other.example/a/b/c", "https://other.example/d/e"]
+
+
+def test_mark_up_in_titles_goes_and_what_only_looks_like_it_stays() -> None:
+    titles = [
+        ("&lt;b&gt;Bold&lt;/b&gt; &amp;amp; new", "Bold & new"),
+        ("<![CDATA[<i>Slanted</i>]]>", "Slanted"),
+        ("1 &lt; 2", "1 < 2"),
+        ("&lt;script&gt;alert(1)&lt;/script&gt;Safe", "Safe"),
+    ]
+    found = entries(*(f"<guid>{n}</guid><title>{raw}</title>" for n, (raw, _) in enumerate(titles)))
+    assert [entry.title for entry in found] == [text for _, text in titles]
+
+
+def test_tags_are_bounded_in_number_and_length_and_hold_no_mark_up() -> None:
+    many = "".join(f"<category>c{n}</category>" for n in range(100)) + f"<category>{'x' * 500}</category>"
+    (entry,) = entries(f"<guid>1</guid><category>&lt;b&gt;: a\nb</category>{many}")
+    assert len(entry.tags) == 20
+    assert all(tag.startswith("category:") and len(tag) <= 110 and "<" not in tag for tag in entry.tags)
+
+
+def test_what_stands_in_the_head_of_a_feed_about_hubs_and_pages_is_read() -> None:
+    links = "<atom:link rel='hub' href='https://hub.example/'/><atom:link rel='next' href='?p=2'/>"
+    body = rss("<guid>1</guid>", channel=links).replace(b"<rss ", b"<rss xmlns:atom='http://www.w3.org/2005/Atom' ")
+    reading = read_feed(body, "", URL)
+    assert reading.hubs == ("https://hub.example/",)
+    assert reading.paging == (("next", "https://shore.example/feed.xml?p=2"),)
+    json = b"""{"version": "https://jsonfeed.org/version/1.1", "title": "T", "items": [], "next_url": "/2",
+    "hubs": [{"type": "WebSub", "url": "https://hub.example/"}, 7]}"""
+    reading = read_feed(json, "", URL)
+    assert (reading.hubs, reading.paging) == (("https://hub.example/",), (("next", "https://shore.example/2"),))
+
+
+def test_entries_without_guid_that_share_a_link_are_told_apart_by_their_titles() -> None:
+    one, two = entries("<link>/log</link><title>a</title>", "<link>/log</link><title>b</title>")
+    assert one.key != two.key
+    assert (one.identity, one.aliases) == ("link and hash", ("https://shore.example/log",))
+
+
+def test_an_entry_that_is_listed_twice_keeps_its_name() -> None:
+    item = "<guid isPermaLink='false'>g</guid><title>a</title>"
+    assert [entry.key for entry in entries(item, item)] == ["g", "g"]

@@ -100,3 +100,34 @@ async def test_a_feed_behind_a_redirect_to_another_host_is_asked_conditionally(a
         await trio.sleep(3600)
         looks = origin.looks("/feed")[1:]
         assert looks and all("if-none-match" in look.headers for look in looks)
+
+
+async def test_an_error_report_among_real_entries_is_left_out(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        await service.add(URL)
+        origin.bodies["/feed"] = rss("Bridge returned error 500! (20413)", "b", "a")
+        await trio.sleep(3600)
+        assert await service.titles() == ["b"]
+
+
+async def test_entries_from_the_future_and_from_no_time_are_told_once_and_do_not_stop_the_looks(
+    autojump_clock: object,
+) -> None:
+    def dated(*items: tuple[str, str]) -> bytes:
+        rows = (f"<item><guid>{name}</guid><title>{name}</title><pubDate>{at}</pubDate></item>" for name, at in items)
+        return f"<rss version='2.0'><channel><title>T</title>{''.join(rows)}</channel></rss>".encode()
+
+    async with watching() as (service, origin):
+        old = [("a", "Tue, 10 Mar 2026 10:00:00 GMT"), ("far", "Mon, 01 Jan 2120 00:00:00 GMT"), ("never", "soon")]
+        origin.bodies["/feed"] = dated(*old)
+        await service.add(URL)
+        new = [("far2", "Mon, 01 Jan 2121 00:00:00 GMT"), ("zero", "Thu, 01 Jan 1970 00:00:00 GMT"), ("odd", "?")]
+        origin.bodies["/feed"] = dated(*new, *old)
+        await trio.sleep(2 * 3600)
+        events = await service.events()
+        assert sorted(event["title"] for event in events) == ["far2", "odd", "zero"]
+        assert {event["title"]: event["published_at"] for event in events}["odd"] is None
+        origin.bodies["/feed"] = dated(("next", "?"), *new, *old)
+        await trio.sleep(2 * 3600)
+        assert len(await service.titles()) == 4

@@ -170,9 +170,9 @@ async def test_a_push_source_shows_its_first_frames_and_which_are_wanted(autojum
 
 BAD = [
     ({"selector": "p..x"}, "body.selector", "character 3"),
-    ({"selector": "p >"}, "body.selector", "its end"),
+    ({"selector": "p >"}, "body.selector", "the end"),
     ({"selector": "a:hover-x(2)"}, "body.selector", "hover-x"),
-    ({"ignore": (".ok", "[x")}, "body.ignore[1]", "its end"),
+    ({"ignore": (".ok", "[x")}, "body.ignore[1]", "the end"),
     ({"selector": ":not(" * 190 + "p" + ")" * 190}, "body.selector", "CSS"),
 ]
 
