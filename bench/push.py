@@ -1,0 +1,254 @@
+"""A flood of frames on one push source: how many are taken, and what other tasks feel of it meanwhile.
+
+A server in a process of its own sends frames of 200 bytes as fast as they are read. The limit beside ours is bare
+trio-websocket, which reads messages and drops them. Rates are for a second of processor time, so that a busy machine
+changes them little, and so is the length of a step of the loop, which nobody else can interrupt. Lags are of the real
+clock, by a task that wants to run every 5 ms, and mean little beside other work.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import trio
+from trio_websocket import connect_websocket
+
+from actors.egress.sockets import SystemResolver, TcpConnector
+from actors.egress.traffic import build_egress
+from actors.jail.inline import InlineJail
+from actors.messages import MatcherMessage, RecorderMessage
+from actors.recorder.actor import Recorder
+from actors.settings import Settings
+from actors.signatures.event import new_signing_key
+from actors.signing import SigningKeys
+from actors.source.admission import Admission
+from actors.source.ports import Live, Ports
+from actors.source.push import PushSource
+from actors.world import World
+from bench.log_loads import loop_lag, opened, percentile
+from storage.interface import Storage
+from storage.records.identity import Millis, SourceId, id_of, seq_at
+from storage.records.source import Detection, HotState, Source, SourceState
+from supervision import ChildSpec, Mailbox, Strategy, Supervisor
+
+SECONDS, WARM = 3.0, 0.5
+FRAMES = 20_000
+"""Different ones, sent in turn: twice the window, so that none of them is a duplicate."""
+GOAL_STEP_MS = 5.0
+GOAL_RATE = 10_000
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return the measured rows: figure, goal, limit, ours, ratio, met."""
+    found = {kind: _measured(kind) for kind in ("bare", "nothing", "filtered", "admitted")}
+    bare = found["bare"]
+    return [
+        _rate("nothing is wanted", found["nothing"], bare, GOAL_RATE),
+        _rate("all read, none admitted", found["filtered"], bare, GOAL_RATE),
+        _rate("all admitted: signed and committed", found["admitted"], bare, None),
+        _lag("all read, none admitted", found["filtered"], bare),
+        _lag("all admitted", found["admitted"], bare),
+    ]
+
+
+def _rate(what: str, ours: dict[str, float], bare: dict[str, float], goal: int | None) -> dict[str, Any]:
+    return {
+        "figure": f"push: frames for a second of CPU, {what}",
+        "goal": "" if goal is None else f">= {goal:,}",
+        "limit": f"{bare['rate']:,.0f}",
+        "ours": f"{ours['rate']:,.0f}",
+        "ratio": ours["rate"] / bare["rate"],
+        "met": goal is None or ours["rate"] >= goal,
+    }
+
+
+def _lag(what: str, ours: dict[str, float], bare: dict[str, float]) -> dict[str, Any]:
+    return {
+        "figure": f"push: CPU of a step of the loop p99 in the flood, {what}; others' lag p99",
+        "goal": f"<= {GOAL_STEP_MS:.0f} ms",
+        "limit": f"{bare['step']:.1f} ms; {bare['lag']:.1f} ms",
+        "ours": f"{ours['step']:.1f} ms; {ours['lag']:.1f} ms",
+        "ratio": ours["lag"] / bare["lag"],
+        "met": ours["step"] <= GOAL_STEP_MS,
+    }
+
+
+class Steps(trio.abc.Instrument):
+    """Collects the processor time of each step that a task of the loop takes, in seconds."""
+
+    def __init__(self) -> None:
+        self.found: list[float] = [0.0]
+        self._began = 0.0
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self._began = time.thread_time()
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.found.append(time.thread_time() - self._began)
+
+
+def _measured(kind: str) -> dict[str, float]:
+    root = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.push", kind], cwd=root, capture_output=True, text=True, check=True, timeout=120
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+# --- the server ------------------------------------------------------------------------------------------------------
+
+
+def _frame(number: int) -> bytes:
+    text = json.dumps(
+        {
+            "id": number,
+            "title": f"Reading {number} of the tide gauge at the harbour mouth",
+            "text": f"The water stands at {number % 700} cm and is rising slowly under a light wind",
+            "url": f"https://shore.example/{number}",
+        }
+    ).encode()
+    return b"\x81\x7e" + len(text).to_bytes(2) + text
+
+
+def _serve() -> None:
+    blob = b"".join(_frame(number) for number in range(FRAMES))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        print(server.getsockname()[1], flush=True)
+        while True:
+            client, _ = server.accept()
+            threading.Thread(target=_flood, args=(client, blob), daemon=True).start()
+
+
+def _flood(client: socket.socket, blob: bytes) -> None:
+    head = client.recv(65536).decode()
+    key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
+    token = base64.b64encode(hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest()).decode()
+    upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
+    client.sendall(f"HTTP/1.1 101 Switching Protocols\r\n{upgrade}Sec-WebSocket-Accept: {token}\r\n\r\n".encode())
+    try:
+        while True:
+            client.sendall(blob)
+    except OSError:
+        client.close()
+
+
+@contextmanager
+def _server() -> Iterator[int]:
+    root = Path(__file__).parent.parent
+    process = subprocess.Popen([sys.executable, "-m", "bench.push", "serve"], cwd=root, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        yield int(process.stdout.readline())
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+# --- the clients -----------------------------------------------------------------------------------------------------
+
+
+async def _bare(port: int, steps: Steps) -> dict[str, float]:
+    count = 0
+    async with trio.open_nursery() as nursery, loop_lag() as lags:
+        connection = await connect_websocket(nursery, "127.0.0.1", port, "/", use_ssl=False)
+        began = time.process_time()
+        with trio.move_on_after(SECONDS):
+            while True:
+                await connection.get_message()
+                count += 1
+        used = time.process_time() - began
+        nursery.cancel_scope.cancel()
+    return {"rate": count / used, "lag": 1e3 * percentile(lags, 99), "step": 1e3 * percentile(steps.found, 99)}
+
+
+async def _ours(port: int, steps: Steps, kind: str) -> dict[str, float]:
+    wanted = {"nothing": None, "filtered": '"no such words" OR earthquake', "admitted": ""}[kind]
+    with tempfile.TemporaryDirectory() as folder:
+        async with opened(Path(folder)) as storage:
+            live = await _a_source(storage, f"ws://127.0.0.1:{port}/", wanted)
+            supervisor = _tree(storage, live)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(supervisor.run)
+                await trio.sleep(WARM)
+                assert live.push is not None
+                async with loop_lag() as lags:
+                    before, began = live.push.frames, time.process_time()
+                    await trio.sleep(SECONDS)
+                    used, count = time.process_time() - began, live.push.frames - before
+                supervisor.stop()
+    return {"rate": count / used, "lag": 1e3 * percentile(lags, 99), "step": 1e3 * percentile(steps.found, 99)}
+
+
+async def _a_source(storage: Storage, url: str, wanted: str | None) -> Live:
+    now = Millis(round(time.time() * 1000))  # noqa: TID251  (a real clock)
+    found = Detection("push", "high", "", url, "")
+    source = Source(SourceId(id_of(seq_at(now), 1)), url, url, "push", found, now, now, filter=wanted)
+    await storage.sources.add(source, SourceState(source.id, HotState(), b""), storage.lease)
+    return Live(source, HotState())
+
+
+def _tree(storage: Storage, live: Live) -> Supervisor:
+    dice = random.Random(1)
+    missing: Any = None
+    world = World(
+        wall=time.time,  # noqa: TID251  (a real clock)
+        chance=lambda name: dice,
+        entropy=bytes,
+        resolver=SystemResolver(),
+        connector=TcpConnector(),
+        listen=missing,
+        jail=InlineJail(),
+        open_storage=missing,
+        reach=lambda name: None,
+        log=lambda *a, **k: None,
+    )
+    settings = Settings(allow_networks=("127.0.0.0/8",))
+    recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
+    matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 1)
+    recorder = Recorder(
+        world=world,
+        storage=storage,
+        signing=SigningKeys(storage, [new_signing_key(bytes(32), world.now())]),
+        base_url="https://bench.example",
+        mailbox=recorder_box,
+        matcher=matcher_box,
+        chance=dice,
+    )
+    admission, looks = Admission(storage.alerts), trio.CapacityLimiter(8)
+    ports = Ports(world, settings, storage, build_egress(world, settings), recorder_box, admission, looks)
+    specs = [
+        ChildSpec("log", recorder.run, ready_within=10, mailbox=recorder_box),
+        ChildSpec("source", PushSource(ports, live).run, mailbox=live.mailbox, ready_within=None),
+    ]
+    return Supervisor("bench", specs, strategy=Strategy.REST_FOR_ONE, chance=dice)
+
+
+def _main(kind: str) -> None:
+    if kind == "serve":
+        _serve()
+        return
+    with _server() as port:
+        steps = Steps()
+        run = partial(_bare, port, steps) if kind == "bare" else partial(_ours, port, steps, kind)
+        found = trio.run(run, instruments=[steps])
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])
