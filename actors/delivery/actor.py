@@ -261,7 +261,8 @@ class DestinationActor:
         """Post once there is room; `begins` is called when there is."""
         async with self._room.place(record.url):
             begins()
-            return await attempt(self._egress.deliver, record, webhook_id, body, self._world)
+            poster = self._egress.deliver if record.url.startswith("https:") else self._egress.deliver_plain
+            return await attempt(poster, record, webhook_id, body, self._world)
 
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""

@@ -35,6 +35,10 @@ class Outlet(Protocol):
     def deliver(self) -> Poster:
         """The client that may reach the networks that are allowed for deliveries."""
 
+    @property
+    def deliver_plain(self) -> Poster:
+        """The same without TLS, which reaches nothing but those networks."""
+
     def whereabouts(self, host: str) -> str:
         """Return the address that a host was last delivered to, or the host itself."""
 

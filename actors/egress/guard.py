@@ -41,8 +41,8 @@ class ZoneSilent(ResolveFailed):
 class Guard:
     """Resolves, checks and connects. allowed: networks that may be reached although they are not public.
 
-    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. met: is told a name's
-    checked addresses.
+    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. inside: reach nothing but
+    those networks. met: is told a name's checked addresses.
     """
 
     def __init__(
@@ -52,12 +52,14 @@ class Guard:
         allowed: Sequence[Network],
         *,
         connect_timeout: float = 10.0,
+        inside: bool = False,
         met: Callable[[str, Sequence[str]], None] = lambda host, addresses: None,
     ) -> None:
         self._resolver = resolver
         self._connector = connector
         self._allowed = tuple(allowed)
         self._connect_timeout = connect_timeout
+        self._inside = inside
         self._met = met
 
     def __repr__(self) -> str:
@@ -125,6 +127,9 @@ class Guard:
             raise LookFailed(Blame.REMOTE_PERMANENT, f"{host} has {len(found)} addresses")
         for address in found:
             check_address(address, self._allowed)
+            if self._inside and not any(ip_address(address) in network for network in self._allowed):
+                detail = f"{address} is public: plain http deliveries go to opened networks only, all others by https"
+                raise UrlRefused("url-insecure", detail)
         self._met(host, found)
         return _interlaced(found)
 

@@ -25,7 +25,8 @@ _CLOSE_GRACE = 5.0
 @dataclass(frozen=True, slots=True, eq=False)
 class Egress:
     """http, guard: for watching. deliver, deliver_guard: for deliveries, whose private networks are opened
-    separately. line: our own, as all looks together know it; whoever looks asks it before and tells it after.
+    separately. deliver_plain: for those without TLS, which go nowhere else.
+    line: our own, as all looks together know it; whoever looks asks it before and tells it after.
     machines: where deliveries went.
     """
 
@@ -35,6 +36,7 @@ class Egress:
     deliver_guard: Guard
     http: HttpClient
     deliver: HttpClient
+    deliver_plain: HttpClient
     hosts: Hosts
     robots: Robots
     line: Line
@@ -53,6 +55,7 @@ class Egress:
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
             await self.http.aclose()
             await self.deliver.aclose()
+            await self.deliver_plain.aclose()
 
 
 def build_egress(world: World, settings: Settings) -> Egress:
@@ -61,6 +64,14 @@ def build_egress(world: World, settings: Settings) -> Egress:
     guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met)
     deliver_guard = Guard(
         world.resolver, world.connector, settings.deliver_networks(), connect_timeout=5.0, met=machines.met
+    )
+    plain_guard = Guard(
+        world.resolver,
+        world.connector,
+        settings.deliver_networks(),
+        connect_timeout=5.0,
+        inside=True,
+        met=machines.met,
     )
     http = HttpClient(world, settings, guard)
     line = Line(world.log, on_return=hosts.forgive)
@@ -71,6 +82,7 @@ def build_egress(world: World, settings: Settings) -> Egress:
         deliver_guard=deliver_guard,
         http=http,
         deliver=HttpClient(world, settings, deliver_guard),
+        deliver_plain=HttpClient(world, settings, plain_guard),
         hosts=hosts,
         robots=Robots(http, world, hosts, line),
         line=line,

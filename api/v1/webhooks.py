@@ -6,7 +6,8 @@ And what is delivered must not come back in: a destination at this service's own
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import trio
 
@@ -15,34 +16,67 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.url import Url, parse_url
 from actors.errors import Overloaded, UrlRefused
+from actors.settings import Settings
+from actors.world import ResolveFailed
 
+Address = IPv4Address | IPv6Address
 CHECK_WITHIN = 10.0
 """Seconds for the resolution of a name."""
 _OPENING = "SANDERLING_ALLOW_NETWORKS or SANDERLING_ALLOW_DELIVER_NETWORKS"
 
 
+BINS = "/bins/"
+"""Below it, this service takes what is delivered, shows it, and gives it to nobody: no loop."""
+
+
 async def admitted(text: str, doors: Doors) -> Url:
     """Return a destination's URL in its one spelling. Raises UrlRefused, Overloaded (our resolver is silent)."""
     url = parse_url(text, schemes=("http", "https"))
-    bins = "/bins/"  # what a bin gets is shown and goes nowhere
-    if url.origin == parse_url(doors.settings.public_url()).origin and not url.target.startswith(bins):
+    if is_own(url, doors.settings) and not url.target.startswith(BINS):
         raise _loop(url)
     networks = doors.settings.deliver_networks()
-    guard = Guard(doors.world.resolver, doors.world.connector, networks)
-    try:
-        with trio.fail_after(CHECK_WITHIN):
-            addresses = [ip_address(address) for address in await guard.check(url)]
-    except LookFailed as failure:
-        if failure.blame is Blame.LOCAL:
-            raise Overloaded(failure.reason, 30) from None
-        raise UrlRefused("url-unresolved", failure.reason) from None
-    here = doors.settings.host
-    if url.port == doors.settings.port and any(each.is_loopback or str(each) == here for each in addresses):
-        raise _loop(url)
+    addresses = await _addresses(url, Guard(doors.world.resolver, doors.world.connector, networks))
+    if url.port == doors.settings.port and not url.target.startswith(BINS):
+        for address in addresses:
+            if await _listens_at(address, doors):
+                raise _loop(url)
     if not url.secure and not all(any(address in network for network in networks) for address in addresses):
         detail = f"a destination is https; plain http is only for networks that {_OPENING} opens"
         raise UrlRefused("url-insecure", detail)
     return url
+
+
+def is_own(url: Url, settings: Settings) -> bool:
+    """Whether a URL is at this service's public address, be it by http or https."""
+    own = parse_url(settings.public_url(), schemes=("http", "https"))
+    return (url.host, url.port) == (own.host, own.port)
+
+
+async def _addresses(url: Url, guard: Guard) -> Sequence[Address]:
+    try:
+        with trio.fail_after(CHECK_WITHIN):
+            return [ip_address(address) for address in await guard.check(url)]
+    except LookFailed as failure:
+        if failure.blame is Blame.LOCAL:
+            raise Overloaded(failure.reason, 30) from None
+        raise UrlRefused("url-unresolved", failure.reason) from None
+
+
+async def _listens_at(address: Address, doors: Doors) -> bool:
+    """Whether this service listens at an address. On all interfaces, that is loopback and where its own name is."""
+    here = doors.settings.host
+    if address.is_loopback or str(address) == here:
+        return True
+    if here not in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
+        return False
+    host = parse_url(doors.settings.public_url(), schemes=("http", "https")).host
+    if host == str(address):
+        return True
+    try:
+        with trio.fail_after(CHECK_WITHIN):
+            return str(address) in await doors.world.resolver.resolve(host)
+    except (ResolveFailed, trio.TooSlowError):
+        return False
 
 
 def _loop(url: Url) -> UrlRefused:

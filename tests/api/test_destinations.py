@@ -164,6 +164,33 @@ async def test_opened_networks_may_be_delivered_to_also_without_tls_and_nothing_
             assert (url, answer.status_code) == (url, status)
 
 
+@pytest.mark.parametrize(
+    ("host", "url", "loops"),
+    [
+        ("10.0.0.5", "http://10.0.0.5:8080/in", True),
+        ("10.0.0.5", "http://10.0.0.6:8080/in", False),
+        ("0.0.0.0", "http://10.0.0.7:8080/v1/stream", True),  # where its own name is
+        ("0.0.0.0", "http://10.0.0.6:8080/in", False),  # another machine
+        ("::", "http://127.0.0.1:8080/in", True),
+        ("10.0.0.5", "http://sanderling.lan:8080/v1/alerts", True),
+        ("10.0.0.5", "https://sanderling.lan:8080/v1/alerts", True),
+        ("10.0.0.5", "http://sanderling.lan:9000/in", False),
+        ("10.0.0.5", "http://sanderling.lan:8080/bins/abc", False),
+    ],
+)
+async def test_a_destination_at_this_service_itself_is_refused_unless_it_is_a_bin(
+    autojump_clock: object, host: str, url: str, loops: bool
+) -> None:
+    networks = ("10.0.0.0/8", "127.0.0.0/8")
+    house = make_house(allow_networks=networks, host=host, port=8080, base_url="http://sanderling.lan:8080")
+    house.resolver.names["sanderling.lan"] = ("10.0.0.7",)
+    async with running(house), await house.client() as client:
+        alert = await made(client)
+        answer = await client.post(f"/v1/alerts/{alert['id']}/destinations", json={**HOOK, "url": url})
+        assert answer.status_code == (422 if loops else 201), answer.text
+        assert not loops or "(rule: url-loop)" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize("zone", ["Europe/Nowhere", "Europe", "../../etc/passwd", "Z" * 64, "a\x00b"])
 async def test_an_unknown_time_zone_is_422(client: httpx.AsyncClient, zone: str) -> None:
     record = await hooked(client)

@@ -73,7 +73,7 @@ class Rig:
         self.registry = DeliveryRegistry(
             world=world,
             storage=self.storage,
-            egress=SimpleNamespace(deliver=self, whereabouts=self.machines.of),
+            egress=SimpleNamespace(deliver=self, deliver_plain=self, whereabouts=self.machines.of),
             destinations=self.destinations,
             record=self._record,
             base_url="https://sanderling.test",

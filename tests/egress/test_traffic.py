@@ -23,6 +23,25 @@ async def test_watching_and_delivering_have_their_own_private_networks(
     await egress.aclose()
 
 
+async def test_d9_without_tls_nothing_but_opened_networks_is_delivered_to_whatever_the_name_means_by_now(
+    nursery: trio.Nursery, autojump_clock: Clock
+) -> None:
+    network = MemoryNetwork(nursery)
+    serve = web(lambda asked: Answer(200))
+    network.servers = {("10.1.0.1", 80): serve, ("93.184.216.34", 80): serve}
+    network.names["moves.example"] = [("10.1.0.1",), ("93.184.216.34",), ("10.1.0.1", "93.184.216.34"), ("10.1.0.1",)]
+    egress = build_egress(a_world(network), settings(allow_networks=("10.1.0.0/16",)))
+    url = parse_url("http://moves.example/in")
+    assert (await egress.deliver_plain.post(url, {}, b"")).status == 200
+    for _ in range(2):
+        with pytest.raises(LookRefused, match="https"):
+            await egress.deliver_plain.post(url, {}, b"")
+    assert (await egress.deliver_plain.post(url, {}, b"")).status == 200
+    assert network.connected == [("10.1.0.1", 80)] * 2
+    assert egress.whereabouts("moves.example") == "10.1.0.1"
+    await egress.aclose()
+
+
 async def test_robots_txt_takes_its_turn_at_the_host(nursery: trio.Nursery, autojump_clock: Clock) -> None:
     times: list[float] = []
 
