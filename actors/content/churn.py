@@ -105,9 +105,10 @@ def judge(
     came, went = beyond(now, before), beyond(before, now)
     recent = unpack_keys(memory.recent)
     look = _Look(reading, before, now, came, went, recent, aside, frozenset(shared), frozenset(noise), bar)
-    if not came.positions and not went.positions:
-        why = _withheld(look, [])
-        return Verdict("unchanged", _released(memory), None, None, 0.0, "Every block is as it was.", why)
+    if not came.positions and (reading.partial or not went.positions):
+        # What lies beyond the depth or the length that is read is missing, and need not be gone.
+        says = "Every block is as it was." if not went.positions else "Cut short, with nothing new before the cut."
+        return Verdict("unchanged", _released(memory), None, None, 0.0, says, _withheld(look, []))
     swapped = _is_swap(before, now)
     if swapped and not _alike(unpack_keys(memory.held), now.keys):
         return _held(memory, look)

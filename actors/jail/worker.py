@@ -1,14 +1,13 @@
 """The worker's side: one task after the other, on hostile bytes, with as few rights as a process can cheaply have.
 
-Its limits come in the first frame and hold before the first task: address space, open files, no file may grow, no
-core, no child processes (root is exempt from that one), no new privileges. Each task has an alarm too, a second line
-behind the service's own deadline: a worker whose service was killed must not spin on. It knows no secrets: its
-environment is empty, and it is given nothing but the bytes of the task.
+Its limits come in the first frame and hold before the first task (`rights`): address space, open files, no file may
+grow, no core, no child processes (root is exempt from that one), no new privileges, and nothing is opened any more.
+Each task has an alarm too, a second line behind the service's own deadline: a worker whose service was killed must not
+spin on. It knows no secrets: its environment is empty, and it is given nothing but the bytes of the task.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import resource
@@ -18,13 +17,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
 from actors.jail.framing import Frames, Kind, Task, answer_frame, build_id, frame, read_task
+from actors.jail.rights import shut_in
 
 Tasks = Mapping[str, Callable[[bytes], bytes]]
 
 _READ = 1 << 20
 _REASON_LIMIT = 500
 _ALARM_SLACK = 5.0
-_PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 
 
 def content_tasks() -> Tasks:
@@ -77,31 +76,21 @@ def perform(task: Task, tasks: Tasks) -> tuple[Kind, bytes]:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def shut_in(limits: Mapping[str, int]) -> None:
-    """Give up rights for good. limits: `memory`, bytes of address space; `files`, how many may be open at once."""
-    for kind, value in (
-        (resource.RLIMIT_AS, limits["memory"]),
-        (resource.RLIMIT_NOFILE, limits["files"]),
-        (resource.RLIMIT_NPROC, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, most = resource.getrlimit(kind)
-        allowed = value if most == resource.RLIM_INFINITY else min(value, most)
-        resource.setrlimit(kind, (allowed, allowed))
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-
-
 def resident_kib() -> int:
     """Return the memory that this process holds now; its highest mark where the system does not tell."""
-    try:
-        with open("/proc/self/statm", "rb") as statm:
-            return int(statm.read().split()[1]) * (resource.getpagesize() >> 10)
-    except OSError:
+    if _STATM is None:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(os.pread(_STATM, 100, 0).split()[1]) * (resource.getpagesize() >> 10)
+
+
+def _open_statm() -> int | None:
+    try:
+        return os.open("/proc/self/statm", os.O_RDONLY)
+    except OSError:
+        return None
+
+
+_STATM = _open_statm()  # once: later this process opens nothing
 
 
 def _frames(requests: BinaryIO) -> Iterator[tuple[Kind, bytes]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
-import signal
 import socket
+import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 
 from actors.content.errors import ContentError
 from actors.jail.worker import Tasks, main
@@ -25,7 +28,7 @@ def stall(request: bytes) -> bytes:
 
 
 def crash(request: bytes) -> bytes:
-    os.kill(os.getpid(), signal.SIGSEGV)
+    ctypes.string_at(0)
     return b""
 
 
@@ -63,27 +66,42 @@ def nap(request: bytes) -> bytes:
 
 
 def rights(request: bytes) -> bytes:
-    """Say what of the outside can be had."""
-    got: list[str] = [f"env:{name}" for name in os.environ if name != "LC_CTYPE"]  # noqa: TID251
-    try:
-        with open("/tmp/sanderling-jail-test", "wb") as file:
-            file.write(b"x")
-        got.append("write")
-    except OSError:
-        pass
-    held = []
-    try:
-        for _ in range(64):
-            held.append(socket.socket())
-        got.append("sockets")
-    except OSError:
-        pass
+    """Say what of the outside can be had without asking the system for anything."""
+    got = [f"env:{name}" for name in os.environ if name != "LC_CTYPE"]  # noqa: TID251
     got.append(f"as={resource.getrlimit(resource.RLIMIT_AS)[0] >> 20}")
     return ",".join(got).encode()
 
 
+def _write() -> None:
+    with open("/tmp/sanderling-jail-test", "wb") as file:
+        file.write(b"x")
+
+
+DEEDS: dict[str, Callable[[], object]] = {
+    "read": lambda: open("/etc/hostname", "rb").read(),  # noqa: SIM115  # it is not to come so far
+    "write": _write,
+    "overwrite a module": lambda: os.open(__file__, os.O_RDWR),
+    "low-level": lambda: os.open("/etc/hostname", os.O_RDONLY),
+    "socket": socket.socket,
+    "name": lambda: socket.getaddrinfo("localhost", 80),
+    "process": lambda: subprocess.run(["/bin/true"], check=False),
+    "shell": lambda: os.system("true"),
+    "fork": os.fork,
+    "kill": lambda: os.kill(os.getppid(), 0),
+    "remove": lambda: os.remove("/tmp/sanderling-jail-test"),
+    "library": lambda: ctypes.CDLL("libm.so.6"),
+}
+
+
+def deed(request: bytes) -> bytes:
+    """Do what a worker must not, and pretend that nothing was."""
+    with suppress(Exception):
+        DEEDS[request.decode()]()
+    return b"done"
+
+
 _LEAKED: list[bytes] = []
-TASKS: Tasks = {f.__name__: f for f in (echo, stall, crash, hog, leak, refuse, bug, chatter, pid, nap, rights)}
+TASKS: Tasks = {f.__name__: f for f in (echo, stall, crash, hog, leak, refuse, bug, chatter, pid, nap, rights, deed)}
 
 if __name__ == "__main__":
     if "late" in sys.argv:

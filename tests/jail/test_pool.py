@@ -11,8 +11,10 @@ import pytest
 import trio
 
 from actors.jail.pool import HOPELESS, ProcessJail
+from actors.jail.rights import PROMISE_BROKEN
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from supervision import Child
+from tests.jail.hostile_worker import DEEDS
 
 pytestmark = pytest.mark.real
 WORKER = [sys.executable, "-m", "tests.jail.hostile_worker"]
@@ -179,6 +181,13 @@ async def test_a_worker_of_another_build_is_not_talked_to() -> None:
 async def test_a_worker_has_no_environment_and_no_rights_to_speak_of() -> None:
     async with a_jail() as jail:
         assert await jail.call("rights", b"") == b"as=512"
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+async def test_x6_a_worker_that_reaches_out_is_ended_before_it_gets_anything(deed: str) -> None:
+    async with a_jail() as jail:
+        with pytest.raises(WorkerDied, match=rf"exit code {PROMISE_BROKEN}\): a worker must not do this"):
+            await jail.call("deed", deed.encode())
 
 
 async def test_a_call_before_run_waits_for_it_and_a_second_run_works_like_the_first() -> None:
