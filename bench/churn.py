@@ -23,6 +23,7 @@ from typing import Any
 
 from actors.content.churn import EMIT, MINOR
 from actors.content.sites import LEAST_OTHERS, shared_keys
+from bench import churn_edits
 from bench.churn_filters import OTHERS, Outcome, installed, last_keys, ours, theirs
 from bench.churn_material import DEFAULT, Pair, folds, halves, histories, pairs_of
 
@@ -101,6 +102,15 @@ def shared_by_page(folder: Path, pairs: Sequence[Pair]) -> dict[str, tuple[str, 
         for of_site in keys.values()
         for page in of_site
     }
+
+
+def edited(folder: Path, pairs: Sequence[Pair]) -> dict[str, list[bool]]:
+    """Return for each kind of small edit whether it was told, over the last looks at all pages."""
+    all_told: dict[str, list[bool]] = defaultdict(list)
+    for of_page, bodies in histories(folder, pairs):
+        for kind, outcomes in churn_edits.told(of_page, bodies).items():
+            all_told[kind] += outcomes
+    return all_told
 
 
 def line(name: str, pairs: Sequence[Pair], outcomes: Outcomes) -> str:
@@ -223,8 +233,10 @@ def main(arguments: Sequence[str]) -> int:
         out = Path(words[at + 1])
         del words[at : at + 2]
     start = process_time()
-    pairs, outcomes = run(Path(words[0]) if words else DEFAULT, others="--alone" not in arguments)
+    folder = Path(words[0]) if words else DEFAULT
+    pairs, outcomes = run(folder, others="--alone" not in arguments)
     report(pairs, outcomes)
+    churn_edits.report(edited(folder, pairs))
     print(f"\n{process_time() - start:.0f} s of CPU")
     if out is not None:
         told = [{"id": pair.id, "real": outcomes["sanderling"][pair.id].real} for pair in pairs]

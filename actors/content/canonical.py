@@ -143,6 +143,11 @@ _MONTH_SIGNS = frozenset(
 _FULL_MONTH = re.compile(
     r"\b(jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)\.?(?=\s\d)"
 )
+_APPOINTMENT = re.compile(
+    rf"{_DATE}[ ,t•·|-]*(?:at |um |kl\.? |à |from |von )?{_CLOCK}\s?(?:-|to|till|until|bis|à|till)\s?{_CLOCK}"
+    r"|\b(?:deadline|due|closes|closing|(?:\w*schluss|\w*frist)|date limite|clôture|senast|sista)\b"
+)
+"""A label with a date and a span of hours, or with a word for a deadline: it says when something is to be."""
 _WORD = re.compile(r"[\w']+")
 _DIGIT = re.compile(r"\d")
 _GLUED = re.compile(r"(?<=[a-zäöüß])(?=\d)|(?<=\d{4})(?=\d{1,2}:\d\d)")
@@ -179,7 +184,7 @@ def _masked(text: str, short: bool, figures: bool) -> str:
     if not _MONTH_SIGNS.isdisjoint(signs):
         text = _FULL_MONTH.sub(r"\1", text)
     text = _applied(_ANYWHERE, text, signs)
-    if short and figures:
+    if short and figures and not (":" in text and _APPOINTMENT.search(text)):
         text = _applied(_LABELS, _GLUED.sub(" ", text), signs)
     return _applied((_NOW,), text, signs) if short else text
 

@@ -25,6 +25,8 @@ _AFTER_LAST = 4
 _HEAD_BEFORE = 6
 """Blocks between a text's heading and its first paragraph: date, author, lead, the caption of a picture."""
 _OUTSIDE = 0.05
+_TAIL = 0.95
+"""From where the blocks of a text page are its foot, though a paragraph in small print may follow."""
 _CODES = r"(?:kr|usd|eur|euros?|chf|sek|nok|dkk|gbp|pln|czk|cad|aud|inr|jpy|zł|kč)"
 _SYMBOLS = "[$€£¥₹₽₺₩₪]"
 _MONEY = re.compile(
@@ -61,10 +63,15 @@ class Zone(Struct, frozen=True):
     text: bool
     first: int
     last: int
+    blocks: int
 
     def holds(self, position: int) -> bool:
         """Return whether a block position lies in the content."""
         return self.first <= position <= self.last
+
+    def ends(self, position: int) -> bool:
+        """Return whether a block of a text page stands where the version is that of the site's own software."""
+        return self.text and (position > self.last - _AFTER_LAST or position >= _TAIL * self.blocks)
 
 
 def zone_of(texts: Sequence[str], traits: Sequence[int]) -> Zone:
@@ -73,13 +80,14 @@ def zone_of(texts: Sequence[str], traits: Sequence[int]) -> Zone:
     long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & LINK]
     total = sum(words)
     if total < _TEXT_PAGE_WORDS or len(long) < _TEXT_PAGE_PARAGRAPHS or 2 * sum(words[i] for i in long) < total:
-        return Zone(False, 0, len(texts))
+        return Zone(False, 0, len(texts), len(texts))
     above = range(long[0] - 1, max(-1, long[0] - _HEAD_BEFORE - 1), -1)
     first = next((i for i in above if traits[i] & HEADING), long[0])
     top = next((i for i, trait in enumerate(traits) if trait & TOP), None)
     if top is not None and top < long[len(long) // 3]:
         first = min(top, first)
-    return Zone(True, first if top is not None else max(0, min(first, long[0] - 2)), long[-1] + _AFTER_LAST)
+    first = first if top is not None else max(0, min(first, long[0] - 2))
+    return Zone(True, first, long[-1] + _AFTER_LAST, len(texts))
 
 
 def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> tuple[float, str]:
@@ -87,8 +95,7 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
     if not canonical:
         return 0.0, "no words"
     money = _MONEY.search(text) is not None
-    # Below the last paragraph a version is that of the site's own software.
-    figure = money or (VERSION.search(canonical) is not None and not (zone.text and position > zone.last - _AFTER_LAST))
+    figure = money or (VERSION.search(canonical) is not None and not zone.ends(position))
     bare = _MASK.sub("", canonical)
     if not LETTERS.search(bare):
         datum = figure or trait & CELL
@@ -125,7 +132,7 @@ def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> 
 
 def is_fact(canonical: str, trait: int, position: int, zone: Zone) -> bool:
     """Return whether a label stands where its figure is a fact: in a text, no link, no date of an edit."""
-    if not zone.text or not zone.holds(position) or trait & LINK:
+    if not zone.text or not zone.holds(position) or zone.ends(position) or trait & LINK:
         return False
     bare = _MASK.sub("", canonical)
     return LETTERS.search(bare) is not None and not _DATE_ONLY.fullmatch(bare) and not _EDIT.search(bare)

@@ -256,6 +256,8 @@ def test_a_page_that_is_in_another_language_for_one_look_was_nothing() -> None:
     [
         ("<table><tr><td>Deadline</td><td>30 June 2026</td></tr></table>", ("30 June", "31 July")),
         ("<p>Places left: 12</p>", ("12", "11")),
+        ("<p>Date: November 19, 2026 2:30 pm – 3:30 pm</p>", ("19", "20")),
+        ("<p>Deadline: 3 March 2026, 12:00</p>", ("12", "18")),
         ("<p>Ab 49,-€</p>", ("49", "59")),
         ("<p>CHF 20</p>", ("20", "25")),
         ("<p>99:-</p>", ("99", "89")),
@@ -272,3 +274,12 @@ def test_a_counter_and_the_date_of_an_edit_are_no_facts(old: str) -> None:
         (*PROSE[:3], shown, *PROSE[3:]) for shown in (old, old.replace("112", "117").replace("3 M", "4 M"))
     )
     assert look(remembered(*before), *after).kind in ("unchanged", "churn")
+
+
+def test_the_version_at_the_foot_of_a_text_is_that_of_the_sites_software() -> None:
+    foot = ("Version 1.2.{}", "This site is run by the society, which answers for none of the pages that it links to.")
+    many = [f"{text} On stretch {n}." for n in range(10) for text in PROSE]
+    one, other = ((*many, foot[0].format(n), foot[1]) for n in (3, 4))
+    assert look(remembered(*one), *other).kind == "churn"
+    one, other = ((*many[:9], foot[0].format(n), *many[9:]) for n in (3, 4))
+    assert look(remembered(*one), *other).kind == "changed"

@@ -1,0 +1,98 @@
+"""Small edits of real pages for `bench.churn`: is one digit, one "not", one date inside of the content told?
+
+Each page's last look is remembered, then one block of its main text is edited and judged, a few times of each kind. The
+main text is jusText's, so what counts as content here is not what the judgement takes for it; pages in which it finds
+none are left out.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from actors.content.canonical import key
+from actors.content.churn import judge
+from actors.content.errors import ContentError
+from actors.content.main_text import main_text
+from actors.content.pages import PageReading, read_tree, reading_of
+from actors.content.traits import ASIDE, CELL
+from bench.churn_material import Pair
+
+GOAL = 0.95
+_OF_EACH = 3
+_MONTHS = (
+    "January|February|March|April|May|June|July|August|September|October|November|December|Januar|Februar|März|Mai|Juni"
+    "|Juli|Oktober|Dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre"
+)
+_FIGURES = {
+    "price": re.compile(r"[$€£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:€|\$|%|EUR|USD)"),
+    "date": re.compile(rf"\b\d{{1,2}}(?=\.? (?:{_MONTHS})\b)|(?<=\w )\d{{1,2}}(?=, (?:19|20)\d\d)"),
+    "number": re.compile(r"\d+"),
+}
+_NEGATED = {
+    " is ": " is not ",
+    " are ": " are not ",
+    " will ": " will not ",
+    " may ": " may not ",
+    " ist ": " ist nicht ",
+    " wird ": " wird nicht ",
+    " est ": " n'est pas ",
+    " är ": " är inte ",
+}
+
+
+def edits_of(text: str, chance: random.Random) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of edits that a text allows, each with the text edited."""
+    said = next((words for words in _NEGATED if words in text), None)
+    if said is not None:
+        yield "negation", text.replace(said, _NEGATED[said], 1)
+    for kind, pattern in _FIGURES.items():
+        if places := list(pattern.finditer(text)):
+            place = chance.choice(places)
+            at = chance.choice([i for i in range(*place.span()) if text[i].isdigit()])
+            yield kind, f"{text[:at]}{(int(text[at]) + chance.randint(1, 8)) % 10}{text[at + 1 :]}"
+
+
+def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[bool]]:
+    """Return for each kind of edit whether it was told, for some edits of a page."""
+    last = max(pair.after for pair in pairs)
+    chance = random.Random(last)
+    try:
+        root, blocks = read_tree(bodies[last], "text/html", None, ())
+    except ContentError:
+        return {}
+    reading = reading_of(root, blocks, "", narrowed=False)
+    content = frozenset(main_text(blocks).splitlines())
+    everything = {text for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE}
+    if reading.trouble is not None or content >= everything:
+        return {}
+    edits: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for i, text in enumerate(reading.blocks):
+        if blocks.texts[i] in content:
+            for kind, edited in edits_of(text, chance):
+                edits[kind].append((i, edited))
+    memory = judge(None, reading).memory
+    return {
+        kind: [
+            judge(memory, _edited(reading, *edit)).kind == "changed"
+            for edit in chance.sample(found, min(_OF_EACH, len(found)))
+        ]
+        for kind, found in edits.items()
+    }
+
+
+def _edited(reading: PageReading, i: int, text: str) -> PageReading:
+    blocks, keys = list(reading.blocks), list(reading.keys)
+    blocks[i], keys[i] = text, key(text, cell=bool(reading.traits[i] & CELL))
+    return replace(reading, blocks=tuple(blocks), keys=tuple(keys))
+
+
+def report(found: Mapping[str, Sequence[bool]]) -> None:
+    """Print the share of each kind that was told."""
+    print(f"\none small edit inside the main text of each page, {_OF_EACH} of each kind (goal: >= {GOAL} told)")
+    for kind, outcomes in sorted(found.items()):
+        print(f"  {kind:10}{sum(outcomes):4} of {len(outcomes):4} told  {sum(outcomes) / len(outcomes):.3f}")
