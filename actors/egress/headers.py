@@ -8,6 +8,8 @@ from email.utils import parsedate_to_datetime
 
 PRODUCT = "sanderling"
 VERSION = "0.1.0"
+FRESHLY_MADE = 60.0
+"""Seconds within which a Last-Modified is only another word for Date."""
 ABSURD_WAIT = 7 * 86_400.0
 """A Retry-After beyond it is a mistake or a joke, and is not heard."""
 
@@ -70,6 +72,21 @@ def max_age(headers: Mapping[str, str]) -> float | None:
     if age is None:
         return None
     return max(0.0, age - (_seconds(headers.get("age", "")) or 0.0))
+
+
+def modified(headers: Mapping[str, str], now: float) -> float | None:
+    """Return when the representation changed, in seconds of the wall clock, by its Last-Modified; None for no word, or
+    none to be believed: a page made on request often says that it changed just now (RFC 9110, 8.8.2.2).
+
+    >>> at = {"last-modified": "Thu, 01 Jan 1970 00:01:00 GMT"}
+    >>> modified(at, 1000.0), modified(at, 61.0), modified(at | {"date": "Thu, 01 Jan 1970 00:01:01 GMT"}, 1000.0)
+    (60.0, None, None)
+    """
+    changed = _http_date(headers.get("last-modified", ""))
+    made = _http_date(headers.get("date", ""))
+    if changed is None or min(now, now if made is None else made) - changed < FRESHLY_MADE:
+        return None
+    return changed
 
 
 def sendable(value: str | None) -> bytes | None:

@@ -200,9 +200,7 @@ def _row(fetched: Fetched, reading: Reading | None, at: Millis) -> Row:
 
 def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Millis) -> Looked:
     if reading is None:
-        validators = before.validators
-        if fetched.status != 304:
-            validators = validators_of(fetched)
+        validators = confirmed(before.validators, fetched) if fetched.status == 304 else validators_of(fetched)
         return Looked(at, fetched.status, validators, changed=False)
     return Looked(
         at=at,
@@ -220,6 +218,15 @@ def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Mil
 def validators_of(fetched: Fetched) -> Validators:
     """Return what makes the next request conditional on this answer."""
     return Validators(fetched.etag, fetched.last_modified, body_hash(fetched), fetched.url)
+
+
+def confirmed(validators: Validators, fetched: Fetched) -> Validators:
+    """Return the validators after a 304, whose headers are newer than those of the body (RFC 9111, 4.3.4)."""
+    return replace(
+        validators,
+        etag=fetched.etag or validators.etag,
+        last_modified=fetched.last_modified or validators.last_modified,
+    )
 
 
 def first_state(fetched: Fetched, reading: Reading, at: Millis, ports: Ports, live: Live) -> SourceState:

@@ -8,6 +8,7 @@ import msgspec
 
 from actors.content.requests import EMIT, PageLook, PageRequest
 from actors.egress.failures import Blame, LookFailed
+from actors.egress.headers import modified
 from actors.egress.http import Fetched
 from actors.source.lost import loss, may_be_no_page
 from actors.source.neighbours import Neighbours
@@ -63,7 +64,15 @@ class HtmlTier:
         if memory is not None and source.selector is None:
             self.neighbours.learn(_host(source), source.id, memory)
         note = None if look.kind == "unchanged" else _note(source, look, at, since)
-        return Reading(drafts, memory, changed, body_hints(fetched), again_soon=look.kind == "held", note=note)
+        return Reading(
+            drafts,
+            memory,
+            changed,
+            body_hints(fetched),
+            again_soon=look.kind == "held",
+            times=_times(fetched, at) if changed else (),
+            note=note,
+        )
 
     def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:
         """Return what the host's other pages share; nothing for a part of a page, which the user chose."""
@@ -80,6 +89,12 @@ async def _fail_if_lost(jail: Jail, source: Source, fetched: Fetched) -> None:
     failure = await loss(jail, fetched, "html")
     if failure is not None:
         raise failure
+
+
+def _times(fetched: Fetched, at: Millis) -> tuple[Millis, ...]:
+    """Return when the page changed by its own word: never whether, for that is for the content to say."""
+    moment = modified(fetched.headers, at / 1000)
+    return () if moment is None else (Millis(round(1000 * moment)),)
 
 
 def _host(source: Source) -> str:
