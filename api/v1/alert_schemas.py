@@ -24,7 +24,7 @@ SourceIds = Annotated[tuple[Value, ...], Meta(max_length=1000, description="None
 Channel = Annotated[
     str,
     Meta(
-        pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$",
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$(?!\n)",
         description="The name under which GET /v1/streams/{channel} carries the matches; alerts may share one",
     ),
 ]
@@ -88,7 +88,7 @@ Hour = Annotated[int, Meta(ge=0, le=23, description="The hour at which a daily d
 Zone = Annotated[str, Meta(min_length=1, max_length=64, description="IANA time zone")]
 
 
-ClockTime = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="HH:MM")]
+ClockTime = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$(?!\n)", description="HH:MM")]
 Weekdays = Annotated[
     tuple[Weekday, ...],
     Meta(min_length=1, max_length=7, description="The days on which it begins; without this, all of them"),

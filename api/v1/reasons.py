@@ -35,8 +35,8 @@ def kind_of(event: Event) -> Kind:
     return "edited_entry" if "change:updated" in event.tags else "new_entry"
 
 
-def why(event: Event, note: Note | None, before: Before, alerts: Sequence[str]) -> wire.EventWhy:
-    """Return why an event was emitted. `alerts` are the names of those that it matches today."""
+def why(event: Event, note: Note | None, before: Before, alerts: Sequence[str], *, named: bool) -> wire.EventWhy:
+    """Return why an event was emitted. `alerts`: those that it matches today; their names are shown only if `named`."""
     kind = kind_of(event)
     known = note_of(note) if note is not None else None
     told = known.told if known is not None else ()
@@ -46,7 +46,7 @@ def why(event: Event, note: Note | None, before: Before, alerts: Sequence[str]) 
         source_id=event.source_id,
         source_type=event.source_type,
         kind=kind,
-        says=" ".join(filter(None, (_says(event, kind, note), _compared(kind, note, before), _alerts(alerts)))),
+        says=" ".join(filter(None, (_says(event, kind, note), _compared(kind, note, before), _alerts(alerts, named)))),
         noted=note is not None,
         compared_with=_moment(note.since if kind != "page" and note is not None else before.at),
         compared_with_event=before.event_id,
@@ -55,7 +55,7 @@ def why(event: Event, note: Note | None, before: Before, alerts: Sequence[str]) 
         identity=mine[0].key if mine and kind in ("new_entry", "edited_entry") else None,
         weighed=told if kind == "page" else (),
         withheld=known.withheld if known is not None and kind == "page" else (),
-        alerts=wire.AlertsMatched(count=len(alerts), names=tuple(alerts[: wire.MOST_NAMES])),
+        alerts=wire.AlertsMatched(count=len(alerts), names=tuple(alerts[: wire.MOST_NAMES]) if named else ()),
     )
 
 
@@ -118,11 +118,14 @@ def _compared(kind: Kind, note: Note | None, before: Before) -> str:
     return ""
 
 
-def _alerts(names: Sequence[str]) -> str:
+def _alerts(names: Sequence[str], named: bool) -> str:
     if not names:
         return ""
+    says = f"It is for {_many(len(names), 'alert')} as they are now"
+    if not named:
+        return f"{says}."
     shown = ", ".join(_quoted(name) for name in names[:3])
-    return f"It is for {_many(len(names), 'alert')} as they are now: {shown}{', ...' if len(names) > 3 else '.'}"
+    return f"{says}: {shown}{', ...' if len(names) > 3 else '.'}"
 
 
 def _many(count: int, noun: str) -> str:

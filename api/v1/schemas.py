@@ -18,7 +18,7 @@ Tag = Annotated[str, Meta(min_length=1, max_length=100)]
 Tags = Annotated[tuple[Tag, ...], Meta(max_length=50)]
 Selector = Annotated[str, Meta(min_length=1, max_length=1000, description="A CSS selector of what to watch in a page")]
 Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50)]
-Schedule = Annotated[str, Meta(pattern=r"^[0-9]{1,6}[smhd]$", description="A fixed interval such as 10m")]
+Schedule = Annotated[str, Meta(pattern=r"^[0-9]{1,6}[smhd]$(?!\n)", description="A fixed interval such as 10m")]
 PushFilter = Annotated[
     str,
     Meta(

@@ -42,7 +42,9 @@ async def event_why(call: Call) -> Answer:
     stored, event = await _found(call)
     notes = await notes_of(call.doors.storage.sources, stored.source)
     before = await _before(call, stored, notes) if kind_of(event) == "page" else Before()
-    return Answer(why(event, _of_look(notes, event), before, await _alerts(call, stored, event)))
+    alerts = await _alerts(call, stored, event)
+    named = call.key is not None and "alerts:read" in call.key.scopes
+    return Answer(why(event, _of_look(notes, event), before, alerts, named=named))
 
 
 def _of_look(notes: Sequence[Note], event: Event) -> Note | None:

@@ -81,7 +81,7 @@ MOST_NAMES = 20
 
 
 class AlertsMatched(Struct, frozen=True, kw_only=True):
-    """The enabled alerts that match an event as they are now; at most 20 are named."""
+    """The enabled alerts that match an event as they are now; at most 20 are named, to a key with `alerts:read`."""
 
     count: int
     names: tuple[str, ...]

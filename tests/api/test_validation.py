@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Annotated
 
 import pytest
@@ -12,6 +13,7 @@ from msgspec import Meta, Struct, json
 from api.problems import KINDS, Refusal
 from api.validation import read_body, read_query
 from tests.api.house import House
+from tests.rules.source_files import modules, tree_of
 
 U = '{"url": "https://a.test/"'
 
@@ -67,6 +69,7 @@ class Params(Struct, forbid_unknown_fields=True):
         (U.encode() + b', "tags": ["a", 1]}', "body.tags[1]", "Expected `str`"),
         (U.encode() + b', "tags": "a"}', "body.tags", "Expected `array`"),
         (U.encode() + b', "schedule": "soon"}', "body.schedule", "regex"),
+        (U.encode() + b', "schedule": "10m\\n"}', "body.schedule", "regex"),
         (b'{"sources": []}', "body.sources", "length >= 1"),
         (b'{"sources": [{"url": "https://a.test/"}, {"uri": "x"}]}', "body.sources[1].uri", "unknown"),
         (b'{"sources": [{"url": "https://a.test/"}], "url": "x"}', "body.sources", "unknown"),
@@ -81,6 +84,18 @@ async def test_a_bad_body_is_400_and_adds_nothing(house: House, body: bytes, loc
     assert error["location"] == location and says in error["message"], error
     assert "value" in error
     assert not house.registry.seen
+
+
+def patterns() -> list[str]:
+    """Return every pattern that a wire type has."""
+    calls = [node for path in modules("api") for node in ast.walk(tree_of(path)) if isinstance(node, ast.keyword)]
+    return [ast.literal_eval(node.value) for node in calls if node.arg == "pattern"]
+
+
+def test_no_pattern_takes_a_newline_at_the_end_for_the_end() -> None:
+    """Python's `$` matches before it: `10m` and a newline would pass, and fail where it is used."""
+    assert len(patterns()) >= 4
+    assert [pattern for pattern in patterns() if not pattern.startswith("^") or not pattern.endswith("$(?!\\n)")] == []
 
 
 @pytest.mark.parametrize(

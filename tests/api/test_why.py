@@ -118,6 +118,15 @@ async def test_a_notice_says_that_it_is_one_and_alerts_are_named(house: House, c
     assert set(answer["alerts"]["names"]) == {"prices", "troubles"}  # both ask for notices, as alerts do by default
 
 
+async def test_a_key_that_may_not_read_alerts_learns_their_number_and_no_name(house: House) -> None:
+    await house.storage.alerts.put(Alert("1", "prices", "prices", "en", (), NOW, NOW))
+    (page,) = await commit(house, a_page_draft())
+    async with await house.client("stream:read") as reader:
+        answer = await why(reader, page)
+    assert answer["alerts"] == {"count": 1, "names": []}
+    assert answer["says"].endswith("It is for 1 alert as they are now.")
+
+
 async def test_feedback_teaches_every_text_of_the_difference(house: House, client: httpx.AsyncClient) -> None:
     (event,) = await commit(house, a_page_draft())
     house.registry.views[a_source_id()] = SourceView(a_source(type="html", noise=("k1",)), HotState())
