@@ -168,7 +168,8 @@ async def _admit(app: Api) -> None:
     if g.key is None:
         raise unauthorized("Send an API key: Authorization: Bearer <key>.")
     if not route.granted_to(g.key, request.view_args or {}):
-        raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {route.scope}.")
+        missing = " and ".join(route.lacking(g.key, request.view_args or {}))
+        raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {missing}.")
     if app.doors.draining():
         raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
 

@@ -84,7 +84,8 @@ def _operation(route: Route, known: dict[int, Any]) -> dict[str, Any]:
     if route.scope == PUBLIC:
         operation["security"] = []
     else:
-        operation["description"] = f"Scope: `{route.scope}`" + (f" or `{route.narrower}`." if route.narrower else ".")
+        needed = " and ".join(f"`{scope}`" for scope in route.scopes)
+        operation["description"] = f"Scope: {needed}" + (f" or `{route.narrower}`." if route.narrower else ".")
         operation["security"] = [{"bearer": []}, {"header": []}]
     if route.body:
         operation["requestBody"] = {"required": True, "content": {JSON: {"schema": _one_of(route.body, known)}}}

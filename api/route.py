@@ -79,7 +79,8 @@ class Answer:
 class Route:
     """One method of one path. `path` has `{name}` for its parameters.
 
-    scope: of SCOPES. narrower: another scope that is enough, with the path's parameters filled in.
+    scope: of SCOPES. narrower: another scope that is enough in its place, with the path's parameters filled in.
+    beside: further scopes, all of which the key must have too.
     query: the struct of its parameters. body: the structs that the body may be, told apart by their fields.
     answers: status to the type of the body, or to several (None: no body).
     """
@@ -93,14 +94,28 @@ class Route:
     query: type[Struct] = NoQuery
     body: tuple[type[Struct], ...] = ()
     narrower: str = ""
+    beside: tuple[str, ...] = ()
     media: str = JSON
 
     def __post_init__(self) -> None:
-        if self.scope not in SCOPES:
-            raise ValueError(f"{self.method} {self.path}: {self.scope!r} is no scope")
+        for scope in self.scopes:
+            if scope not in SCOPES:
+                raise ValueError(f"{self.method} {self.path}: {scope!r} is no scope")
+        if self.beside and PUBLIC in self.scopes:
+            raise ValueError(f"{self.method} {self.path}: what is public needs no scope")
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """All scopes that a key must have."""
+        return (self.scope, *self.beside)
 
     def granted_to(self, key: ApiKey, path: Mapping[str, str]) -> bool:
         """Return whether a key may call this route with these path parameters."""
-        if self.scope == PUBLIC or self.scope in key.scopes:
-            return True
-        return bool(self.narrower) and self.narrower.format_map(path) in key.scopes
+        return self.scope == PUBLIC or not self.lacking(key, path)
+
+    def lacking(self, key: ApiKey, path: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the scopes that a key would need too, to call this route with these path parameters."""
+        missing = tuple(scope for scope in self.scopes if scope not in key.scopes)
+        if self.narrower and self.narrower.format_map(path) in key.scopes:
+            return tuple(scope for scope in missing if scope != self.scope)
+        return missing

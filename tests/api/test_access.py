@@ -10,8 +10,9 @@ import pytest
 
 from api.app import Api, make_app
 from api.route import PUBLIC, SCOPES, Answer, Call, Route
+from storage.records.key import ApiKey
 from tests.api.house import House, make_house
-from tests.support.build import a_source_id
+from tests.support.build import NOW, a_source_id
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD")
 BODIES: dict[str, Any] = {"/v1/sources": {"url": "https://new.test/"}, "/v1/sources/detect": {"url": "https://a.test/"}}
@@ -90,11 +91,14 @@ async def test_x15_a_deleted_key_is_refused_on_the_very_next_request(house: Hous
 @pytest.mark.parametrize("route", SCOPED)
 async def test_x16_only_the_routes_own_scope_opens_it(house: House, route: Route) -> None:
     narrower = "stream:read:feed"  # of another channel than the one asked for
-    others = [*sorted(SCOPES - {PUBLIC, route.scope}), narrower, f"{route.scope}:x", ""]
-    async with await house.client(*others) as client:
-        assert_problem(await call(client, route), 403, "forbidden")
+    for missing in route.scopes:
+        others = [*sorted(SCOPES - {PUBLIC, missing}), narrower, f"{missing}:x", ""]
+        async with await house.client(*others) as client:
+            answer = await call(client, route)
+            assert_problem(answer, 403, "forbidden")
+            assert not answer.text or f"the scope {missing}." in answer.json()["detail"]
     for header in ("Authorization", "X-API-Key"):
-        key = await house.key(route.scope)
+        key = await house.key(*route.scopes)
         value = f"Bearer {key}" if header == "Authorization" else key
         async with house.stranger(**{header: value}) as client:
             assert (await call(client, route)).status_code not in (401, 403)
@@ -183,8 +187,28 @@ def test_x16_a_route_needs_a_scope_that_exists() -> None:
     async def run(call: Call) -> Answer:
         return Answer()
 
-    with pytest.raises(ValueError, match="is no scope"):
-        Route(method="GET", path="/x", scope="sources:all", run=run, says="", answers={})
+    for scopes in ({"scope": "sources:all"}, {"scope": "sources:read", "beside": ("sources:all",)}):
+        with pytest.raises(ValueError, match="is no scope"):
+            Route(method="GET", path="/x", run=run, says="", answers={}, **scopes)
+    with pytest.raises(ValueError, match="needs no scope"):
+        Route(method="GET", path="/x", run=run, says="", answers={}, scope=PUBLIC, beside=("sources:read",))
+
+
+def test_x16_a_route_with_several_scopes_wants_them_all() -> None:
+    async def run(call: Call) -> Answer:
+        return Answer()
+
+    def lacks(*scopes: str) -> tuple[str, ...]:
+        key = ApiKey("k", "k", "svc_k", "0" * 64, scopes, NOW)
+        assert route.granted_to(key, {"x": "1"}) is not bool(route.lacking(key, {"x": "1"}))
+        return route.lacking(key, {"x": "1"})
+
+    more = {"narrower": "alerts:write:{x}", "beside": ("sources:write",)}
+    route = Route(method="GET", path="/{x}", scope="alerts:write", run=run, says="", answers={}, **more)
+    assert lacks() == ("alerts:write", "sources:write")
+    assert lacks("alerts:write") == lacks("alerts:write:1") == ("sources:write",)
+    assert lacks("sources:write", "alerts:write:2") == ("alerts:write",)
+    assert lacks("sources:write", "alerts:write") == lacks("sources:write", "alerts:write:1") == ()
 
 
 async def test_while_the_service_stops_new_work_is_refused(house: House) -> None:
