@@ -64,7 +64,8 @@ def read_query(raw: bytes, kind: type[S]) -> S:
 @cache
 def _repeatable(kind: type[Struct]) -> dict[str, bool]:
     def is_list(field: msgspec.inspect.Field) -> bool:
-        return isinstance(field.type, msgspec.inspect.VarTupleType)
+        kind = field.type.type if isinstance(field.type, msgspec.inspect.Metadata) else field.type
+        return isinstance(kind, msgspec.inspect.VarTupleType)
 
     info = msgspec.inspect.type_info(kind)
     assert isinstance(info, msgspec.inspect.StructType)

@@ -235,8 +235,10 @@ class Work(Protocol):
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed."""
 
-    async def attempts(self, destination: str, limit: int, result: Result | None = None) -> Sequence[Attempt]:
-        """Return the newest attempts first, all or those of one result."""
+    async def attempts(
+        self, destination: str, limit: int, result: Result | None = None, before: int | None = None
+    ) -> Sequence[Attempt]:
+        """Return the newest attempts first, all or those of one result, or only those with a number below `before`."""
 
     async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
         """Return the rates of each; who has no attempts is absent."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.notices import AlertType
-from api.v1.schemas import Time, Value
+from api.v1.schemas import ListQuery, Time, Value
 from storage.records.delivery import Result
 from storage.records.destination import WEEKDAYS, DeliveryMode, Weekday
 
@@ -212,8 +212,7 @@ class ReplayAnswer(Struct, frozen=True):
     next_since: str | None
 
 
-class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+class DeliveriesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     """How much of the list, and of which attempts: `result=given_up` are the deliveries that were given up."""
 
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
     result: Result | None = None

@@ -14,7 +14,7 @@ from actors.errors import NotFound, Overloaded, Unprocessable
 from actors.messages import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
 from actors.world import World
-from api.pagination import decode_cursor, encode_cursor, next_link
+from api.pagination import oldest_first
 from api.problems import invalid
 from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
@@ -166,17 +166,10 @@ async def create(call: Call) -> Answer:
 
 async def list_alerts(call: Call) -> Answer:
     """Return a page of alerts, oldest first."""
-    query: ListQuery = call.query
-    after = decode_cursor(query.cursor, tuple[int, str]) if query.cursor else (-1, "")
-    rest = [alert for alert in await call.doors.storage.alerts.all() if (alert.created_at, alert.id) > after]
-    page = rest[: query.limit]
+    page, headers = oldest_first(call, await call.doors.storage.alerts.all())
     modes: dict[str, DeliveryMode] = {}
     for destination in await call.doors.storage.alerts.destinations():
         modes.setdefault(destination.alert_id, destination.delivery_mode)
-    headers = {}
-    if len(rest) > len(page):
-        cursor = encode_cursor((page[-1].created_at, page[-1].id))
-        headers["Link"] = next_link(call.doors.settings.public_url(), call.target, cursor)
     return Answer([record_of(alert, modes.get(alert.id, "instant")) for alert in page], headers=headers)
 
 

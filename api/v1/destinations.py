@@ -18,7 +18,7 @@ from msgspec.structs import asdict, replace
 from actors.errors import Conflict, NotFound, Overloaded, Unprocessable
 from actors.messages import TestDelivery, TestResult
 from actors.signatures import webhook
-from api.pagination import decode_cursor, encode_cursor, next_link
+from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
 from api.v1.alerts import alert_of, new_id, path_id, put_in_force
@@ -193,21 +193,15 @@ async def create(call: Call) -> Answer:
 
 
 async def list_of_alert(call: Call) -> Answer:
-    """Return the destinations of an alert."""
+    """Return a page of an alert's destinations, oldest first."""
     alert = await alert_of(call)
-    return Answer(await _records(call, await call.doors.storage.alerts.destinations(alert.id)))
+    page, headers = oldest_first(call, await call.doors.storage.alerts.destinations(alert.id))
+    return Answer(await _records(call, page), headers=headers)
 
 
 async def list_all(call: Call) -> Answer:
     """Return a page of all destinations, oldest first."""
-    query: ListQuery = call.query
-    after = decode_cursor(query.cursor, tuple[int, str]) if query.cursor else (-1, "")
-    rest = [each for each in await call.doors.storage.alerts.destinations() if (each.created_at, each.id) > after]
-    page = rest[: query.limit]
-    headers = {}
-    if len(rest) > len(page):
-        cursor = encode_cursor((page[-1].created_at, page[-1].id))
-        headers["Link"] = next_link(call.doors.settings.public_url(), call.target, cursor)
+    page, headers = oldest_first(call, await call.doors.storage.alerts.destinations())
     return Answer(await _records(call, page), headers=headers)
 
 
@@ -263,11 +257,13 @@ async def test(call: Call) -> Answer:
 
 
 async def deliveries(call: Call) -> Answer:
-    """Return the newest attempts first."""
+    """Return a page of attempts, newest first."""
     destination = await destination_of(call)
     query: wire.DeliveriesQuery = call.query
-    lines = await call.doors.storage.work.attempts(destination.id, query.limit, query.result)
-    return Answer([_delivery(line) for line in lines])
+    lines = await call.doors.storage.work.attempts(destination.id, query.limit + 1, query.result, place(call, int))
+    page = lines[: query.limit]
+    headers = next_page(call, page[-1].number if len(lines) > len(page) else None)
+    return Answer([_delivery(line) for line in page], headers=headers)
 
 
 def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any], **more: Any) -> Route:
@@ -288,7 +284,7 @@ ROUTES = (
         {201: wire.DestinationWithSecret},
         body=(wire.NewDestination,),
     ),
-    _GET(_OF_ALERT, list_of_alert, "List an alert's destinations.", _MANY),
+    _GET(_OF_ALERT, list_of_alert, "List an alert's destinations, oldest first.", _MANY, query=ListQuery),
     _GET(_ALL, list_all, "List all destinations, oldest first.", _MANY, query=ListQuery),
     _GET(_EACH, describe, "Read one destination.", _ONE),
     _route("PATCH", _EACH, patch, "Change one destination.", _ONE, body=(wire.DestinationPatch,)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.messages import SourceView
+from api.pagination import next_page, place
 from api.route import Answer, Call, Route
 from api.v1 import why_schemas as wire
 from api.v1.sources import time_or_null, view_of
@@ -55,21 +56,32 @@ async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
     return note.read(note.opened(stored.base).notes) if stored is not None else ()
 
 
-def trail_of(view: SourceView, notes: Sequence[Note]) -> wire.LookTrail:
-    """Return what became of the last looks at a source, newest first."""
+def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> wire.LookTrail:
+    """Return rows, which come newest first, with the notes of their time."""
     known = view.hot.validators
     return wire.LookTrail(
         id=view.source.id,
-        looks=tuple(_row(row) for row in reversed(trail.read(view.hot.trail))),
+        looks=tuple(_row(row) for row in rows),
         notes=tuple(note_of(one) for one in reversed(notes)),
         validators=wire.LastValidators(etag=known.etag, last_modified=known.last_modified, body_hash=known.body_hash),
     )
 
 
 async def looks(call: Call) -> Answer:
-    """Return what became of the last looks at one source."""
+    """Return a page of what became of the last looks at one source, with the notes of that stretch of time."""
+    query: wire.LooksQuery = call.query
+    before = place(call, tuple[int, int])
     view = await view_of(call)
-    return Answer(trail_of(view, await notes_of(call.doors.storage.sources, view.source.id)))
+    rows = [row for row in trail.read(view.hot.trail)[::-1] if before is None or (row.first_at, row.last_at) < before]
+    page, end = rows[: query.limit], None if before is None else before[0]
+    start = page[-1].first_at if len(rows) > len(page) else None
+    notes = [
+        one
+        for one in await notes_of(call.doors.storage.sources, view.source.id)
+        if (start is None or one.at >= start) and (end is None or one.at < end)
+    ]
+    headers = next_page(call, None if start is None else (start, page[-1].last_at))
+    return Answer(_trail(view, page, notes), headers=headers)
 
 
 ROUTES = (
@@ -80,5 +92,6 @@ ROUTES = (
         run=looks,
         says="Read what became of the last 200 looks, and why.",
         answers={200: wire.LookTrail},
+        query=wire.LooksQuery,
     ),
 )

@@ -22,7 +22,7 @@ from api.reader import Sieve
 from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
 from api.v1.destinations import destination_of
-from api.v1.events import Window, find, position
+from api.v1.past import Window, find, position
 from storage.records.delivery import Match, Replayed
 from storage.records.destination import Destination
 from storage.records.event import Stored

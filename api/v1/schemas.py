@@ -248,15 +248,23 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     )
 
 
-class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
-    """A window of the past. In the lists a comma also separates values."""
+Listed = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=4000)], ...],
+    Meta(max_length=50, description="A comma separates values; at most 50 of them"),
+]
+From = Annotated[str, Meta(max_length=100, description="RFC 3339 time or event id, included")]
+To = Annotated[str, Meta(max_length=100, description="RFC 3339 time or event id, not included")]
 
-    start: Annotated[str, Meta(max_length=100, description="RFC 3339 time or event id, included")] | None = None
-    to: Annotated[str, Meta(max_length=100, description="RFC 3339 time or event id, not included")] | None = None
-    source: Values = ()
-    source_type: Values = ()
-    tag: Values = ()
-    keyword: Values = ()
+
+class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
+    """A window of the past."""
+
+    start: From | None = None
+    to: To | None = None
+    source: Listed = ()
+    source_type: Listed = ()
+    tag: Listed = ()
+    keyword: Listed = ()
     cursor: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
     order: Literal["asc", "desc"] = "asc"
     limit: Annotated[int, Meta(ge=1, le=1000)] = 500
@@ -265,10 +273,10 @@ class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
 class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
     """A window of the past, oldest first, in one file."""
 
-    start: Annotated[str, Meta(max_length=100)] | None = None
-    to: Annotated[str, Meta(max_length=100)] | None = None
-    source: Values = ()
-    source_type: Values = ()
-    tag: Values = ()
-    keyword: Values = ()
+    start: From | None = None
+    to: To | None = None
+    source: Listed = ()
+    source_type: Listed = ()
+    tag: Listed = ()
+    keyword: Listed = ()
     format: Literal["json", "ndjson", "csv"] = "json"

@@ -21,7 +21,7 @@ from actors.messages import (
     SourceEdit,
     SourceView,
 )
-from api.pagination import decode_cursor, encode_cursor, next_link
+from api.pagination import next_page, place
 from api.problems import refusal_of
 from api.route import Answer, Call, Route
 from api.v1 import schemas as wire
@@ -255,13 +255,9 @@ async def _create_one_of_many(call: Call, new: wire.NewSource, where: str) -> wi
 async def list_sources(call: Call) -> Answer:
     """Return a page of sources, worst health first."""
     query: wire.ListQuery = call.query
-    after = decode_cursor(query.cursor, tuple[int, float, str, int]) if query.cursor else None
+    after = place(call, tuple[int, float, str, int])
     page = await ask_registry(call, lambda reply: ListSources(limit=query.limit, reply=reply, after=after))
-    headers = {}
-    if page.next_after is not None:
-        cursor = encode_cursor(page.next_after)
-        headers["Link"] = next_link(call.doors.settings.public_url(), call.target, cursor)
-    return Answer([record_of(view) for view in page.views], headers=headers)
+    return Answer([record_of(view) for view in page.views], headers=next_page(call, page.next_after))
 
 
 async def view_of(call: Call) -> SourceView:

@@ -68,6 +68,13 @@ class LastValidators(Struct, frozen=True, kw_only=True):
     body_hash: str | None
 
 
+class LooksQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of the trail, and from where."""
+
+    limit: Annotated[int, Meta(ge=1, le=200)] = 200
+    cursor: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+
+
 class LookTrail(Struct, frozen=True, kw_only=True):
     """The last 200 looks at a source, and notes of those whose body changed (the newest 40 at most); newest first."""
 

@@ -214,9 +214,11 @@ class MemoryWork:
         """Return how many rows wait or are claimed; see Work."""
         return len(self._rows(destination))
 
-    async def attempts(self, destination: str, limit: int, result: Result | None = None) -> Sequence[Attempt]:
+    async def attempts(
+        self, destination: str, limit: int, result: Result | None = None, before: int | None = None
+    ) -> Sequence[Attempt]:
         """Return the newest attempts first; see Work."""
-        lines = self._disk.attempts.get(destination, [])
+        lines = [line for line in self._disk.attempts.get(destination, []) if before is None or line.number < before]
         return [line for line in reversed(lines) if result in (None, line.result)][:limit]
 
     async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
@@ -229,7 +231,7 @@ class MemoryWork:
 
     def _note(self, destination: str, line: Attempt) -> None:
         lines = self._disk.attempts.setdefault(destination, [])
-        lines.append(line)
+        lines.append(replace(line, number=lines[-1].number + 1 if lines else 1))
         if len(lines) <= KEPT_ATTEMPTS:
             return
         dead = [line for line in lines[:-KEPT_ATTEMPTS] if line.result == "given_up"]

@@ -69,7 +69,7 @@ class Outcome(Struct, frozen=True):
 
 
 class Attempt(Struct, frozen=True):
-    """One line of a destination's attempts log."""
+    """One line of a destination's attempts log. `number`: its place there, from 1; the log gives it."""
 
     destination: str
     event_id: str
@@ -81,6 +81,7 @@ class Attempt(Struct, frozen=True):
     error: str | None
     next_at: Millis | None
     response_excerpt: str = ""
+    number: int = 0
 
 
 class Rates(NamedTuple):

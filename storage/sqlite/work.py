@@ -13,6 +13,7 @@ from contextlib import closing
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
 from storage.errors import CursorMoved
@@ -33,6 +34,7 @@ from storage.records.delivery import (
 from storage.records.identity import Millis, Seq
 from storage.sqlite.alerts import change_destination
 from storage.sqlite.readers import Readers
+from storage.sqlite.scan import LAST
 from storage.sqlite.writer import Transaction, Writer
 
 
@@ -53,8 +55,8 @@ _NEXT_DIGEST = """SELECT min(o.due) FROM digest d JOIN outbox o USING(destinatio
 _GATHERED = """SELECT min(first_due) FROM outbox o WHERE destination=(SELECT key FROM destination WHERE id=?)
     AND +claimed=0 AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq)"""
 _BACKLOG = "SELECT count(*) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?)"
-_ATTEMPTS = """SELECT body FROM attempt WHERE destination=(SELECT key FROM destination WHERE id=?)
-    ORDER BY number DESC LIMIT ?"""
+_ATTEMPTS = """SELECT number, body FROM attempt WHERE destination=(SELECT key FROM destination WHERE id=?)
+    AND number<? ORDER BY number DESC LIMIT ?"""
 _RESULTS = _ATTEMPTS.replace("ORDER", "AND json_extract(CAST(body AS TEXT), '$.result')=? ORDER")
 _DEAD = _ATTEMPTS.replace("ORDER", "AND dead ORDER")
 _OLDEST_DEAD = "SELECT number FROM attempt WHERE destination=? AND dead ORDER BY number DESC LIMIT 1 OFFSET ?"
@@ -192,20 +194,23 @@ class SqliteWork:
         """Return how many rows wait or are claimed; see Work."""
         return await self._one(_BACKLOG, destination) or 0
 
-    async def attempts(self, destination: str, limit: int, result: Result | None = None) -> Sequence[Attempt]:
+    async def attempts(
+        self, destination: str, limit: int, result: Result | None = None, before: int | None = None
+    ) -> Sequence[Attempt]:
         """Return the newest attempts first; see Work."""
         query = _DEAD if result == "given_up" else _ATTEMPTS if result is None else _RESULTS
-        some = (destination, limit) if result in (None, "given_up") else (destination, result, limit)
+        end = LAST if before is None else before
+        some = (destination, end, limit) if result in (None, "given_up") else (destination, end, result, limit)
         rows = await self._readers.run(lambda c: c.execute(query, some).fetchall())
-        return [_decode(body) for (body,) in rows]
+        return [replace(_decode(body), number=number) for number, body in rows]
 
     async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
         """Return the rates of each; see Work."""
 
         def look(connection: sqlite3.Connection) -> Mapping[str, Rates]:
-            logs = {id: connection.execute(_ATTEMPTS, (id, KEPT_ATTEMPTS)).fetchall() for id in destinations}
+            logs = {id: connection.execute(_ATTEMPTS, (id, LAST, KEPT_ATTEMPTS)).fetchall() for id in destinations}
             return {
-                id: rates_of([_decode_line(body) for (body,) in reversed(rows)]) for id, rows in logs.items() if rows
+                id: rates_of([_decode_line(body) for _, body in reversed(rows)]) for id, rows in logs.items() if rows
             }
 
         return await self._readers.run(look)

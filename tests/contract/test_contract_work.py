@@ -204,6 +204,19 @@ async def test_only_the_newest_attempts_are_kept(storage: Storage) -> None:
     assert len(await storage.work.attempts("hook", 10)) == 10
 
 
+async def test_attempts_are_numbered_and_can_be_read_on_from_any(storage: Storage) -> None:
+    events = await prepared(storage, 3)
+    for turn in range(2):
+        await storage.work.claim("hook", Millis(NOW + turn), 10, storage.lease)
+        outcomes = [retry(event.seq, NOW + turn + 1) for event in events[turn:]]
+        await storage.work.settle([*outcomes, *(sent(event.seq) for event in events[:turn])], storage.lease)
+    lines = await storage.work.attempts("hook", 10)
+    assert [line.number for line in lines] == [6, 5, 4, 3, 2, 1]
+    assert await storage.work.attempts("hook", 2, before=5) == lines[2:4]
+    assert [line.number for line in await storage.work.attempts("hook", 9, "sent", before=7)] == [6]
+    assert list(await storage.work.attempts("hook", 9, "retry", before=1)) == []
+
+
 async def test_a_delivery_is_dated_and_failures_are_rated(storage: Storage) -> None:
     events = await prepared(storage, 4)
     a, b, c, d = (event.seq for event in events)

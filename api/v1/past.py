@@ -1,0 +1,116 @@
+"""Windows of the log: from query parameters to positions and a sieve, and a bounded search between two positions.
+
+Shared by the history, the export and the replay. Whoever reads a window looks at the log's floor *after* each read:
+retention works beside every reader, and what it takes away unseen must never look like a stretch without events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import trio
+
+from api.problems import invalid
+from api.reader import Sieve
+from api.route import Call
+from api.v1.filters import MOST_VALUES, sieve_of
+from api.v1.schemas import EventsQuery, ExportQuery
+from storage.interface import EventLog
+from storage.records.event import Stored
+from storage.records.identity import START, Seq, seq_at, seq_of
+from storage.records.times import parse_rfc3339
+
+AT_ONCE = 200
+"""Events asked of the log at once."""
+ROUNDS = 25
+"""Reads of the log for one answer; a rare filter then goes on with the next page's cursor."""
+MOST_BYTES = 8 << 20
+"""Bytes of events after which a page is full, whatever its limit."""
+END = Seq((1 << 63) - 1)
+_LONGEST_VALUE = 500
+Wanted = EventsQuery | ExportQuery
+
+
+class Window(NamedTuple):
+    """Positions after `after` and before `before`."""
+
+    after: Seq
+    before: Seq
+
+
+class Found(NamedTuple):
+    """Events in the order asked for, and the position to go on from (None: the window is exhausted)."""
+
+    events: Sequence[Stored]
+    next: Seq | None
+
+
+def position(text: str, where: str) -> Seq:
+    """Return the position of an event id, or the first one of a moment. Raises Refusal (400)."""
+    try:
+        return seq_of(text)
+    except ValueError:
+        pass
+    try:
+        return seq_at(parse_rfc3339(text.replace(" ", "+")))  # a plus sign that was not percent-encoded
+    except ValueError:
+        raise invalid(where, "neither an RFC 3339 time with an offset nor an event id", text) from None
+
+
+def window_of(query: Wanted) -> Window:
+    """Return the window that is asked for: `from` is in it, `to` is not. Raises Refusal (400)."""
+    after = START if query.start is None else Seq(max(0, position(query.start, "query.from") - 1))
+    return Window(after, END if query.to is None else position(query.to, "query.to"))
+
+
+async def sieve_for(call: Call, query: Wanted) -> Sieve:
+    """Return the sieve of a query in whose lists a comma also separates. Raises Refusal (400)."""
+    return sieve_of(
+        _split(query.source, "source"),
+        _split(query.source_type, "source_type"),
+        _split(query.tag, "tag"),
+        _split(query.keyword, "keyword"),
+        call.streams.texts,
+        languages=await call.streams.languages() if query.keyword else (),
+    )
+
+
+def _split(values: Sequence[str], name: str) -> tuple[str, ...]:
+    parts = tuple(part for value in values for part in value.split(",") if part)
+    if len(parts) > MOST_VALUES:
+        raise invalid(f"query.{name}", f"at most {MOST_VALUES} values")
+    if values and not parts:
+        raise invalid(f"query.{name}", "no value between the commas", values[0])
+    for part in parts:
+        if len(part) > _LONGEST_VALUE:
+            raise invalid(f"query.{name}", f"a value has at most {_LONGEST_VALUE} characters", part)
+    return parts
+
+
+async def find(log: EventLog, window: Window, sieve: Sieve, limit: int, *, newest_first: bool) -> Found:
+    """Return at most `limit` events of a window that pass, having made at most ROUNDS reads.
+
+    Other tasks have their turn while text is matched.
+    """
+    read = log.read_back if newest_first else log.read
+    at, size, looked = window.before if newest_first else window.after, 0, 0
+    found: list[Stored] = []
+    for _ in range(ROUNDS):
+        page = await read(at, min(AT_ONCE, limit), sieve.where)
+        for event in page.events:
+            if not window.after < event.seq < window.before:
+                return Found(found, None)
+            looked += 1
+            if looked % sieve.turn == 0:
+                await trio.lowlevel.checkpoint()
+            if sieve.admits_rest(event):
+                found.append(event)
+                size += len(event.body)
+                if len(found) == limit or size >= MOST_BYTES:
+                    return Found(found, event.seq)
+        exhausted = page.scanned <= window.after if newest_first else page.scanned >= min(page.head, window.before)
+        if exhausted or page.scanned == at:
+            return Found(found, None)
+        at = page.scanned
+    return Found(found, at)
