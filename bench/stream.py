@@ -47,7 +47,7 @@ FIRST = Seq(1_800_000_000_000 << COUNTER_BITS)
 def an_event(number: int) -> Stored:
     seq = Seq(FIRST + number)
     fields = {"content": "x" * 700, "id": id_of(seq, 7), "source_id": "s", "source_type": "feed", "title": "T" * 60}
-    return Stored(seq, SourceId("s"), 1, (), msgspec.json.encode(fields, order="sorted"))
+    return Stored(seq, SourceId("s"), 1, msgspec.json.encode(fields, order="sorted"))
 
 
 def resident() -> int:

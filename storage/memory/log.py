@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from storage.interface import Lease, Mint, Stamp
 from storage.memory.disk import Apply, Disk
 from storage.memory.writer import Writer
-from storage.records.body import id_in, tags_in
+from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored, kind_of
 from storage.records.identity import SERVICE, START, Seq, seq_of
@@ -70,7 +70,7 @@ class MemoryLog:
                 raise ValueError(f"minted {seq} after {self._last}: positions must rise")
             self._last = seq
             body = stamp(seq, event_id, harvest.source, draft)
-            yield Stored(seq, harvest.source, kind_of(draft), tags_in(body), body)
+            yield Stored(seq, harvest.source, kind_of(draft), body)
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
         """Save states in one transaction; see EventLog."""

@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from storage.interface import Lease, Mint, Stamp
-from storage.records.body import id_in, tags_in
+from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored, kind_of
 from storage.records.identity import SERVICE, Seq, seq_of
@@ -58,7 +58,7 @@ class SqliteLog:
                 self._last = seq
                 body = stamp(seq, event_id, harvest.source, draft)
                 kind = kind_of(draft)
-                events.append(Stored(seq, harvest.source, kind, tags_in(body), body))
+                events.append(Stored(seq, harvest.source, kind, body))
                 rows.append((seq, key, kind, body))
         transaction.executemany(_INSERT, rows)
         _save(transaction, states)

@@ -8,13 +8,13 @@ every engine and the live ring. Either way a page says how far it has looked, al
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
 
 from storage.errors import Corrupt, NewerSchema
-from storage.records.body import tags_in
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, SourceId
@@ -122,23 +122,30 @@ class _Scan:
             # When nothing is to be left out, a page is exactly one fetch.
             most = min(self._budget, SIFTED if sifts else self._limit - len(found))
             positions, rows = self._fetch(at, most)
-            for row in rows:
-                if sifts and not self._may_pass(row):
-                    continue
-                event = _stored(self._connection, self._ids, row)
-                if where.admits(event):
-                    found.append(event)
-                    if len(found) == self._limit:
-                        return found, event.seq
+            if sifts:
+                found += islice(self._sifted(rows), self._limit - len(found))
+            else:
+                found += [_stored(self._connection, self._ids, row) for row in rows]
+            if len(found) == self._limit:
+                return found, found[-1].seq
             if len(positions) < most:
                 return found, self._end
             at = positions[-1]
             self._budget -= most
         return found, at
 
-    def _may_pass(self, row: Row) -> bool:
-        """Return whether a row passes as far as its columns tell, without a look into its body."""
-        return self._columns.admits(Stored(row[0], _source_of(self._connection, self._ids, row[1]), row[2], (), b""))
+    def _sifted(self, rows: Sequence[Row]) -> Iterator[Stored]:
+        """Yield the events that pass. Most are left out by their columns, without a look into their bodies."""
+        for row in rows:
+            event = _stored(self._connection, self._ids, row)
+            if not self._columns.admits(event):
+                continue
+            try:
+                admitted = self._where.admits(event)
+            except msgspec.DecodeError as error:
+                raise Corrupt(f"the body of event {event.seq} is damaged: {error}") from error
+            if admitted:
+                yield event
 
     def _few_sources(self) -> Sequence[int] | None:
         """Return the numbers of the sources that the filter names, or None when it names none or many."""
@@ -162,21 +169,12 @@ class _Scan:
         return positions, [row for row in found if row is not None]  # retention may have been quicker
 
 
-def _source_of(connection: sqlite3.Connection, ids: dict[int, SourceId], number: int) -> SourceId:
-    """Return a source's id, from memory or from its row."""
-    source = ids.get(number)
-    if source is None:
-        (source,) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
-        ids[number] = source
-    return source
-
-
 def _stored(connection: sqlite3.Connection, ids: dict[int, SourceId], row: Row) -> Stored:
     seq, number, kind, codec, body = row
     if codec != 0:
         raise NewerSchema(f"event {seq} is stored in form {codec}, which this program does not know")
-    try:
-        tags = tags_in(body)
-    except msgspec.DecodeError as error:
-        raise Corrupt(f"the body of event {seq} is damaged: {error}") from error
-    return Stored(seq, _source_of(connection, ids, number), kind, tags, body)
+    source = ids.get(number)
+    if source is None:
+        (source,) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
+        ids[number] = source
+    return Stored(seq, source, kind, body)

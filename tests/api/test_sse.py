@@ -29,7 +29,7 @@ def test_a_keepalive_is_a_frame_of_its_own() -> None:
 
 
 def test_storage_rule_4_the_frame_is_made_once_for_all_readers() -> None:
-    recent = Recent(Stored(Seq(1), SourceId("s"), 1, (), BODY))
+    recent = Recent(Stored(Seq(1), SourceId("s"), 1, BODY))
     assert frame_of(recent, "sse") is frame_of(recent, "sse")
     assert frame_of(recent, "ndjson") == BODY + b"\n"
 

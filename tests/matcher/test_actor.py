@@ -178,7 +178,7 @@ async def test_a_damaged_event_is_passed_over() -> None:
     await rig.prepare(an_alert())
     async with running(rig):
         (event,) = await rig.commit("price 1")
-        damaged = Stored(event.seq, event.source, event.kind, event.tags, b'{"title": 7}')
+        damaged = Stored(event.seq, event.source, event.kind, b'{"title": 7}')
         committed(rig, START, [damaged])
         committed(rig, event.seq, await rig.commit("price 2"))
         await wait_all_tasks_blocked()

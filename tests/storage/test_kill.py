@@ -73,7 +73,7 @@ def check(folder: Path, acks: list[list[int]]) -> None:
     database = sqlite3.connect(folder / DATABASE)
     assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     rows = database.execute("SELECT seq, id, body FROM log JOIN source_key ON key=source ORDER BY seq").fetchall()
-    log = [Stored(seq, SourceId(source), 1, (), body) for seq, source, body in rows]
+    log = [Stored(seq, SourceId(source), 1, body) for seq, source, body in rows]
     at = {event.seq: event for event in log}
 
     ids = [id_in(event.body) for event in log]

@@ -14,7 +14,7 @@ from storage.tail import BUCKET, Tail
 
 
 def stored(seq: int, size: int = 10) -> Stored:
-    return Stored(Seq(seq), SourceId("s"), 1, (), b"x" * size)
+    return Stored(Seq(seq), SourceId("s"), 1, b"x" * size)
 
 
 def seqs(recent: Sequence[object] | None) -> list[int] | None:
