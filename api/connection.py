@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +26,17 @@ from hypercorn.trio.worker_context import WorkerContext
 
 from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
 from api.reader import FellBehind, Reader
+from api.sse import left_behind, stopping
 
 if TYPE_CHECKING:
     from api.app import Api
     from api.streams import Writer
     from storage.records.key import ApiKey
 
+GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
+"""What a send says when the client has gone or was cut: a stream's ordinary end."""
+RETURN = 3.0
+"""Seconds after which the clients of a service that stops may come back, the last of them after twice as many."""
 OPENED = "sanderling.opened"
 """Where in an ASGI scope a view leaves the key and the reader of a stream that it has opened."""
 Message = dict[str, Any]
@@ -186,16 +192,21 @@ class Connection(TCPServer):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _feed(self, key: ApiKey, reader: Reader, writer: Writer) -> None:
-        wire, streams = self._wire, self._api.streams
-        with streams.opened(key) as scope:
+        wire, streams, last_words = self._wire, self._api.streams, b""
+        with streams.opened(key) as scope, suppress(*GONE):
             wire.on_eof = scope.cancel
             try:
                 if not wire.eof:
                     await streams.feed(reader, writer)
-            except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError, FellBehind):
-                pass  # the client is gone, or must come back with its cursor: both are a stream's ordinary end
+            except FellBehind:
+                last_words = left_behind(reader.form)
             finally:
                 wire.on_eof = None
+        if streams.ending:
+            last_words = stopping(reader.form, RETURN * (1 + streams.spread()))
+        if last_words and not wire.eof:
+            with suppress(*GONE):
+                await writer.send(writer.send_nowait(last_words))
 
     def _writer(self, version: str, send: Any) -> Writer:
         """Return what writes a body whose head has been sent."""

@@ -71,6 +71,17 @@ def opening(form: Form, replay_from: str) -> bytes:
     return RETRY + b": replay-from %b\n\n" % replay_from.encode() if form == "sse" else b""
 
 
+def left_behind(form: Form) -> bytes:
+    """Return the last words to a reader that retention has overtaken; NDJSON has no room for any."""
+    words = b": ended: events after the last one were deleted before they were sent; a resume from there is 410\n\n"
+    return words if form == "sse" else b""
+
+
+def stopping(form: Form, back_in: float) -> bytes:
+    """Return the last words of a service that stops: after how many seconds to come back."""
+    return b"retry: %d\n: ended: the service stops\n\n" % (back_in * 1000) if form == "sse" else b""
+
+
 def keepalive(form: Form, newest: str) -> bytes:
     """Return the sign of life of a silent stream, with the newest id of the log; for NDJSON an empty line."""
     return b": keepalive %b\n\n" % newest.encode() if form == "sse" else b"\n"

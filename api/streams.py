@@ -27,6 +27,9 @@ from storage.records.key import ApiKey
 
 KEY_CHECK = 0.5
 """Seconds between two looks at the keys of the open streams."""
+EARLY = 1 / 3
+"""The part of the keepalive time by which a stream's sign of life may come early; see `Streams.spread`."""
+GOLDEN = 0.618_033_988_749_895
 
 
 class Writer(Protocol):
@@ -52,6 +55,7 @@ class Streams:
         self._of_key: Counter[str] = Counter()
         self._some = trio.Event()
         self._newest: tuple[Seq, str] | None = None
+        self._place = -GOLDEN
         self.ending = False
 
     def check_room(self, key: ApiKey) -> None:
@@ -81,6 +85,15 @@ class Streams:
                 self._of_key[key.id] -= 1
                 if not self._of_key[key.id]:
                     del self._of_key[key.id]
+
+    def spread(self) -> float:
+        """Return the next of a row of numbers from 0 to 1 of which any stretch is spread evenly.
+
+        An event goes to ten thousand streams at one moment; without this their signs of life would follow at one moment
+        too, for ever, and their clients would come back at one moment after a stop.
+        """
+        self._place = (self._place + GOLDEN) % 1
+        return self._place
 
     def end_all(self) -> None:
         """End every stream, now and from now on."""
@@ -121,18 +134,20 @@ class Streams:
     async def feed(self, reader: Reader, writer: Writer) -> None:
         """Write a stream: the opening, then what is new as it comes, and signs of life. Ends when a send raises.
 
+        Raises what `Writer.send` does, and FellBehind.
+
         One timer serves many events: it is not moved at each of them, but looked at again when it goes off. Only what a
         client does not take at once is sent outside of it, since a send must not end in the middle.
         """
+        silence = self._settings.keepalive * (1 - EARLY * self.spread())
         rest = writer.send_nowait(opening(reader.form, reader.replay_from))
         while True:
             if rest:
                 await writer.send(rest)
-            deadline = writer.spoke + self._settings.keepalive
             rest = b""
-            with trio.CancelScope(deadline=deadline):
+            with trio.CancelScope(deadline=writer.spoke + silence):
                 rest = await _feed_willing(reader, writer)
-            if not rest and trio.current_time() >= writer.spoke + self._settings.keepalive:
+            if not rest and trio.current_time() >= writer.spoke + silence:
                 rest = writer.send_nowait(keepalive(reader.form, await self.newest_id()))
 
     def __len__(self) -> int:
