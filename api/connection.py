@@ -16,15 +16,16 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import h11
 import trio
 from hypercorn.config import Config
+from hypercorn.events import Closed, RawData
 from hypercorn.protocol import ProtocolWrapper
 from hypercorn.protocol.h11 import H11Protocol
-from hypercorn.trio.tcp_server import TCPServer
+from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 
-from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
+from api.http1 import Http1
+from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.reader import FellBehind, Reader
 from api.sse import left_behind, stopping
 
@@ -37,6 +38,10 @@ GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
 """What a send says when the client has gone or was cut: a stream's ordinary end."""
 RETURN = 3.0
 """Seconds after which the clients of a service that stops may come back, the last of them after twice as many."""
+HEAD_TIMEOUT = 10
+"""Seconds for the head of a request, and for the next request on a connection that is kept."""
+LINGER = 1.0
+"""Seconds for which a peer is heard that may not have read yet why its connection ends."""
 OPENED = "sanderling.opened"
 """Where in an ASGI scope a view leaves the key and the reader of a stream that it has opened."""
 Message = dict[str, Any]
@@ -118,6 +123,17 @@ class Wire(trio.abc.Stream):
         self._descriptor = None  # the system gives the number to the next connection
         await self._inner.aclose()
 
+    def half_close(self) -> bool:
+        """Tell the peer that nothing more comes, and go on hearing it; False where that can't be. Not a checkpoint."""
+        inner = getattr(self._inner, "transport_stream", self._inner)
+        if self.eof or not isinstance(inner, trio.SocketStream):
+            return False
+        try:
+            inner.socket.shutdown(socket.SHUT_WR)
+        except OSError:
+            return False
+        return True
+
     def hurry(self) -> None:
         """Give up the send under way, if any: the service stops."""
         self._patience = 0.0
@@ -142,23 +158,62 @@ class Connection(TCPServer):
         super().__init__(self.answer, config, context, {}, wire)  # type: ignore[arg-type]  # it asks for less than an SSLStream
         self._api, self._wire = api, wire
         self._app: Any = api  # plain ASGI: dicts, as it arrives from Hypercorn
+        self._reading = trio.CancelScope()
+        self._leaving = False
 
     @property
     def protocol(self) -> ProtocolWrapper:
-        """The protocol; what it can't parse is answered with a problem document instead of an empty body."""
+        """The protocol: ours in the place of Hypercorn's, which has no hook for what cannot be parsed."""
         return self._protocol
 
     @protocol.setter
     def protocol(self, wrapper: ProtocolWrapper) -> None:
-        assert isinstance(wrapper.protocol, H11Protocol)
-        assert callable(wrapper.protocol._send_error_response)
-        wrapper.protocol._send_error_response = partial(_refuse, self._api, wrapper.protocol)  # type: ignore[method-assign]  # Hypercorn has no hook
+        made = wrapper.protocol
+        assert isinstance(made, H11Protocol)
+        wrapper.protocol = Http1(made, partial(_refuse, self._api))
         self._protocol = wrapper
 
     async def _read_data(self) -> None:
-        """Read until the peer's end, and then do not wait for the next request's deadline."""
-        await super()._read_data()
+        """Read until the peer's end, or for a moment more once all is said; no longer wait for a next request."""
+        with self._reading:
+            while data := await self._receive():
+                if not self._leaving:
+                    await self.protocol.handle(RawData(bytes(data)))
+            if not self._leaving:
+                await self.protocol.handle(RawData(b""))
+        await self.protocol.handle(Closed())
         await self.idle_task.stop()
+
+    async def _receive(self) -> bytes | bytearray:
+        try:
+            return await self.stream.receive_some(MAX_RECV)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return b""
+
+    async def _close(self) -> None:
+        """Close. A peer that may be sending yet is heard to the end for a moment, unread.
+
+        A system that closes a socket with something unread in it resets the connection, and the peer loses the answer
+        that says what was wrong.
+        """
+        http = self._protocol.protocol
+        talking = isinstance(http, Http1) and http.strict.unread and not self.context.terminated.is_set()
+        if talking and not self._leaving and self._wire.half_close():
+            self._leaving = True
+            self._reading.deadline = trio.current_time() + LINGER
+        else:
+            await self._wire.aclose()
+
+    async def _idle_timeout(self) -> None:
+        with trio.move_on_after(HEAD_TIMEOUT):
+            await self.context.terminated.wait()
+        http = self._protocol.protocol
+        late = http if isinstance(http, Http1) and http.strict.half_head else None
+        with trio.move_on_after(HEAD_TIMEOUT, shield=True):  # what it does here would else end it
+            if late is not None and not self.context.terminated.is_set():
+                await late.refuse(408)
+            await self.protocol.handle(Closed())
+            await self._close()
 
     async def answer(self, scope: Message, receive: Any, send: Any, _spawn: Any, _soon: Any) -> None:
         """Answer one request through Quart; if that opens a stream, feed it. Nothing raised here reaches the tree."""
@@ -257,16 +312,25 @@ class _AsgiWriter:
         self.spoke = trio.current_time()
 
 
-async def _refuse(api: Api, protocol: H11Protocol, status: int) -> None:
-    slug = "headers-too-large" if status == 431 else "invalid-request"
-    refusal = Refusal(slug, "The request is not HTTP/1.1 as RFC 9112 defines it, or its head is larger than 8 KiB.")
-    body = refusal.encode(api.base_url)
+_SLUGS = {408: "request-timeout", 414: "target-too-long", 431: "headers-too-large"}
+
+
+async def _refuse(api: Api, protocol: Http1, status: int) -> None:
+    """Answer what never became a request: it broke a rule of ours or of h11, or its head did not come in time."""
+    fault = protocol.strict.fault
+    if fault is not None:
+        rule, where = fault.rule, fault.where
+    elif status == 408:
+        rule, where = f"The head of the request was not complete after {HEAD_TIMEOUT} s.", "head"
+    else:
+        rule, where = "The request is not HTTP/1.1 as RFC 9112 defines it.", "head"
+    refusal = Refusal(_SLUGS.get(status, "invalid-request"), rule, [FieldError(where, rule)])
+    request_id = api.new_request_id()
+    api.doors.world.log("http.refused", level="debug", request_id=request_id, status=refusal.status, rule=rule)
     headers = [
         (b"content-type", MEDIA.encode()),
-        (b"content-length", b"%d" % len(body)),
-        (b"connection", b"close"),
-        (b"x-request-id", api.new_request_id().encode()),
+        (b"x-request-id", request_id.encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
     ]
-    await protocol._send_h11_event(h11.Response(status_code=refusal.status, headers=headers))
-    await protocol._send_h11_event(h11.Data(data=body))
-    await protocol._send_h11_event(h11.EndOfMessage())
+    await protocol.answer(refusal.status, headers, refusal.encode(api.base_url))

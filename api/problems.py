@@ -48,7 +48,9 @@ KINDS: dict[str, Kind] = {
     "forbidden": Kind(403, "The key may not do this", "The key is valid but lacks the scope that `detail` names."),
     "not-found": Kind(404, "There is no such thing", "The path or the id in it names nothing here."),
     "method-not-allowed": Kind(405, "The path has no such method", "The `Allow` header lists the methods it has."),
-    "request-timeout": Kind(408, "The request came too slowly", "The body did not arrive in time. Send it again."),
+    "request-timeout": Kind(
+        408, "The request came too slowly", "Its head or its body did not arrive in time. Send it again."
+    ),
     "conflict": Kind(409, "It is not in a state for this", "`detail` says which state is in the way."),
     "cursor-expired": Kind(
         410,
@@ -57,7 +59,10 @@ KINDS: dict[str, Kind] = {
         "a cursor, or read `/v1/events` from its oldest event.",
     ),
     "body-too-large": Kind(413, "The body is too large", "`detail` names the limit."),
-    "unsupported-media-type": Kind(415, "The body is not JSON", "Send `Content-Type: application/json`."),
+    "target-too-long": Kind(414, "The request line is too long", "At most 8 KiB of path and query are read."),
+    "unsupported-media-type": Kind(
+        415, "The body is not plain JSON", "Send `Content-Type: application/json`, in UTF-8 and without compression."
+    ),
     "url-refused": Kind(
         422,
         "The URL is refused",
@@ -69,7 +74,7 @@ KINDS: dict[str, Kind] = {
         "Too many requests",
         "Each key has a token bucket of its own. Wait the whole seconds of `Retry-After`, then go on.",
     ),
-    "headers-too-large": Kind(431, "The headers are too large", "At most 8 KiB of request line and headers are read."),
+    "headers-too-large": Kind(431, "The headers are too large", "At most 8 KiB of headers are read."),
     "internal": Kind(
         500, "Something went wrong on our side", "It has been logged under the request id of `X-Request-Id`."
     ),

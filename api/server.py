@@ -23,10 +23,6 @@ from api.connection import Connection, Wire
 from api.problems import MEDIA, Refusal
 from supervision import Child, ChildSpec
 
-HEAD_LIMIT = 8 << 10
-"""Bytes of a request line with its headers."""
-HEAD_TIMEOUT = 10
-"""Seconds for the head of a request, and for the next request on a connection that is kept."""
 BESIDE_STREAMS = 8_192
 """Connections beside `max_streams` that may be open at once; more are turned away with 503."""
 NO_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
@@ -142,8 +138,6 @@ def _hypercorn_config() -> Config:
     config.errorlog = None
     config.include_date_header = False  # it reads the real clock
     config.include_server_header = False
-    config.keep_alive_timeout = HEAD_TIMEOUT
-    config.h11_max_incomplete_size = HEAD_LIMIT
     return config
 
 

@@ -148,8 +148,8 @@ async def test_a_request_id_comes_back_and_is_in_the_log(house: House) -> None:
     async with await house.client() as client:
         minted = (await client.get("/v1/sources")).headers["x-request-id"]
         given = (await client.get("/v1/sources", headers={"X-Request-Id": "mine-1"})).headers["x-request-id"]
-        forged = (await client.get("/v1/sources", headers={"X-Request-Id": "a b\x1b"})).headers["x-request-id"]
-    assert given == "mine-1" and forged != "a b\x1b"
+        forged = (await client.get("/v1/sources", headers={"X-Request-Id": "a b"})).headers["x-request-id"]
+    assert given == "mine-1" and forged != "a b"
     logged = [fields["request_id"] for event, fields in house.logs if event == "http.request"]
     assert logged == [minted, given, forged]
 

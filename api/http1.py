@@ -1,0 +1,248 @@
+"""HTTP/1.1 as we read it: what RFC 9112 lets a server be lenient about is refused.
+
+Two parsers that read one request differently are how requests are smuggled past a proxy. So a head is looked at, byte
+for byte, before h11 takes it from the same buffer: lines end in CRLF and nothing else does, no line is folded, the
+length of a body is said once and in one way, the target is a path, the version is 1.0 or 1.1. Chunks have neither
+extensions nor trailers. Upgrades are not ours: the header is dropped and the request answered as it is (RFC 9110,
+section 7.8), which also switches h2c off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal
+
+import h11
+from h11._readers import READERS, ChunkedReader, maybe_read_from_IDLE_client
+from h11._receivebuffer import ReceiveBuffer
+from hypercorn.events import RawData
+from hypercorn.protocol.h11 import H11Protocol
+
+LINE_LIMIT = 8 << 10
+"""Bytes of a request line; RFC 9112 asks for 8,000 at least."""
+HEAD_LIMIT = 8 << 10
+"""Bytes of a request's headers together."""
+_VERSIONS = (b"HTTP/1.1", b"HTTP/1.0")
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LENGTH = re.compile(rb"[0-9]{1,15}")
+_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")
+_CHUNK_LINE = 10
+_CHUNK_BEGUN = re.compile(rb"[0-9A-Fa-f]{0,8}|[0-9A-Fa-f]{1,8}\r")
+_NOT_OURS = (b"upgrade", b"http2-settings")
+
+
+class Fault(h11.RemoteProtocolError):
+    """The peer broke a rule; `rule` is a sentence, `where` the place in the request."""
+
+    def __init__(self, where: str, rule: str, status: int = 400) -> None:
+        super().__init__(rule, error_status_hint=status)
+        self.where, self.rule = where, rule
+
+
+def check_head(head: bytes) -> None:
+    """Refuse a head, which ends in an empty line, that another parser could read otherwise. Raises Fault."""
+    line, *fields = head[:-4].split(b"\r\n")
+    parts = line.split(b" ")
+    if len(parts) != 3:
+        raise Fault("line", "A request line is a method, a path and a version, with one space between them.")
+    if parts[2] not in _VERSIONS:
+        raise Fault("line", "The version must be HTTP/1.1 or HTTP/1.0.")
+    if not parts[1].startswith(b"/") or b"#" in parts[1]:
+        raise Fault("line", "The target must be a path that begins with / and has no fragment.")
+    said: dict[bytes, list[bytes]] = {}
+    for field in fields:
+        if field[:1] in (b" ", b"\t"):
+            raise Fault("headers", "A header may not be folded over lines (RFC 9112, section 5.2).")
+        name, _, value = field.partition(b":")
+        said.setdefault(name.lower(), []).append(value.strip(b" \t"))
+    _check_framing(said, parts[2])
+
+
+def _check_framing(said: dict[bytes, list[bytes]], version: bytes) -> None:
+    """Refuse a body whose length is said twice, in two ways, or in a way that we do not read."""
+    lengths, codings = said.get(b"content-length", []), said.get(b"transfer-encoding", [])
+    if len(lengths) + len(codings) > 1:
+        raise Fault("header.Content-Length", "A body's length is said once: by Content-Length or Transfer-Encoding.")
+    if lengths and not _LENGTH.fullmatch(lengths[0]):
+        raise Fault("header.Content-Length", "Content-Length is a decimal number of at most 15 digits.")
+    if codings and (codings[0].lower() != b"chunked" or version != b"HTTP/1.1"):
+        raise Fault("header.Transfer-Encoding", "The only transfer coding is chunked, with HTTP/1.1.")
+
+
+def read_head(buffer: ReceiveBuffer) -> h11.Request | None:
+    """Take a request's head out of a buffer; None while it is incomplete. Raises Fault."""
+    raw = bytes(buffer)
+    end = raw.find(b"\r\n\r\n")
+    seen = raw if end < 0 else raw[: end + 4]
+    bare = seen.removesuffix(b"\r").replace(b"\r\n", b"")
+    if b"\n" in bare or b"\r" in bare:
+        raise Fault("head", "Lines end in CRLF; a CR or LF alone ends none.")
+    if _CONTROLS.search(seen):
+        raise Fault("head", "A head holds no control characters.")
+    line = seen.find(b"\r\n")
+    if (line if line >= 0 else len(seen)) > LINE_LIMIT:
+        raise Fault("line", f"The request line is longer than {LINE_LIMIT} bytes.", 414)
+    if line >= 0 and len(seen) - line > HEAD_LIMIT:
+        raise Fault("headers", f"The headers are longer than {HEAD_LIMIT} bytes.", 431)
+    if end >= 0:
+        check_head(seen)
+    return maybe_read_from_IDLE_client(buffer)
+
+
+class Chunks:
+    """Takes a chunked body out of a buffer: sizes, data, CRLF, and nothing else. Small chunks are joined."""
+
+    def __init__(self) -> None:
+        self._left = 0
+        self._awaits: Literal["size", "data", "crlf", "end", "nothing"] = "size"
+
+    def __call__(self, buffer: ReceiveBuffer) -> h11.Data | h11.EndOfMessage | None:
+        """Return what has arrived, None when nothing has. Raises Fault."""
+        data = bytearray()
+        while self._awaits != "nothing" and self._step(buffer, data):
+            pass
+        if data:
+            return h11.Data(data=bytes(data))
+        return h11.EndOfMessage() if self._awaits == "nothing" else None
+
+    def read_eof(self) -> Any:
+        """Refuse a body that ends in the middle."""
+        raise Fault("body", "The body ended before its last chunk.")
+
+    def _step(self, buffer: ReceiveBuffer, data: bytearray) -> bool:
+        """Take the next part; return whether it was there."""
+        if self._awaits == "data":
+            piece = buffer.maybe_extract_at_most(self._left)
+            data += piece or b""
+            self._left -= len(piece or b"")
+            self._awaits = "data" if self._left else "crlf"
+            return not self._left
+        if self._awaits == "size":
+            return self._take_size(buffer)
+        if not self._take_crlf(buffer):
+            return False
+        self._awaits = "nothing" if self._awaits == "end" else "size"
+        return True
+
+    def _take_size(self, buffer: ReceiveBuffer) -> bool:
+        raw = bytes(buffer._data[:_CHUNK_LINE])  # not of all of it: that would be quadratic in the chunks
+        found = _CHUNK.match(raw)
+        if found is None:
+            if not _CHUNK_BEGUN.fullmatch(raw):
+                raise Fault("body", "A chunk begins with its size in hexadecimal and CRLF; extensions are not read.")
+            return False
+        buffer.maybe_extract_at_most(found.end())
+        self._left = int(found[1], 16)
+        self._awaits = "data" if self._left else "end"
+        return True
+
+    @staticmethod
+    def _take_crlf(buffer: ReceiveBuffer) -> bool:
+        raw = bytes(buffer._data[:2])
+        if not b"\r\n".startswith(raw):
+            raise Fault("body", "A chunk's data ends in CRLF, the last chunk in an empty line; trailers are not read.")
+        if raw != b"\r\n":
+            return False
+        buffer.maybe_extract_at_most(2)
+        return True
+
+
+class StrictConnection(h11.Connection):
+    """h11's server side with our readers in the place of its lenient ones. `fault`: why it ended, if a rule of ours."""
+
+    fault: Fault | None = None
+    _deaf = False
+
+    def receive_data(self, data: bytes) -> None:
+        """Take data; see h11. Nothing is kept behind what cannot be read."""
+        if not self._deaf:
+            super().receive_data(data)
+
+    def next_event(self) -> Any:
+        """Return the next event; see h11. Of a request, without the headers that propose an upgrade.
+
+        What cannot be read while an answer is already under way is no event: that answer ends the connection.
+        """
+        if self._deaf:
+            return h11.NEED_DATA
+        try:
+            event = super().next_event()
+        except h11.RemoteProtocolError as error:
+            self.fault = error if isinstance(error, Fault) else None
+            self._deaf = True
+            if self.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+                raise
+            return h11.NEED_DATA
+        if isinstance(event, h11.Request) and any(name in _NOT_OURS for name, _ in event.headers):
+            kept = [pair for pair in event.headers.raw_items() if pair[0].lower() not in _NOT_OURS]
+            return h11.Request(method=event.method, target=event.target, headers=kept, http_version=event.http_version)
+        return event
+
+    @property
+    def half_head(self) -> bool:
+        """Whether a request has begun whose head is not there yet."""
+        return self.their_state is h11.IDLE and bool(self.trailing_data[0])
+
+    @property
+    def unread(self) -> bool:
+        """Whether the peer may still be sending what nobody will read."""
+        return self.their_state in (h11.SEND_BODY, h11.ERROR) or bool(self.trailing_data[0])
+
+    def _get_io_object(self, role: Any, event: Any, io_dict: Any) -> Any:
+        found = super()._get_io_object(role, event, io_dict)
+        if io_dict is not READERS:
+            return found
+        if found is maybe_read_from_IDLE_client:
+            return read_head
+        return Chunks() if isinstance(found, ChunkedReader) else found
+
+
+class Http1(H11Protocol):
+    """Hypercorn's HTTP/1.1 on a StrictConnection, without WebSockets and h2c.
+
+    `refuse` answers what never becomes a request, with this protocol and a status.
+    """
+
+    def __init__(self, like: H11Protocol, refuse: Callable[[Http1, int], Awaitable[None]]) -> None:
+        super().__init__(
+            like.app,
+            like.config,
+            like.context,
+            like.task_group,
+            like.connection_state,
+            like.ssl,
+            like.client,
+            like.server,
+            like.send,
+        )
+        self.strict = StrictConnection(h11.SERVER, max_incomplete_event_size=LINE_LIMIT + HEAD_LIMIT)
+        self.connection = self.strict
+        self._refuse = refuse
+        self._refused = False
+
+    async def refuse(self, status: int) -> None:
+        """Answer with a problem of this status, and with nothing after it."""
+        await self._refuse(self, status)
+
+    async def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
+        """Send an answer that no request is behind. It says that it is the last."""
+        length = (b"content-length", b"%d" % len(body))
+        head = h11.Response(status_code=status, headers=[*headers, length, (b"connection", b"close")])
+        try:  # in one piece: an answer of the application must not come in between
+            sent = [self.strict.send(event) for event in (head, h11.Data(data=body), h11.EndOfMessage())]
+        except h11.LocalProtocolError:
+            return  # an answer has begun already
+        self._refused = True
+        await self.send(RawData(data=b"".join(piece or b"" for piece in sent)))
+
+    async def stream_send(self, event: Any) -> None:
+        """Send what the application answers, unless the request was refused in the meantime."""
+        if not self._refused:
+            await super().stream_send(event)
+
+    async def _send_error_response(self, status_code: int) -> None:
+        await self.refuse(status_code)
+
+    async def _check_protocol(self, event: h11.Request) -> None:
+        """Switch to nothing: no h2c, neither by upgrade nor by prior knowledge."""
