@@ -18,9 +18,10 @@ from quart import Response, g, request
 from quart_trio import QuartTrio
 
 from actors.doors import Doors
-from api import openapi, ratelimit, wellknown
+from api import ratelimit, wellknown
 from api.auth import identify, unauthorized
 from api.connection import OPENED
+from api.describing import described
 from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
@@ -112,8 +113,7 @@ def make_app(doors: Doors) -> Api:
     app.before_request(partial(_admit, app))
     app.after_request(partial(_sign_off, app))
     app.register_error_handler(Exception, partial(_problem, app))
-    description = openapi.document(ROUTES, app.base_url)
-    for route in (*ROUTES, openapi.route(description)):
+    for route in described(ROUTES, app.base_url):
         _register(app, route)
     return app
 

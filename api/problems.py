@@ -26,11 +26,12 @@ SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of error: its status, its title, and the page that explains it."""
+    """One kind of error: its status, its title, and what its page says. example: a `detail` as it may stand in one."""
 
     status: int
     title: str
     says: str
+    example: str = ""
 
 
 KINDS: dict[str, Kind] = {
@@ -38,47 +39,80 @@ KINDS: dict[str, Kind] = {
         400,
         "The request is not valid",
         "Something in the body, the query or a header is missing, unknown or of the wrong type. `errors` says where.",
+        "body.backfill: Expected `int` <= 50",
     ),
     "unauthorized": Kind(
         401,
         "A valid API key is needed",
         "Send the key as `Authorization: Bearer <key>` or `X-API-Key: <key>`. A key in a query parameter is never "
         "accepted, because URLs end up in logs. A key that was deleted stops working at once.",
+        "Send an API key: Authorization: Bearer <key>.",
     ),
-    "forbidden": Kind(403, "The key may not do this", "The key is valid but lacks the scope that `detail` names."),
-    "not-found": Kind(404, "There is no such thing", "The path or the id in it names nothing here."),
+    "forbidden": Kind(
+        403,
+        "The key may not do this",
+        "The key is valid but lacks the scope that `detail` names.",
+        "The key svc_Zk3vQ9xA... lacks the scope sources:write.",
+    ),
+    "not-found": Kind(
+        404,
+        "There is no such thing",
+        "The path or the id in it names nothing here.",
+        "There is no such source.",
+    ),
     "method-not-allowed": Kind(405, "The path has no such method", "The `Allow` header lists the methods it has."),
     "request-timeout": Kind(
         408, "The request came too slowly", "Its head or its body did not arrive in time. Send it again."
     ),
-    "conflict": Kind(409, "It is not in a state for this", "`detail` says which state is in the way."),
+    "conflict": Kind(
+        409,
+        "It is not in a state for this",
+        "`detail` says which state is in the way.",
+        "The destination is disabled: enable it first.",
+    ),
     "cursor-expired": Kind(
         410,
         "The cursor is older than what is kept",
         "Events after this cursor have been deleted by retention, so a replay from it would have a gap. Start without "
         "a cursor, or read `/v1/events` from its oldest event.",
+        "Events after this id have been deleted by retention.",
     ),
     "body-too-large": Kind(413, "The body is too large", "`detail` names the limit."),
     "target-too-long": Kind(414, "The request line is too long", "At most 8 KiB of path and query are read."),
     "unsupported-media-type": Kind(
-        415, "The body is not plain JSON", "Send `Content-Type: application/json`, in UTF-8 and without compression."
+        415,
+        "The body is not plain JSON",
+        "Send `Content-Type: application/json`, in UTF-8 and without compression.",
+        "The body must be application/json, not text/plain.",
     ),
     "url-refused": Kind(
         422,
         "The URL is refused",
         "Only public addresses are reached. `detail` names the rule, and the setting that opens it, if there is one.",
+        "10.0.0.1 is not public (address-private); SANDERLING_ALLOW_NETWORKS=10.0.0.1/32 would open it",
     ),
-    "unprocessable": Kind(422, "Well-formed, but without meaning here", "`errors` names the place."),
+    "unprocessable": Kind(
+        422,
+        "Well-formed, but without meaning here",
+        "`errors` names the place.",
+        "body.schedule: an interval is from 1m to 7d",
+    ),
     "rate-limited": Kind(
         429,
         "Too many requests",
         "Each key has a token bucket of its own. Wait the whole seconds of `Retry-After`, then go on.",
+        "Wait 3 s: 100 requests at once, then as the bucket fills.",
     ),
     "headers-too-large": Kind(431, "The headers are too large", "At most 8 KiB of headers are read."),
     "internal": Kind(
         500, "Something went wrong on our side", "It has been logged under the request id of `X-Request-Id`."
     ),
-    "unavailable": Kind(503, "Not now", "The service can't do this at the moment. Wait as `Retry-After` says."),
+    "unavailable": Kind(
+        503,
+        "Not now",
+        "The service can't do this at the moment. Wait as `Retry-After` says.",
+        "The service is stopping.",
+    ),
 }
 
 

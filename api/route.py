@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from werkzeug.datastructures import Headers
 
+from api.problems import KINDS
 from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ class Route:
     beside: further scopes, all of which the key must have too.
     query: the struct of its parameters. body: the structs that the body may be, told apart by their fields.
     answers: status to the type of the body, or to several (None: no body).
+    refuses: the problems that it answers with beside those of every route (`api.openapi.answers`), by slug.
+    headers: those of its successes beside those of every answer. also: other media types that it speaks.
     """
 
     method: str
@@ -96,13 +99,23 @@ class Route:
     narrower: str = ""
     beside: tuple[str, ...] = ()
     media: str = JSON
+    also: tuple[str, ...] = ()
+    refuses: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for scope in self.scopes:
             if scope not in SCOPES:
-                raise ValueError(f"{self.method} {self.path}: {scope!r} is no scope")
+                raise ValueError(f"{self.label}: {scope!r} is no scope")
         if self.beside and PUBLIC in self.scopes:
-            raise ValueError(f"{self.method} {self.path}: what is public needs no scope")
+            raise ValueError(f"{self.label}: what is public needs no scope")
+        if unknown := [slug for slug in self.refuses if slug not in KINDS]:
+            raise ValueError(f"{self.label}: {unknown} are no problems")
+
+    @property
+    def label(self) -> str:
+        """Its method and path, which name it."""
+        return f"{self.method} {self.path}"
 
     @property
     def scopes(self) -> tuple[str, ...]:

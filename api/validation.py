@@ -64,8 +64,10 @@ def read_query(raw: bytes, kind: type[S]) -> S:
 @cache
 def _repeatable(kind: type[Struct]) -> dict[str, bool]:
     def is_list(field: msgspec.inspect.Field) -> bool:
-        kind = field.type.type if isinstance(field.type, msgspec.inspect.Metadata) else field.type
-        return isinstance(kind, msgspec.inspect.VarTupleType)
+        found = field.type
+        while isinstance(found, msgspec.inspect.Metadata):  # what has a description or examples
+            found = found.type
+        return isinstance(found, msgspec.inspect.VarTupleType)
 
     info = msgspec.inspect.type_info(kind)
     assert isinstance(info, msgspec.inspect.StructType)

@@ -7,20 +7,23 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.notices import AlertType
-from api.v1.schemas import ListQuery, Time, Value
+from api.v1.schemas import ListQuery, Time
 from storage.records.delivery import Result
 from storage.records.destination import WEEKDAYS, DeliveryMode, Weekday
+from storage.records.event import Event
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 FilterQuery = Annotated[
     str,
     Meta(
         description='Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches '
-        "everything"
+        "everything",
+        extra_json_schema={"format": "alert-query", "maxLength": 4096},  # the parser says where
     ),
 ]
 LanguageCode = Annotated[str, Meta(max_length=20, description="ISO 639-1, or simple for no stemming")]
-SourceIds = Annotated[tuple[Value, ...], Meta(max_length=1000, description="None: the whole library")]
+SourceId = Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "uuid"})]
+SourceIds = Annotated[tuple[SourceId, ...], Meta(max_length=1000, description="None: the whole library")]
 Channel = Annotated[
     str,
     Meta(
@@ -83,7 +86,9 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     anomaly_enabled: bool = False
 
 
-HookUrl = Annotated[str, Meta(min_length=1, max_length=2048, description="Public https")]
+HookUrl = Annotated[
+    str, Meta(min_length=1, max_length=2048, description="Public https", extra_json_schema={"format": "uri"})
+]
 Hour = Annotated[int, Meta(ge=0, le=23, description="The hour at which a daily digest's window ends")]
 Zone = Annotated[str, Meta(min_length=1, max_length=64, description="IANA time zone")]
 
@@ -190,7 +195,28 @@ class DeliveryRecord(Struct, frozen=True):
     response_excerpt: str
 
 
-Position = Annotated[str, Meta(min_length=1, max_length=100, description="An RFC 3339 time or an event's id")]
+class Digest(Struct, frozen=True, kw_only=True):
+    """The events of a window of time, in the order of the log; at most 500, more come in another digest."""
+
+    id: str
+    destination_id: str
+    alert_id: str
+    delivery_mode: DeliveryMode
+    window_start: Time
+    window_end: Time
+    count: int
+    events: tuple[Event, ...]
+
+
+Position = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        description="An RFC 3339 time or an event's id",
+        extra_json_schema={"format": "position"},
+    ),
+]
 
 
 class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -215,4 +241,4 @@ class ReplayAnswer(Struct, frozen=True):
 class DeliveriesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     """How much of the list, and of which attempts: `result=given_up` are the deliveries that were given up."""
 
-    result: Result | None = None
+    result: Annotated[Result, Meta(description="Only attempts that ended so", examples=["given_up"])] | None = None

@@ -213,10 +213,36 @@ def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any],
 
 
 _ONE = {200: wire.AlertRecord}
+_MAYBE = ("not-found",)
 ROUTES = (
-    _route("POST", "", create, "Add an alert.", {201: wire.AlertRecord}, body=(wire.NewAlert,)),
-    _route("GET", "", list_alerts, "List alerts, oldest first.", {200: list[wire.AlertRecord]}, query=ListQuery),
-    _route("GET", "/{id}", describe, "Read one alert.", _ONE),
-    _route("PATCH", "/{id}", patch, "Change one alert.", _ONE, body=(wire.AlertPatch,)),
-    _route("DELETE", "/{id}", delete, "Forget one alert with its destinations.", {204: None}),
+    _route(
+        "POST",
+        "",
+        create,
+        "Add an alert.",
+        {201: wire.AlertRecord},
+        body=(wire.NewAlert,),
+        refuses=("unprocessable",),
+        headers=("Location",),
+    ),
+    _route(
+        "GET",
+        "",
+        list_alerts,
+        "List alerts, oldest first.",
+        {200: list[wire.AlertRecord]},
+        query=ListQuery,
+        headers=("Link",),
+    ),
+    _route("GET", "/{id}", describe, "Read one alert.", _ONE, refuses=_MAYBE),
+    _route(
+        "PATCH",
+        "/{id}",
+        patch,
+        "Change one alert.",
+        _ONE,
+        body=(wire.AlertPatch,),
+        refuses=("not-found", "unprocessable"),
+    ),
+    _route("DELETE", "/{id}", delete, "Forget one alert with its destinations.", {204: None}, refuses=_MAYBE),
 )

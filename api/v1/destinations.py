@@ -273,6 +273,7 @@ def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any],
 
 _OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
 _ONE = {200: wire.DestinationRecord}
+_MAYBE = ("not-found",)
 _MANY = {200: list[wire.DestinationRecord]}
 _POST = partial(_route, "POST")
 _GET = partial(_route, "GET")
@@ -283,18 +284,43 @@ ROUTES = (
         "Add a destination; its signing secret is in this answer only.",
         {201: wire.DestinationWithSecret},
         body=(wire.NewDestination,),
+        refuses=("not-found", "url-refused", "unprocessable"),
+        headers=("Location",),
     ),
-    _GET(_OF_ALERT, list_of_alert, "List an alert's destinations, oldest first.", _MANY, query=ListQuery),
-    _GET(_ALL, list_all, "List all destinations, oldest first.", _MANY, query=ListQuery),
-    _GET(_EACH, describe, "Read one destination.", _ONE),
-    _route("PATCH", _EACH, patch, "Change one destination.", _ONE, body=(wire.DestinationPatch,)),
-    _route("DELETE", _EACH, delete, "Forget one destination and what waits for it.", {204: None}),
-    _POST(f"{_EACH}/test", test, "Send one signed sample now.", {200: wire.TestAnswer}),
+    _GET(
+        _OF_ALERT,
+        list_of_alert,
+        "List an alert's destinations, oldest first.",
+        _MANY,
+        query=ListQuery,
+        refuses=_MAYBE,
+        headers=("Link",),
+    ),
+    _GET(_ALL, list_all, "List all destinations, oldest first.", _MANY, query=ListQuery, headers=("Link",)),
+    _GET(_EACH, describe, "Read one destination.", _ONE, refuses=_MAYBE),
+    _route(
+        "PATCH",
+        _EACH,
+        patch,
+        "Change one destination.",
+        _ONE,
+        body=(wire.DestinationPatch,),
+        refuses=("not-found", "url-refused", "unprocessable"),
+    ),
+    _route("DELETE", _EACH, delete, "Forget one destination and what waits for it.", {204: None}, refuses=_MAYBE),
+    _POST(
+        f"{_EACH}/test",
+        test,
+        "Send one signed sample now.",
+        {200: wire.TestAnswer},
+        refuses=("not-found", "conflict"),
+    ),
     _POST(
         f"{_EACH}/rotate-secret",
         rotate,
         "Make a new secret, which is in this answer only; the old one signs beside it for 24 hours.",
         {200: wire.DestinationWithSecret},
+        refuses=_MAYBE,
     ),
     _GET(
         f"{_EACH}/deliveries",
@@ -302,5 +328,7 @@ ROUTES = (
         "List attempts, newest first.",
         {200: list[wire.DeliveryRecord]},
         query=wire.DeliveriesQuery,
+        refuses=_MAYBE,
+        headers=("Link",),
     ),
 )

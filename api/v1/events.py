@@ -99,6 +99,14 @@ def _route(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
 
 
 ROUTES = (
-    _route("", history, "Read a window of the past, page by page.", EventsPage, query=EventsQuery),
-    _route("/{id}", one, "Read one event.", Event),
+    _route(
+        "",
+        history,
+        "Read a window of the past, page by page.",
+        EventsPage,
+        query=EventsQuery,
+        refuses=("cursor-expired",),
+        headers=("Link",),
+    ),
+    _route("/{id}", one, "Read one event.", Event, refuses=("not-found",)),
 )

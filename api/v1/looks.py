@@ -93,5 +93,7 @@ ROUTES = (
         says="Read what became of the last 200 looks, and why.",
         answers={200: wire.LookTrail},
         query=wire.LooksQuery,
+        refuses=("not-found",),
+        headers=("Link",),
     ),
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from api.v1.schemas import Ignore, PushFilter, Selector, Time, Url
 from storage.records.event import SourceType
@@ -155,57 +155,3 @@ class DetectAnswer(Struct, frozen=True):
     discovered_feed_url: str | None
     source_id: str | None
     preview: Preview
-
-
-_EXAMPLE: dict[str, Any] = {
-    "url": "https://shore.example/blog/",
-    "type": "feed",
-    "confidence": "high",
-    "evidence": "the page advertises a feed at https://shore.example/feed: "
-    'root element <rss version="2.0">, 25 items; served as text/html',
-    "final_url": "https://shore.example/blog/",
-    "content_type": "text/html",
-    "feed_url": "https://shore.example/feed",
-    "supported": True,
-    "discovered_feed_url": "https://shore.example/feed",
-    "source_id": None,
-    "preview": {
-        "fetched_at": "2026-03-10T10:00:00.000Z",
-        "feed": {
-            "title": "Tides",
-            "format": "rss 2.0",
-            "url": "https://shore.example/",
-            "entries": 25,
-            "undated": 0,
-            "identities": {"guid": 25},
-            "newest": [
-                {
-                    "title": "High water at noon",
-                    "url": "https://shore.example/high-water",
-                    "author": "Ann",
-                    "content": "The sanderlings wait on the pier.",
-                    "published_at": "2026-03-10T09:12:00.000Z",
-                    "tags": ["change:new", "category:sea"],
-                    "identity": "guid",
-                    "told": True,
-                }
-            ],
-            "backfill": 25,
-            "damaged": False,
-            "hubs": ["https://hub.example/"],
-            "paging": {"next": "https://shore.example/feed?page=2"},
-        },
-        "page": None,
-        "push": None,
-        "pace": {
-            "interval_s": 912.5,
-            "next_look_at": "2026-03-10T10:30:00.000Z",
-            "max_age_s": 0,
-            "ttl_s": 1800,
-            "skip_hours": [],
-            "skip_days": [],
-        },
-        "robots": None,
-    },
-}
-DetectAnswerShown = Annotated[DetectAnswer, Meta(extra_json_schema={"examples": [_EXAMPLE]})]

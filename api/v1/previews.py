@@ -118,8 +118,9 @@ ROUTES = (
         scope="sources:write",
         run=detect,
         says="Classify a URL without watching it, and show what watching it would tell.",
-        answers={200: wire.DetectAnswerShown},
+        answers={200: wire.DetectAnswer},
         body=(wire.DetectRequest,),
+        refuses=("url-refused", "unprocessable"),
     ),
     Route(
         method="POST",
@@ -129,5 +130,6 @@ ROUTES = (
         says="Show what another selector would keep of a watched page as it is now.",
         answers={200: wire.Preview},
         body=(wire.PreviewRequest,),
+        refuses=("not-found", "url-refused", "unprocessable"),
     ),
 )

@@ -137,5 +137,6 @@ ROUTES = (
         says="Deliver past matches again, with the ids they had.",
         answers={202: wire.ReplayAnswer},
         body=(wire.ReplayRequest,),
+        refuses=("not-found", "conflict", "unprocessable"),
     ),
 )

@@ -13,16 +13,29 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from api.problems import Problem
 from storage.records.event import SourceType
 
-Url = Annotated[str, Meta(min_length=1, max_length=2048, description="http, https, ws or wss")]
+Url = Annotated[
+    str,
+    Meta(min_length=1, max_length=2048, description="http, https, ws or wss", extra_json_schema={"format": "uri"}),
+]
 Tag = Annotated[str, Meta(min_length=1, max_length=100)]
-Tags = Annotated[tuple[Tag, ...], Meta(max_length=50)]
+Tags = Annotated[
+    tuple[Tag, ...],
+    Meta(
+        max_length=50,
+        description="Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`",
+    ),
+]
 Selector = Annotated[str, Meta(min_length=1, max_length=1000, description="A CSS selector of what to watch in a page")]
-Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50)]
-Schedule = Annotated[str, Meta(pattern=r"^[0-9]{1,6}[smhd]$(?!\n)", description="A fixed interval such as 10m")]
+Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50, description="CSS selectors of what not to watch")]
+Schedule = Annotated[
+    str,
+    Meta(pattern=r"^[0-9]{1,6}[smhd]$(?!\n)", description="A fixed interval such as 10m, instead of the adaptive one"),
+]
 PushFilter = Annotated[
     str,
     Meta(
         max_length=4096,
+        extra_json_schema={"format": "alert-query"},
         description="A query that a push source's frames must match to become events, beside those that match an "
         "alert; an empty one admits every frame",
     ),
@@ -225,35 +238,119 @@ class BatchAnswer(Struct, frozen=True):
     results: tuple[BatchResult, ...]
 
 
+Limit = Annotated[int, Meta(ge=1, le=1000, description="Most items of a page", examples=[100])]
+Cursor = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=500,
+        description="From the `Link` of the page before; opaque",
+        extra_json_schema={"format": "cursor"},
+    ),
+]
+
+
 class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """How much of a list, and from where."""
 
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
-    cursor: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    limit: Limit = 100
+    cursor: Cursor | None = None
 
 
 Value = Annotated[str, Meta(min_length=1, max_length=500)]
-Values = Annotated[tuple[Value, ...], Meta(max_length=50)]
+_SOURCE = {"format": "source-or-prefix"}
+Sources = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema=_SOURCE)], ...],
+    Meta(
+        max_length=50,
+        description="Only events of these sources, by id; one that ends in `.*` is a prefix of ids",
+        examples=[["019db0a4-5c00-7000-8000-000000000001"]],
+    ),
+]
+SourceTypes = Annotated[
+    tuple[SourceType, ...], Meta(max_length=50, description="Only events of these tiers", examples=[["feed"]])
+]
+EventTags = Annotated[
+    tuple[Value, ...],
+    Meta(max_length=50, description="Only events with one of these tags", examples=[["topic:prices"]]),
+]
+Keywords = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "alert-term"})], ...],
+    Meta(
+        max_length=50,
+        description="Only events whose title or content has one of these, each read as a term of an alert's query, in "
+        "the languages of the alerts and English",
+        examples=[["price"]],
+    ),
+]
 
 
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Filters of a stream: values of one parameter are alternatives, parameters must all hold."""
 
-    source: Values = ()
-    source_type: Annotated[tuple[SourceType, ...], Meta(max_length=50)] = ()
-    tag: Values = ()
-    keyword: Values = ()
-    since: Annotated[str, Meta(max_length=100, description="UUIDv7 of an event: replay what came after it")] | None = (
-        None
-    )
+    source: Sources = ()
+    source_type: SourceTypes = ()
+    tag: EventTags = ()
+    keyword: Keywords = ()
+    since: (
+        Annotated[
+            str,
+            Meta(
+                max_length=100,
+                description="UUIDv7 of an event: replay what came after it",
+                examples=["019db0a4-6a10-7000-8000-0000000000a7"],
+                extra_json_schema={"format": "uuid7"},
+            ),
+        ]
+        | None
+    ) = None
 
 
-Listed = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=4000)], ...],
-    Meta(max_length=50, description="A comma separates values; at most 50 of them"),
+_POSITION = {"format": "position"}
+_LISTED = "; a comma separates values, at most 50 of them"
+Piece = Annotated[str, Meta(min_length=1, max_length=4000)]
+ListedSources = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "source-list"})], ...],
+    Meta(
+        max_length=50,
+        description=f"Only events of these sources, by id; one that ends in `.*` is a prefix of ids{_LISTED}",
+        examples=[["019db0a4-5c00-7000-8000-000000000001"]],
+    ),
 ]
-From = Annotated[str, Meta(max_length=100, description="RFC 3339 time or event id, included")]
-To = Annotated[str, Meta(max_length=100, description="RFC 3339 time or event id, not included")]
+ListedTypes = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "tier-list"})], ...],
+    Meta(max_length=50, description=f"Only events of these tiers{_LISTED}", examples=[["feed,html"]]),
+]
+ListedTags = Annotated[
+    tuple[Piece, ...],
+    Meta(max_length=50, description=f"Only events with one of these tags{_LISTED}", examples=[["topic:prices"]]),
+]
+ListedKeywords = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "term-list"})], ...],
+    Meta(
+        max_length=50,
+        description=f"Only events whose title or content has one of these, as on a stream{_LISTED}",
+        examples=[["price,ticket"]],
+    ),
+]
+From = Annotated[
+    str,
+    Meta(
+        max_length=100,
+        description="RFC 3339 time or event id, included",
+        examples=["2026-04-21T00:00:00Z"],
+        extra_json_schema=_POSITION,
+    ),
+]
+To = Annotated[
+    str,
+    Meta(
+        max_length=100,
+        description="RFC 3339 time or event id, not included",
+        examples=["2026-04-22T00:00:00Z"],
+        extra_json_schema=_POSITION,
+    ),
+]
 
 
 class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
@@ -261,13 +358,13 @@ class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
 
     start: From | None = None
     to: To | None = None
-    source: Listed = ()
-    source_type: Listed = ()
-    tag: Listed = ()
-    keyword: Listed = ()
-    cursor: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
-    order: Literal["asc", "desc"] = "asc"
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 500
+    source: ListedSources = ()
+    source_type: ListedTypes = ()
+    tag: ListedTags = ()
+    keyword: ListedKeywords = ()
+    cursor: Cursor | None = None
+    order: Annotated[Literal["asc", "desc"], Meta(description="Oldest or newest first", examples=["desc"])] = "asc"
+    limit: Limit = 500
 
 
 class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
@@ -275,8 +372,10 @@ class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
 
     start: From | None = None
     to: To | None = None
-    source: Listed = ()
-    source_type: Listed = ()
-    tag: Listed = ()
-    keyword: Listed = ()
-    format: Literal["json", "ndjson", "csv"] = "json"
+    source: ListedSources = ()
+    source_type: ListedTypes = ()
+    tag: ListedTags = ()
+    keyword: ListedKeywords = ()
+    format: Annotated[Literal["json", "ndjson", "csv"], Meta(description="The form of the file", examples=["csv"])] = (
+        "json"
+    )

@@ -318,6 +318,7 @@ def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any],
 
 
 _ONE = {200: wire.SourceRecord}
+_MAYBE = ("not-found",)
 ROUTES = (
     _route(
         "POST",
@@ -326,6 +327,8 @@ ROUTES = (
         "Classify a URL and watch it; or up to 20 at once.",
         {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
         body=(wire.NewSource, wire.SourceBatch),
+        refuses=("url-refused", "unprocessable"),
+        headers=("Location",),
     ),
     _route(
         "GET",
@@ -334,12 +337,28 @@ ROUTES = (
         "List sources, worst health first.",
         {200: list[wire.SourceRecord]},
         query=wire.ListQuery,
+        headers=("Link",),
     ),
-    _route("GET", "/{id}", describe, "Read one source.", _ONE),
-    _route("PATCH", "/{id}", patch, "Change one source; its URL is fixed.", _ONE, body=(wire.SourcePatch,)),
-    _route("DELETE", "/{id}", delete, "Forget one source; its events stay.", {204: None}),
-    _route("POST", "/{id}/disable", disable, "Stop watching, keep the source.", _ONE),
-    _route("POST", "/{id}/enable", enable, "Watch again.", _ONE),
-    _route("GET", "/{id}/health", health, "Read how a source is doing.", {200: wire.SourceHealth}),
-    _route("POST", "/{id}/check", check, "Look now, within what politeness allows.", {202: wire.CheckAnswer}),
+    _route("GET", "/{id}", describe, "Read one source.", _ONE, refuses=_MAYBE),
+    _route(
+        "PATCH",
+        "/{id}",
+        patch,
+        "Change one source; its URL is fixed.",
+        _ONE,
+        body=(wire.SourcePatch,),
+        refuses=("not-found", "url-refused", "unprocessable"),
+    ),
+    _route("DELETE", "/{id}", delete, "Forget one source; its events stay.", {204: None}, refuses=_MAYBE),
+    _route("POST", "/{id}/disable", disable, "Stop watching, keep the source.", _ONE, refuses=_MAYBE),
+    _route("POST", "/{id}/enable", enable, "Watch again.", _ONE, refuses=_MAYBE),
+    _route("GET", "/{id}/health", health, "Read how a source is doing.", {200: wire.SourceHealth}, refuses=_MAYBE),
+    _route(
+        "POST",
+        "/{id}/check",
+        check,
+        "Look now, within what politeness allows.",
+        {202: wire.CheckAnswer},
+        refuses=("not-found", "conflict"),
+    ),
 )

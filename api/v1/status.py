@@ -61,5 +61,6 @@ ROUTES = (
         run=status,
         says="Read what the watching does now.",
         answers={200: wire.SourceStatus},
+        refuses=("not-found",),
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from actors.errors import NotFound
 from api.channels import Channel
 from api.problems import Refusal, invalid
@@ -82,6 +84,11 @@ async def _start(call: Call, since: str | None) -> tuple[Seq, str]:
 
 
 _ANSWERS = {200: str}
+_FORM: dict[str, Any] = {
+    "media": "text/event-stream",
+    "also": ("application/x-ndjson",),
+    "headers": ("Sanderling-Replay-From",),
+}
 ROUTES = (
     Route(
         method="GET",
@@ -91,7 +98,8 @@ ROUTES = (
         says="Follow all events live, after a replay if a position is given.",
         answers=_ANSWERS,
         query=StreamQuery,
-        media="text/event-stream",
+        refuses=("cursor-expired",),
+        **_FORM,
     ),
     Route(
         method="GET",
@@ -102,6 +110,7 @@ ROUTES = (
         says="Follow one channel live.",
         answers=_ANSWERS,
         query=StreamQuery,
-        media="text/event-stream",
+        refuses=("not-found", "cursor-expired"),
+        **_FORM,
     ),
 )

@@ -186,6 +186,7 @@ ROUTES = (
         says="Ask why a text was not told.",
         answers={200: wire.SourceWhy},
         query=wire.WhyQuery,
+        refuses=("not-found",),
     ),
     Route(
         method="GET",
@@ -194,6 +195,7 @@ ROUTES = (
         run=event_why,
         says="Ask why an event was emitted.",
         answers={200: wire.EventWhy},
+        refuses=("not-found",),
     ),
     Route(
         method="POST",
@@ -203,5 +205,6 @@ ROUTES = (
         says="Say that a page's event was noise, or real after all.",
         answers={200: wire.Lesson},
         body=(wire.Feedback,),
+        refuses=("not-found", "unprocessable"),
     ),
 )

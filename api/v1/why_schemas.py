@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.v1.schemas import Time
+from api.v1.schemas import Cursor, Time
 from storage.records.event import SourceType
 
 
@@ -71,8 +71,8 @@ class LastValidators(Struct, frozen=True, kw_only=True):
 class LooksQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """How much of the trail, and from where."""
 
-    limit: Annotated[int, Meta(ge=1, le=200)] = 200
-    cursor: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=200, description="Most rows of a page", examples=[50])] = 200
+    cursor: Cursor | None = None
 
 
 class LookTrail(Struct, frozen=True, kw_only=True):
@@ -123,8 +123,10 @@ FeedbackVerdict = Literal["real", "noise"]
 class WhyQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """What was expected. Without `text`, how the last looks went. `look`: look again now too, if politeness allows."""
 
-    text: Annotated[str, Meta(max_length=1000)] = ""
-    look: bool = False
+    text: Annotated[str, Meta(max_length=1000, description="What was expected to be told", examples=["Day ticket"])] = (
+        ""
+    )
+    look: Annotated[bool, Meta(description="Also look again now", examples=[False])] = False
 
 
 class KnownReason(Struct, frozen=True, kw_only=True):

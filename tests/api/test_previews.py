@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import httpx
-import msgspec
 import pytest
 
 from actors.errors import TooSoon, Unprocessable
@@ -19,7 +18,6 @@ from actors.previews import (
     Removed,
     RobotsWord,
 )
-from api.v1.preview_schemas import _EXAMPLE, DetectAnswer
 from tests.api.house import House
 from tests.support.build import NOW, a_source_id
 
@@ -94,12 +92,3 @@ async def test_a_refused_selector_is_422_at_its_place_also_in_a_batch(house: Hou
     batch = {"sources": [{"url": "https://ok.test/"}, {"url": "https://b.test/"}]}
     (_, refused) = (await client.post("/v1/sources", json=batch)).json()["results"]
     assert refused["error"]["errors"][0]["location"] == "body.sources[1].selector"
-
-
-async def test_the_description_has_an_example_that_is_one(client: httpx.AsyncClient) -> None:
-    assert msgspec.convert(_EXAMPLE, DetectAnswer).preview.feed is not None
-    described = (await client.get("/openapi.json")).json()
-    operation = described["paths"]["/v1/sources/detect"]["post"]
-    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
-    assert schema["examples"] == [msgspec.to_builtins(_EXAMPLE)]
-    assert "/v1/sources/{id}/preview" in described["paths"]

@@ -1,0 +1,21 @@
+"""The routes that describe all others, and themselves: the description, its page, and the JSON Schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from api.docs import routes as docs
+from api.openapi import routes as openapi
+from api.openapi.document import document
+from api.route import Route
+
+
+def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
+    """Return the routes with those that describe them."""
+
+    def made() -> dict[str, Any]:
+        return document(every, base_url)
+
+    every = (*routes, openapi.schemas(routes), openapi.description(made), *docs.routes(made))
+    return every

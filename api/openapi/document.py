@@ -1,0 +1,90 @@
+"""OpenAPI 3.1, made from the routes and the types that validate their requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import json
+
+from api.openapi.answers import answers_of, one_of, problem_answers
+from api.openapi.headers import HEADERS
+from api.openapi.operation import Operation
+from api.openapi.parameters import parameters_of
+from api.openapi.schemas import bodies_of, components
+from api.openapi.texts.introduction import INTRODUCTION, SUMMARY, TAGS
+from api.openapi.texts.table import OPERATIONS
+from api.openapi.webhooks import KINDS_SENT, webhooks
+from api.problems import Problem
+from api.route import JSON, PUBLIC, SCOPES, Route
+
+
+def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
+    """Return the description of all routes. Raises KeyError for one of which nothing is said."""
+    kinds: list[Any] = [Problem, *KINDS_SENT, *(kind for route in routes for kind in bodies_of(route))]
+    schemas, parts = components(kinds)
+    known = {id(kind): schema for kind, schema in zip(kinds, schemas, strict=True)}
+    paths: dict[str, Any] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, OPERATIONS[route.label], known)
+    description = {
+        "openapi": "3.1.0",
+        "info": {"title": "Sanderling", "version": "1", "summary": SUMMARY, "description": INTRODUCTION},
+        "servers": [{"url": base_url, "description": "This service."}],
+        "tags": [{"name": name, "description": says} for name, says in TAGS.items()],
+        "paths": paths,
+        "webhooks": webhooks(known),
+        "components": {
+            "schemas": parts,
+            "responses": problem_answers(routes, base_url),
+            "headers": HEADERS,
+            "securitySchemes": _schemes(),
+        },
+    }
+    plain: dict[str, Any] = json.decode(json.encode(description))  # tuples become lists, as JSON has them
+    return plain
+
+
+def _operation(route: Route, said: Operation, known: Mapping[int, Any]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": said.name,
+        "tags": [said.tag],
+        "summary": route.says,
+        "description": f"{said.explains}\n\n{_needs(route)}",
+        "parameters": parameters_of(route),
+        "responses": answers_of(route, said, known),
+        "security": _security(route),
+    }
+    if route.body:
+        examples = {title: {"summary": title, "value": body} for title, body in said.asks.items()}
+        media = {"schema": one_of(route.body, known), "examples": examples}
+        operation["requestBody"] = {"required": True, "content": {JSON: media}}
+    return operation
+
+
+def _needs(route: Route) -> str:
+    if route.scope == PUBLIC:
+        return "No key."
+    needs = " and ".join(f"`{scope}`" for scope in route.scopes)
+    return f"Scope: {needs}{f', or `{route.narrower}`' if route.narrower else ''}."
+
+
+def _security(route: Route) -> list[dict[str, list[str]]]:
+    if route.scope == PUBLIC:
+        return []
+    wanted = [list(route.scopes), *([[route.narrower, *route.beside]] if route.narrower else [])]
+    return [{scheme: scopes} for scopes in wanted for scheme in ("bearer", "header")]
+
+
+def _schemes() -> dict[str, Any]:
+    listed = ", ".join(f"`{scope}`" for scope in sorted(SCOPES - {PUBLIC}))
+    says = f"A key (`svc_` and 43 characters). It may do what its scopes say: {listed}, or `stream:read:<channel>`."
+    return {
+        "bearer": {"type": "http", "scheme": "bearer", "description": says},
+        "header": {
+            "type": "apiKey",
+            "in": "header",
+            "name": "X-API-Key",
+            "description": "The same key in a header of its own.",
+        },
+    }

@@ -1,0 +1,84 @@
+"""What a detection and a preview look like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, convert
+
+from api.v1.preview_schemas import DetectAnswer, Preview
+
+_FOUND: dict[str, Any] = {
+    "url": "https://shore.example/blog/",
+    "type": "feed",
+    "confidence": "high",
+    "evidence": "the page advertises a feed at https://shore.example/feed: "
+    'root element <rss version="2.0">, 25 items; served as text/html',
+    "final_url": "https://shore.example/blog/",
+    "content_type": "text/html",
+    "feed_url": "https://shore.example/feed",
+    "supported": True,
+    "discovered_feed_url": "https://shore.example/feed",
+    "source_id": None,
+    "preview": {
+        "fetched_at": "2026-03-10T10:00:00.000Z",
+        "feed": {
+            "title": "Tides",
+            "format": "rss 2.0",
+            "url": "https://shore.example/",
+            "entries": 25,
+            "undated": 0,
+            "identities": {"guid": 25},
+            "newest": [
+                {
+                    "title": "High water at noon",
+                    "url": "https://shore.example/high-water",
+                    "author": "Ann",
+                    "content": "The sanderlings wait on the pier.",
+                    "published_at": "2026-03-10T09:12:00.000Z",
+                    "tags": ["change:new", "category:sea"],
+                    "identity": "guid",
+                    "told": True,
+                }
+            ],
+            "backfill": 25,
+            "damaged": False,
+            "hubs": ["https://hub.example/"],
+            "paging": {"next": "https://shore.example/feed?page=2"},
+        },
+        "page": None,
+        "push": None,
+        "pace": {
+            "interval_s": 912.5,
+            "next_look_at": "2026-03-10T10:30:00.000Z",
+            "max_age_s": 0,
+            "ttl_s": 1800,
+            "skip_hours": [],
+            "skip_days": [],
+        },
+        "robots": None,
+    },
+}
+_PAGE: dict[str, Any] = {
+    "fetched_at": "2026-04-21T10:24:07.120Z",
+    "feed": None,
+    "page": {
+        "title": "Prices",
+        "author": "",
+        "published_at": None,
+        "content": "Opening hours and prices. Day ticket: 14 euros.",
+        "blocks": [
+            {"text": "Day ticket: 14 euros.", "watched": True, "why": ""},
+            {"text": "31 visitors online", "watched": False, "why": ""},
+        ],
+        "watched": 6,
+        "left_out": 1,
+        "matched": 1,
+        "ignored": [{"selector": ".visitors-online", "elements": 1}],
+        "partial": False,
+    },
+    "push": None,
+    "pace": None,
+    "robots": {"allowed": True, "crawl_delay_s": None, "says": "no rule of robots.txt is about this page"},
+}
+ALL: tuple[Struct, ...] = (convert(_FOUND, DetectAnswer), convert(_PAGE, Preview))

@@ -1,0 +1,78 @@
+"""What the answers to "why did I get this" and "why didn't I" look like."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from api.openapi.example_records import EVENT_ID, LOOKED, MADE, PAGE, SOURCE_ID
+from api.v1 import why_schemas as why
+
+_TOLD = why.LookPart(
+    text="Day ticket: 14 euros.", rule="price", key="p:6f2a90c1d5e8b743", came=True, told=True, score=0.91
+)
+_COUNTER = why.LookPart(
+    text="31 visitors online", rule="counter", key="p:1b77e02c49aa0d56", came=True, told=False, score=0.0
+)
+_NOTE = why.LookNote(
+    at=LOOKED,
+    verdict="told",
+    reason="a price was altered",
+    compared_with=MADE,
+    score=0.91,
+    bar=0.5,
+    withheld=(_COUNTER,),
+    told=(_TOLD,),
+    counts={},
+    until=None,
+)
+TRAIL = why.LookTrail(
+    id=SOURCE_ID,
+    looks=(
+        why.Looks(first_at=LOOKED, last_at=LOOKED, looks=1, status=200, bytes=18_211, ms=93, verdict="changed"),
+        why.Looks(first_at=MADE, last_at=MADE, looks=4, status=304, bytes=212, ms=41, verdict="unchanged"),
+    ),
+    notes=(_NOTE,),
+    validators=why.LastValidators(etag='"5e1c-9a"', last_modified=None, body_hash="0bc9b8de5a4df2c4"),
+)
+EVENT_WHY = why.EventWhy(
+    id=EVENT_ID,
+    source_id=SOURCE_ID,
+    source_type="html",
+    kind="page",
+    says="The page changed by 0.91, and from 0.50 it is told. What weighed most: “Day ticket: 14 euros.” came (0.91). "
+    "1 other difference did not count. It is for 1 alert as they are now: “Prices move”.",
+    noted=True,
+    compared_with=MADE,
+    compared_with_event=None,
+    score=0.91,
+    bar=0.5,
+    identity=None,
+    weighed=(_TOLD,),
+    withheld=(_COUNTER,),
+    alerts=why.AlertsMatched(count=1, names=("Prices move",)),
+)
+SOURCE_WHY = why.SourceWhy(
+    id=SOURCE_ID,
+    url=PAGE,
+    type="html",
+    says="“31 visitors online” was seen on 21 April 2026 10:24 UTC and not told: a counter. The last look was well.",
+    state="The last look was well.",
+    reasons=(
+        why.KnownReason(
+            kind="withheld",
+            says="“31 visitors online” was seen on 21 April 2026 10:24 UTC and not told: a counter.",
+            at=LOOKED,
+            event_id=None,
+            text="31 visitors online",
+        ),
+    ),
+)
+LESSON = why.Lesson(
+    event_id=EVENT_ID,
+    source_id=SOURCE_ID,
+    verdict="noise",
+    noise_count=2,
+    says="The 1 blocks of this event are noise from now on, also with other figures in them (prices and versions "
+    "excepted): when they come or go, that counts for nothing. Whatever else changes on the page is told as before.",
+)
+ALL: tuple[Struct, ...] = (TRAIL, EVENT_WHY, SOURCE_WHY, LESSON)

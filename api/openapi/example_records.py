@@ -1,0 +1,211 @@
+"""The records that examples are made of."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from api.problems import FieldError, Problem
+from api.v1 import alert_schemas as alert
+from api.v1 import schemas as wire
+from api.v1.events import EventsPage
+from storage.records.event import Change, Delta, DeltaStats, Diff, Event, Op
+
+HERE = "http://127.0.0.1:8080"
+SOURCE_ID = "019db0a4-5c00-7000-8000-000000000001"
+EVENT_ID = "019db0a4-6a10-7000-8000-0000000000a7"
+ALERT_ID = "019db0a4-7d20-7000-8000-0000000000b1"
+DESTINATION_ID = "019db0a4-8e30-7000-8000-0000000000c1"
+PAGE = "https://shore.example/prices"
+SHOWN_ONCE = "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBvZiBpdHMgc2l6ZQ=="
+MADE, LOOKED, NEXT = "2026-04-21T10:00:00.000Z", "2026-04-21T10:24:07.120Z", "2026-04-21T10:31:52.000Z"
+_BEFORE, _AFTER = "Day ticket: 12 euros.", "Day ticket: 14 euros."
+
+DETECTED = wire.Detected(
+    type="html",
+    confidence="high",
+    evidence="an HTML document (doctype, 4 paragraphs of text) that advertises no feed",
+    final_url=PAGE,
+    content_type="text/html",
+    feed_url=None,
+)
+HEALTH = wire.SourceHealth(
+    score=1.0, flag="ok", reason="Every look succeeds.", last_success_at=LOOKED, rank=0, last_checked_at=LOOKED
+)
+BREAKER = wire.Breaker(state="closed", retry_at=None)
+SOURCE = wire.SourceRecord(
+    id=SOURCE_ID,
+    url=PAGE,
+    type="html",
+    detected_type="html",
+    detection=DETECTED,
+    enabled=True,
+    tags=("topic:prices",),
+    selector="main",
+    ignore=(".visitors-online",),
+    filter=None,
+    subprotocols=(),
+    has_hello=False,
+    schedule="10m",
+    bar=None,
+    noise_count=0,
+    created_at=MADE,
+    updated_at=MADE,
+    last_fetch_at=LOOKED,
+    last_success_at=LOOKED,
+    next_fetch_at=NEXT,
+    last_event_at=LOOKED,
+    health=HEALTH,
+    breaker=BREAKER,
+    health_score=HEALTH.score,
+    health_flag=HEALTH.flag,
+    health_reason=HEALTH.reason,
+    health_rank=HEALTH.rank,
+    detection_confidence=DETECTED.confidence,
+    detection_evidence=DETECTED.evidence,
+    discovered_feed_url=DETECTED.feed_url,
+    mode="poll",
+)
+STATUS = wire.SourceStatus(
+    id=SOURCE_ID,
+    state="active",
+    last_fetch_at=LOOKED,
+    last_success_at=LOOKED,
+    last_event_at=LOOKED,
+    next_fetch_at=NEXT,
+    overdue=False,
+    interval_s=464.9,
+    looks=212,
+    unchanged=205,
+    events=3,
+    last_status=200,
+    last_error=None,
+    breaker=BREAKER,
+    consecutive_failures=0,
+)
+CHECK = wire.CheckAnswer(SOURCE_ID, LOOKED)
+REFUSED = Problem(
+    schema=f"{HERE}/schemas/problem/1.json",
+    type=f"{HERE}/problems/url-refused",
+    title="The URL is refused",
+    status=422,
+    detail="10.0.0.1 is a private address (rule: address-private)",
+)
+INVALID = Problem(
+    schema=f"{HERE}/schemas/problem/1.json",
+    type=f"{HERE}/problems/invalid-request",
+    title="The request is not valid",
+    status=400,
+    detail="body.backfill: Expected `int` <= 50",
+    instance="/v1/sources",
+    errors=(FieldError("body.backfill", "Expected `int` <= 50", 51),),
+)
+BATCH = wire.BatchAnswer(
+    (
+        wire.BatchResult(PAGE, "created", "html", source=SOURCE),
+        wire.BatchResult("https://10.0.0.1/", "failed", error=REFUSED),
+    )
+)
+EVENT = Event(
+    schema=f"{HERE}/schemas/stream-event/1.json",
+    id=EVENT_ID,
+    source_id=SOURCE_ID,
+    source_type="html",
+    source_url=PAGE,
+    url=PAGE,
+    title="Prices",
+    author="",
+    content=f"Opening hours and prices. {_AFTER}",
+    content_hash="sha256:0bc9b8de5a4df2c4ae7d9a6c51a9e2d9b7f7b4a1f0e4c2f94c9d7b2a6d3e1f05",
+    simhash=6_214_099_311_427_713,
+    tags=("change:updated", "source_type:html", "topic:prices"),
+    published_at=None,
+    fetched_at=LOOKED,
+    emitted_at="2026-04-21T10:24:07.184Z",
+    schema_version=1,
+    diff=Diff((), (), (Change(_BEFORE, _AFTER),)),
+    delta=Delta((Op("replace", 3, before=_BEFORE, after=_AFTER),), DeltaStats(0, 0, 1, 5)),
+    signed_at="2026-04-21T10:24:07.184Z",
+    key_id="kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+    signature="d0VwmCEyjHyV8FJ9tIbkqYkWcG5WZsJ6dM1kNTFUwq1rAbnN1o5yxvXQdG9p2FvLwXJfOq8S0cB0Jm3iVwD_Cg",
+)
+EVENTS = EventsPage((EVENT,), "WyJhc2MiLDU4MzM4MDc1NTk3NDY5NjI0XQ", MADE, retention_clamped=False)
+ALERT = alert.AlertRecord(
+    id=ALERT_ID,
+    name="Prices move",
+    filter_query='price OR ticket OR "opening hours" -careers',
+    language="en",
+    source_ids=(SOURCE_ID,),
+    channel="prices",
+    enabled=True,
+    notices=alert.SOURCES_OWN,
+    notice_after=3600,
+    created_at=MADE,
+    updated_at=MADE,
+    last_match_at=LOOKED,
+    match_count=3,
+    delivery_mode="instant",
+)
+DESTINATION = alert.DestinationRecord(
+    id=DESTINATION_ID,
+    alert_id=ALERT_ID,
+    kind="webhook",
+    url="https://hooks.example/in",
+    delivery_mode="instant",
+    label="hooks.example",
+    digest_hour=8,
+    digest_timezone="Europe/Stockholm",
+    quiet_hours=alert.QuietHours("22:00", "07:00", "Europe/Stockholm"),
+    enabled=True,
+    state="active",
+    created_at=MADE,
+    updated_at=MADE,
+    last_delivery_at=LOOKED,
+    failure_rate=0.0,
+    error_rate=0.0,
+    duplicate_rate=0.0,
+    replay_from=None,
+)
+WITH_SECRET = alert.DestinationWithSecret(secret=SHOWN_ONCE, **asdict(DESTINATION))
+TEST = alert.TestAnswer("sent", 204, 83, "The receiver answered 204.")
+DELIVERY = alert.DeliveryRecord(
+    webhook_id=EVENT_ID,
+    attempt=1,
+    result="retry",
+    at=LOOKED,
+    status_code=503,
+    latency_ms=41,
+    error="HTTP 503",
+    next_attempt_at=NEXT,
+    response_excerpt="starting",
+)
+DIGEST = alert.Digest(
+    id="019db0a4-9f40-7000-8000-0000000000d1",
+    destination_id=DESTINATION_ID,
+    alert_id=ALERT_ID,
+    delivery_mode="hourly",
+    window_start=MADE,
+    window_end="2026-04-21T11:00:00.000Z",
+    count=1,
+    events=(EVENT,),
+)
+REPLAY = alert.ReplayAnswer(12, None)
+
+ALL: tuple[Struct, ...] = (
+    HEALTH,
+    BREAKER,
+    SOURCE,
+    STATUS,
+    CHECK,
+    BATCH,
+    INVALID,
+    EVENT,
+    EVENTS,
+    ALERT,
+    DESTINATION,
+    WITH_SECRET,
+    TEST,
+    DELIVERY,
+    DIGEST,
+    REPLAY,
+)

@@ -1,0 +1,34 @@
+"""One example of everything that is answered, made of the types themselves: a field that is added must be added here.
+
+They hang together: one source, its events, an alert over it, that alert's destination.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args, get_origin
+
+from msgspec import Struct, to_builtins
+
+from api.openapi import example_previews, example_reasons, example_records
+
+_ALL = (*example_records.ALL, *example_previews.ALL, *example_reasons.ALL)
+_BY_TYPE: dict[type, Struct] = {type(record): record for record in _ALL}
+
+
+def example_of(kind: Any) -> Any:
+    """Return an example of a type as plain JSON, None when there is none: of a list one of its items, of a union one
+    of the first.
+
+    >>> example_of(list[example_records.wire.Breaker])
+    [{'state': 'closed', 'retry_at': None}]
+    """
+    if isinstance(kind, tuple):
+        return example_of(kind[0])
+    if hasattr(kind, "__metadata__"):
+        return example_of(kind.__origin__)
+    if get_origin(kind) is list:
+        (item,) = get_args(kind)
+        example = example_of(item)
+        return None if example is None else [example]
+    record = _BY_TYPE.get(kind) if isinstance(kind, type) else None
+    return None if record is None else to_builtins(record)

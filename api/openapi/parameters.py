@@ -1,0 +1,84 @@
+"""The parameters of a route: in its path, its query, its headers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import inspect
+
+from api.openapi.event_words import UUID7
+from api.openapi.schemas import components
+from api.route import Route
+
+_SOURCE, _EVENT = "019db0a4-5c00-7000-8000-000000000001", "019db0a4-6a10-7000-8000-0000000000a7"
+_UUID = {"type": "string", "format": "uuid"}
+_ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "/v1/sources/{id}": ("The source's `id`.", _UUID, _SOURCE),
+    "/v1/alerts/{id}": ("The alert's `id`.", _UUID, "019db0a4-7d20-7000-8000-0000000000b1"),
+    "/v1/destinations/{id}": ("The destination's `id`.", _UUID, "019db0a4-8e30-7000-8000-0000000000c1"),
+    "/v1/events/{id}": ("The event's `id`.", _UUID | {"pattern": UUID7}, _EVENT),
+    "/v1/streams/{channel}": (
+        "`push`, `feed`, `html`, `alerts` (the service's own notices), or the `channel` of an alert.",
+        {"type": "string", "minLength": 1},
+        "feed",
+    ),
+    "/schemas/{name}": ("The name of a type, such as `stream-event` or `problem`.", {"type": "string"}, "problem"),
+    "/schemas/{name}/{version}": ("The version of the schema.", {"type": "string", "enum": ["1.json"]}, "1.json"),
+    "/problems/{slug}": ("The last part of a problem's `type`.", {"type": "string"}, "invalid-request"),
+}
+"""Path up to a parameter to what it is, its schema, and an example."""
+
+
+def parameters_of(route: Route) -> list[dict[str, Any]]:
+    """Return all parameters of a route. Raises KeyError for one in the path of which nothing is said."""
+    return [*_in_path(route), *_in_query(route), *_in_headers(route)]
+
+
+def _in_path(route: Route) -> list[dict[str, Any]]:
+    found = []
+    for match in re.finditer(r"{(\w+)}", route.path):
+        says, schema, example = _ROUTE_VALUES[route.path[: match.end()]]
+        found.append(
+            {
+                "name": match[1],
+                "in": "path",
+                "required": True,
+                "description": says,
+                "schema": schema,
+                "example": example,
+            }
+        )
+    return found
+
+
+def _in_query(route: Route) -> list[dict[str, Any]]:
+    info = inspect.type_info(route.query)
+    assert isinstance(info, inspect.StructType)
+    properties = components([route.query])[1][route.query.__name__]["properties"]
+    return [_query(field.encode_name, properties[field.encode_name]) for field in info.fields]
+
+
+def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a query parameter, which can be absent but never null."""
+    if "anyOf" in schema:
+        (schema,) = (part for part in schema["anyOf"] if part != {"type": "null"})
+    schema = dict(schema)
+    parameter = {"name": name, "in": "query", "description": schema.pop("description", "")}
+    if examples := schema.pop("examples", None):
+        parameter["example"] = examples[0]
+    return parameter | {"schema": schema}
+
+
+def _in_headers(route: Route) -> list[dict[str, Any]]:
+    if route.media != "text/event-stream":
+        return []
+    return [
+        {
+            "name": "Last-Event-ID",
+            "in": "header",
+            "description": "The id of the last event that was seen, to go on after it. Wins over `since`.",
+            "schema": _UUID | {"pattern": UUID7},
+            "example": _EVENT,
+        }
+    ]

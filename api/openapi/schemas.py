@@ -1,0 +1,97 @@
+"""JSON Schemas of everything on the wire: for the components of the description, and for `/schemas/`.
+
+msgspec makes them from the types that validate requests and write answers. What types can't say (formats, the words for
+an event's fields, which storage knows nothing of) is laid over them here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args, get_origin
+
+from msgspec import Struct, json
+
+from api.openapi.event_words import WORDS
+from api.openapi.examples import example_of
+from api.problems import Problem
+from api.route import Route
+from storage.records.event import Event
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+COMPONENTS = "#/components/schemas/{name}"
+VERSION = "1.json"
+_NAMES: dict[type, str] = {Event: "stream-event"}
+_LOOKAHEAD = r"$(?!\n)"
+
+
+def structs_of(kind: Any) -> list[type[Struct]]:
+    """Return the structs that a type is made of at its top: of a list, a union, an annotation."""
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return [kind]
+    parts = kind if isinstance(kind, tuple) else get_args(kind) if get_origin(kind) else ()
+    if not parts and hasattr(kind, "__origin__"):
+        parts = (kind.__origin__,)
+    return [struct for part in parts for struct in structs_of(part)]
+
+
+def bodies_of(route: Route) -> list[Any]:
+    """Return the types of a route's bodies, of requests and of JSON answers."""
+    answers = route.answers.values() if route.media.endswith("json") else ()
+    return [*route.body, *(kind for answer in answers for kind in alternatives(answer))]
+
+
+def alternatives(answer: Any) -> tuple[Any, ...]:
+    """Return what the type of an answer allows."""
+    if answer is None:
+        return ()
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+def name_of(kind: type) -> str:
+    """Return the name of a type's schema in URLs.
+
+    >>> class SourceRecord: pass
+    >>> name_of(SourceRecord), name_of(type("EventsPage", (), {}))
+    ('source', 'events-page')
+    """
+    words = re.findall("[A-Z][a-z0-9]*", kind.__name__.removesuffix("Record"))
+    return _NAMES.get(kind) or "-".join(words).lower()
+
+
+def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dict[str, type[Struct]]:
+    """Return the types that have a schema of their own at a URL, by name."""
+    kinds: list[type[Struct]] = [Problem, Event, *more]
+    kinds += [struct for route in routes for kind in bodies_of(route) for struct in structs_of(kind)]
+    return {name_of(kind): kind for kind in kinds}
+
+
+def schema_document(kind: type[Struct], url: str) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a type, to be served at a URL."""
+    (top,), parts = components([kind], "#/$defs/{name}")
+    return {"$schema": DIALECT, "$id": url, **top, "$defs": parts}
+
+
+def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Return a schema of each type, and the named ones that they refer to."""
+    tops, parts = json.schema_components(kinds, ref_template=template)
+    examples = {struct.__name__: example_of(struct) for kind in kinds for struct in structs_of(kind)}
+    for name, schema in parts.items():
+        _overlay(name, schema)
+        if (example := examples.get(name)) is not None:
+            schema.setdefault("examples", [example])
+    return [portable(top) for top in tops], {name: portable(part) for name, part in sorted(parts.items())}
+
+
+def portable(schema: Any) -> Any:
+    """Return a schema in the words that every reader has: a pattern's `$` is its end for all of them but Python."""
+    if isinstance(schema, dict):
+        return {name: portable(value) for name, value in schema.items()}
+    if isinstance(schema, list | tuple):
+        return [portable(value) for value in schema]
+    return schema.replace(_LOOKAHEAD, "$") if isinstance(schema, str) else schema
+
+
+def _overlay(name: str, schema: dict[str, Any]) -> None:
+    for field, more in WORDS.get(name, {}).items():
+        schema["properties"][field].update(more)

@@ -1,0 +1,51 @@
+"""Alerts."""
+
+from __future__ import annotations
+
+from api.openapi import example_records as records
+from api.openapi.operation import Operation
+
+OPERATIONS: dict[str, Operation] = {
+    "POST /v1/alerts": Operation(
+        name="addAlert",
+        tag="Alerts",
+        explains="""\
+`filter_query` is read in `language`: words are stemmed, case and accents do not count. All words must occur; `OR` \
+makes alternatives, quotes a phrase, `-` an exclusion, parentheses groups, `*` at a word's end a prefix. An empty \
+one matches everything. It matches title and content of what is emitted from now on; the past is had by replaying \
+it to a destination.
+
+One that can't be read is 400 with the position; a language that is not known is 422.""",
+        asks={
+            "Over the whole library": {"filter_query": 'price OR ticket OR "opening hours"'},
+            "Swedish, over one source, as a channel": {
+                "name": "Upphandlingar",
+                "filter_query": "upphandling* -avslutad",
+                "language": "sv",
+                "source_ids": [records.SOURCE_ID],
+                "channel": "upphandling",
+            },
+        },
+        leads={"readAlert": "id", "changeAlert": "id", "addDestination": "id", "deleteAlert": "id"},
+    ),
+    "GET /v1/alerts": Operation(name="listAlerts", tag="Alerts", explains="All alerts, disabled ones too."),
+    "GET /v1/alerts/{id}": Operation(
+        name="readAlert", tag="Alerts", explains="With how often it has matched, and when last."
+    ),
+    "PATCH /v1/alerts/{id}": Operation(
+        name="changeAlert",
+        tag="Alerts",
+        explains="""\
+Fields that are left out stay as they are; null takes the `channel` away. The change holds from the next event on, \
+for open streams of its channel too.""",
+        asks={
+            "Another query": {"filter_query": "price -careers"},
+            "No channel any more": {"channel": None},
+        },
+    ),
+    "DELETE /v1/alerts/{id}": Operation(
+        name="deleteAlert",
+        tag="Alerts",
+        explains="Its destinations go with it, and what waits for them.",
+    ),
+}

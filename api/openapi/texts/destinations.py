@@ -1,0 +1,99 @@
+"""Destinations and their deliveries."""
+
+from __future__ import annotations
+
+from api.openapi import example_records as records
+from api.openapi.operation import Operation
+
+_TAG = "Destinations"
+OPERATIONS: dict[str, Operation] = {
+    "POST /v1/alerts/{id}/destinations": Operation(
+        name="addDestination",
+        tag=_TAG,
+        explains="""\
+Matches from now on are posted to `url`: one event each with `instant`, else a digest of each window of time. **The \
+answer has the signing secret, and no other answer will**: keep it.
+
+The URL must be public https; private addresses and plain http are for networks that the operator has opened. An \
+alert has at most 20 destinations.""",
+        asks={
+            "At once": {"kind": "webhook", "url": "https://hooks.example/in", "delivery_mode": "instant"},
+            "Every morning in Stockholm": {
+                "url": "https://hooks.example/digest",
+                "delivery_mode": "daily",
+                "digest_hour": 7,
+                "digest_timezone": "Europe/Stockholm",
+            },
+            "At once, except at night": {
+                "url": "https://hooks.example/in",
+                "quiet_hours": {"from": "22:00", "to": "07:00", "timezone": "Europe/Stockholm"},
+            },
+        },
+        leads={
+            "readDestination": "id",
+            "changeDestination": "id",
+            "testDestination": "id",
+            "listDeliveries": "id",
+            "rotateSecret": "id",
+            "deleteDestination": "id",
+        },
+    ),
+    "GET /v1/alerts/{id}/destinations": Operation(
+        name="listDestinationsOfAlert", tag=_TAG, explains="Oldest first, without their secrets."
+    ),
+    "GET /v1/destinations": Operation(
+        name="listDestinations", tag=_TAG, explains="Those of all alerts, without their secrets."
+    ),
+    "GET /v1/destinations/{id}": Operation(
+        name="readDestination",
+        tag=_TAG,
+        explains="`state` is failing while nothing gets through, and disabled after 5 days of that.",
+    ),
+    "PATCH /v1/destinations/{id}": Operation(
+        name="changeDestination",
+        tag=_TAG,
+        explains="""\
+Fields that are left out stay as they are. `enabled: true` also brings back one that was disabled for its failures; \
+`replay_from` then says from where to replay what it was never given, and null declines that.""",
+        asks={
+            "Another address": {"url": "https://hooks.example/v2"},
+            "A digest instead": {"delivery_mode": "hourly", "quiet_hours": None},
+        },
+    ),
+    "DELETE /v1/destinations/{id}": Operation(
+        name="deleteDestination", tag=_TAG, explains="What waits for it is not delivered any more."
+    ),
+    "POST /v1/destinations/{id}/test": Operation(
+        name="testDestination",
+        tag=_TAG,
+        explains="""\
+Posts a sample that is signed and shaped like a live delivery, and waits for the answer. `result`: sent, retry (a \
+live one would be tried again) or terminal. 409 when the destination is disabled.""",
+    ),
+    "POST /v1/destinations/{id}/rotate-secret": Operation(
+        name="rotateSecret",
+        tag=_TAG,
+        explains="""\
+For 24 hours deliveries carry a signature by each, so that a receiver changes over without losing one. **No other \
+answer has the new secret.**""",
+    ),
+    "GET /v1/destinations/{id}/deliveries": Operation(
+        name="listDeliveries",
+        tag=_TAG,
+        explains="Every attempt: when, how it was answered and how fast, and when the next one is.",
+    ),
+    "POST /v1/destinations/{id}/replay": Operation(
+        name="replay",
+        tag=_TAG,
+        explains="""\
+Puts what the alert, as it is now, matches in the past into the destination's queue: all after `since`, up to \
+`until` if that is given, or the events of `ids`. They come with the ids that they had. One request looks for at \
+most 5 seconds and takes at most 1,000 events; `next_since` says where the next one goes on. 429 after 10 in a \
+minute, or with 10,000 waiting.""",
+        asks={
+            "Since a time": {"since": records.MADE},
+            "A range": {"since": records.EVENT_ID, "until": "2026-04-22T00:00:00Z"},
+            "Two events": {"ids": [records.EVENT_ID, "019db0a4-6b00-7000-8000-0000000000a8"]},
+        },
+    ),
+}

@@ -1,0 +1,77 @@
+"""What needs no key."""
+
+from __future__ import annotations
+
+from api.openapi.operation import Operation
+
+_TAG = "Service"
+_PAGE = '<!doctype html>\n<html lang="en"><head><title>The request is not valid</title></head><body>...</body></html>\n'
+OPERATIONS: dict[str, Operation] = {
+    "GET /.well-known/jwks.json": Operation(
+        name="readKeys",
+        tag=_TAG,
+        explains="""\
+A JWK Set (RFC 7517). Keys that were rotated out stay in it, so that old events verify. Fetch it again when an \
+event names a `key_id` that you do not know.""",
+        shows={
+            200: {
+                "keys": [
+                    {
+                        "kty": "OKP",
+                        "crv": "Ed25519",
+                        "alg": "EdDSA",
+                        "use": "sig",
+                        "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+                        "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                    }
+                ]
+            }
+        },
+    ),
+    "GET /healthz": Operation(
+        name="readLiveness",
+        tag=_TAG,
+        explains="503 when the process should be restarted: its writer has not moved for 30 s.",
+        shows={200: {"status": "ok"}},
+    ),
+    "GET /readyz": Operation(
+        name="readReadiness",
+        tag=_TAG,
+        explains="503 names what is not ready in `errors`. `overdue`: looks that are due and have not happened.",
+        shows={200: {"status": "ready", "parts": ["recorder", "sources"], "overdue": 0}},
+    ),
+    "GET /schemas/{name}/{version}": Operation(
+        name="readSchema",
+        tag=_TAG,
+        explains="The JSON Schema (2020-12) of a type. `$schema` in events and problems leads here.",
+        shows={
+            200: {
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "$id": "http://127.0.0.1:8080/schemas/breaker/1.json",
+                "$ref": "#/$defs/Breaker",
+                "$defs": {"Breaker": {"title": "Breaker", "type": "object", "properties": {}, "required": []}},
+            }
+        },
+    ),
+    "GET /problems/{slug}": Operation(
+        name="readProblem",
+        tag=_TAG,
+        explains="The page that a problem's `type` leads to.",
+        shows={200: {"text/html": _PAGE}},
+    ),
+    "GET /openapi.json": Operation(
+        name="readDescription",
+        tag=_TAG,
+        explains="OpenAPI 3.1, made from the types that validate requests and write answers.",
+        shows={200: {"openapi": "3.1.0", "info": {"title": "Sanderling", "version": "1"}, "paths": {}}},
+    ),
+    "GET /docs": Operation(
+        name="readReference",
+        tag=_TAG,
+        explains="The same for people, as one page without scripts.",
+        shows={200: {"text/html": _PAGE}},
+    ),
+    "GET /docs/style.css": Operation(
+        name="readStyle", tag=_TAG, explains="Of the pages for people.", shows={200: {"text/css": ":root {}\n"}}
+    ),
+}

@@ -1,0 +1,100 @@
+"""Sources: adding, reading, changing, forgetting."""
+
+from __future__ import annotations
+
+from api.openapi import example_records as records
+from api.openapi.examples import example_of
+from api.openapi.operation import Operation, Several
+from api.v1.schemas import BatchAnswer, SourceRecord
+
+_LEADS = {
+    "readSource": "id",
+    "changeSource": "id",
+    "deleteSource": "id",
+    "disableSource": "id",
+    "readHealth": "id",
+    "readStatus": "id",
+    "readLooks": "id",
+}
+_BATCH = {"sources": [{"url": records.PAGE}, {"url": "https://10.0.0.1/"}]}
+OPERATIONS: dict[str, Operation] = {
+    "POST /v1/sources": Operation(
+        name="addSource",
+        tag="Sources",
+        explains="""\
+The URL is fetched once and classified by what is there, not by what it is called; `detection.evidence` says by \
+what. A page that advertises a feed is followed to it. `type` overrides that. What is there now is the baseline: \
+nothing of it becomes an event, except the newest entries of a feed that `backfill` asks for.
+
+A URL that is watched already answers 200 with the existing source, however it is spelt (case of the host, default \
+port, fragment, dot segments, percent-encoding).
+
+`{"sources": [...]}` adds up to 20 at once: 201 when all are there, else 207; `results` are in the order of the \
+request, and one that fails spoils no other.
+
+Only public addresses are fetched, redirects included; a refusal is 422 and names the rule.""",
+        asks={
+            "A URL": {"url": records.PAGE},
+            "A part of a page, every 10 minutes": {
+                "url": records.PAGE,
+                "type": "html",
+                "selector": "main",
+                "ignore": [".visitors-online"],
+                "schedule": "10m",
+                "tags": ["topic:prices"],
+            },
+            "Two at once": _BATCH,
+        },
+        shows={
+            201: Several(
+                {"One source": example_of(SourceRecord), "A batch": {"results": example_of(BatchAnswer)["results"][:1]}}
+            ),
+            207: example_of(BatchAnswer),
+        },
+        leads=_LEADS,
+    ),
+    "GET /v1/sources": Operation(
+        name="listSources",
+        tag="Sources",
+        explains="""\
+Worst health first: rotten, degraded, ok, and by score among these. Each source is seen once, also while scores \
+change between two pages.""",
+    ),
+    "GET /v1/sources/{id}": Operation(
+        name="readSource", tag="Sources", explains="With its health and what the last look saw."
+    ),
+    "PATCH /v1/sources/{id}": Operation(
+        name="changeSource",
+        tag="Sources",
+        explains="""\
+Fields that are left out stay as they are; null empties `selector`, `schedule`, `filter`, `bar` and `hello`. The \
+URL is fixed: to watch another, add it. Another `selector` or `ignore` is tried out on the page before it is taken, \
+and the next look is a new baseline.""",
+        asks={
+            "Another part of the page": {"selector": "#prices", "ignore": []},
+            "Adaptive cadence again": {"schedule": None},
+        },
+    ),
+    "DELETE /v1/sources/{id}": Operation(
+        name="deleteSource",
+        tag="Sources",
+        explains="It is no longer watched. Its events stay in the log until retention deletes them.",
+    ),
+    "POST /v1/sources/{id}/disable": Operation(
+        name="disableSource",
+        tag="Sources",
+        explains="It is kept with all that was learned about it, and not watched until it is enabled.",
+    ),
+    "POST /v1/sources/{id}/enable": Operation(
+        name="enableSource",
+        tag="Sources",
+        explains="The next look is soon. Enabling an enabled source changes nothing.",
+    ),
+    "POST /v1/sources/{id}/check": Operation(
+        name="checkSource",
+        tag="Sources",
+        explains="""\
+Brings the next look forward to now; the answer says when it is due. 429 with `Retry-After` when that would be \
+impolite: it was looked at a moment ago, or its server asked us to wait. 409 when it is disabled.""",
+    ),
+}

@@ -1,0 +1,16 @@
+"""All entries in one table, in the order in which the tags are introduced."""
+
+from __future__ import annotations
+
+from api.openapi.operation import Operation
+from api.openapi.texts import alerts, destinations, events, service, sources, streams, watching
+
+OPERATIONS: dict[str, Operation] = {
+    **sources.OPERATIONS,
+    **watching.OPERATIONS,
+    **streams.OPERATIONS,
+    **events.OPERATIONS,
+    **alerts.OPERATIONS,
+    **destinations.OPERATIONS,
+    **service.OPERATIONS,
+}

@@ -1,0 +1,71 @@
+"""How the watching of a source goes, and what it would be like."""
+
+from __future__ import annotations
+
+from api.openapi import example_records as records
+from api.openapi.operation import Operation
+
+OPERATIONS: dict[str, Operation] = {
+    "POST /v1/sources/detect": Operation(
+        name="detect",
+        tag="Watching",
+        explains="""\
+Fetches the URL as adding it would, adds nothing, and shows what a look now would have told: a feed's newest \
+entries as events, a page's blocks and which of them are left out, a WebSocket's first frames (it listens for up to \
+3 seconds), the pace, robots.txt. `selector`, `ignore` and `filter` are tried out as they would be used.""",
+        asks={
+            "A URL": {"url": "https://shore.example/blog/"},
+            "A part of a page": {"url": records.PAGE, "type": "html", "selector": "main"},
+        },
+    ),
+    "POST /v1/sources/{id}/preview": Operation(
+        name="previewSource",
+        tag="Watching",
+        explains="""\
+Fetches a watched page and shows its blocks as another `selector` or `ignore` would have them. Nothing is changed. \
+What is left out of the request is as it is in the source.""",
+        asks={"Another part of the page": {"selector": "main", "ignore": [".visitors-online"]}},
+    ),
+    "GET /v1/sources/{id}/health": Operation(
+        name="readHealth",
+        tag="Watching",
+        explains="""\
+`score` is from 0 to 1; `flag` is ok from 0.7, degraded from 0.3, else rotten. A source that is merely quiet keeps \
+1. `reason` names what costs most.""",
+    ),
+    "GET /v1/sources/{id}/status": Operation(
+        name="readStatus",
+        tag="Watching",
+        explains="""\
+When it was looked at last, when it will be next, what the circuit breaker does, and the last error in words. Of a \
+push source also its connection and what became of its frames.""",
+    ),
+    "GET /v1/sources/{id}/looks": Operation(
+        name="readLooks",
+        tag="Watching",
+        explains="""\
+Looks that went alike are one row. Of those whose body changed, a note says what was told, what was not, and by \
+which rule.""",
+    ),
+    "GET /v1/sources/{id}/why": Operation(
+        name="whyNot",
+        tag="Watching",
+        explains="""\
+Looks for `text` in what was told, in what was seen and not told, and in what is left out of a page, and says what \
+is known, the best reason first. `look=true` also fetches the page now, if politeness allows, for which the key \
+needs the scope `sources:write` as well.""",
+    ),
+    "GET /v1/events/{id}/why": Operation(
+        name="whyEvent",
+        tag="Watching",
+        explains="What the look was compared with, what weighed most, and which alerts match it as they are now.",
+    ),
+    "POST /v1/events/{id}/feedback": Operation(
+        name="teach",
+        tag="Watching",
+        explains="""\
+`noise`: what came or went in this event counts for nothing from now on, also with other figures in it. `real` \
+takes that back. Only a page's events can be judged: feeds and frames are told because they are new.""",
+        asks={"It was noise": {"verdict": "noise"}, "It was real after all": {"verdict": "real"}},
+    ),
+}

@@ -1,0 +1,68 @@
+"""What the service sends to destinations, in the same words as what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from api.openapi.examples import example_of
+from api.v1.alert_schemas import Digest
+from storage.records.event import Event
+
+KINDS_SENT: tuple[type[Struct], ...] = (Event, Digest)
+_STRING = {"type": "string"}
+_HEADERS: dict[str, tuple[str, Any, Any]] = {
+    "webhook-id": (
+        "The event's `id`, or the digest's own: the same at every attempt, so what you know a repetition by.",
+        _STRING | {"format": "uuid"},
+        "019db0a4-6a10-7000-8000-0000000000a7",
+    ),
+    "webhook-timestamp": ("When this attempt was signed, in Unix seconds.", {"type": "integer"}, 1777284000),
+    "webhook-signature": (
+        "Tokens `v1,<base64>`, separated by spaces: HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<raw body>` "
+        "(Standard Webhooks). One of them must be yours.",
+        _STRING,
+        "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    ),
+}
+_MORE = "What to check, and receivers in four languages: `docs/receivers.md`."
+
+
+def webhooks(known: Mapping[int, Any]) -> dict[str, Any]:
+    """Return the webhooks object. `known`: the schema of each type, by the type's identity."""
+    return {
+        "event": {"post": _post("receiveEvent", "Receive an event.", "With `delivery_mode` instant.", Event, known)},
+        "digest": {
+            "post": _post("receiveDigest", "Receive a digest.", "With a digest's `delivery_mode`.", Digest, known)
+        },
+    }
+
+
+def _post(name: str, says: str, when: str, kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
+    media = {"schema": known[id(kind)], "examples": {"example": {"value": example_of(kind)}}}
+    return {
+        "operationId": name,
+        "tags": ["Deliveries"],
+        "summary": says,
+        "description": f"{when} At least once: it may come again with the same `webhook-id`. {_MORE}",
+        "parameters": [
+            {
+                "name": header,
+                "in": "header",
+                "required": True,
+                "description": words,
+                "schema": schema,
+                "example": example,
+            }
+            for header, (words, schema, example) in _HEADERS.items()
+        ],
+        "requestBody": {"required": True, "content": {"application/json": media}},
+        "security": [],
+        "responses": {
+            "2XX": {"description": "Delivered."},
+            "410": {"description": "Given up; the destination is disabled until somebody enables it."},
+            "default": {"description": "Tried again, for three days in all; `Retry-After` is honoured up to an hour."},
+        },
+    }
