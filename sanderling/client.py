@@ -87,7 +87,7 @@ class Client:
         `tell` hears what a person should know. Raises CommandFailed when the first connection fails, or when the
         service refuses in a way that does not pass.
         """
-        cursor, wait, tries = Cursor(), 0.0, 0
+        cursor, wait, tries, hint = Cursor(), 0.0, 0, 1.0
         while True:
             reader = EventReader()
             try:
@@ -106,7 +106,8 @@ class Client:
                 why = error.message.partition(". ")[0]
             except httpx.HTTPError as error:
                 why = str(error) or type(error).__name__
-            wait = min(LONGEST_WAIT, max(wait * 2, reader.retry or 1.0))
+            hint = hint if reader.retry is None else reader.retry
+            wait = min(LONGEST_WAIT, max(wait * 2, hint))
             tell(f"cut off ({why}); trying again in {wait:.0f} s")
             await trio.sleep(wait)
 

@@ -76,7 +76,7 @@ async def test_the_waits_grow_and_follow_the_services_hint(autojump_clock: objec
     began, said = trio.current_time(), list[str]()
     busy = httpx.Response(503, json={"title": "busy"})
     await follow([stream(b"retry: 2000\n\n"), busy, busy, stream()], said.append)
-    assert trio.current_time() - began == pytest.approx(2 + 4 + 8 + 1)
+    assert trio.current_time() - began == pytest.approx(2 + 4 + 8 + 2)
     assert [words for words in said if words == "connected again"] == ["connected again"]
 
 
