@@ -37,6 +37,11 @@ class Settings:
     port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
     data: str = _setting("data", "Folder of everything that belongs to this instance.")
     base_url: str = _setting("", "The service's public address, as clients see it; empty: http://host:port.")
+    trusted_proxies: tuple[str, ...] = _setting(
+        (),
+        "Proxies (CIDR, comma-separated) whose X-Forwarded-For or Forwarded header says whose request it is; no other "
+        "forwarded header is ever read.",
+    )
     contact: str = _setting("", "How a site's owner reaches you: a URL or an address, named in the User-Agent.")
 
     allow_networks: tuple[str, ...] = _setting(
@@ -94,6 +99,10 @@ class Settings:
         """Return the networks that may be delivered to although they are not public."""
         return tuple(ip_network(n) for n in (*self.allow_networks, *self.allow_deliver_networks))
 
+    def proxies(self) -> tuple[Network, ...]:
+        """Return the networks of the proxies whose word on addresses is taken."""
+        return tuple(ip_network(n) for n in self.trusted_proxies)
+
     def public_url(self) -> str:
         """Return the service's address as clients see it, without a slash at its end."""
         if self.base_url:
@@ -113,7 +122,7 @@ def _check(item: Field[Any], value: Any) -> None:
     says = meaning(item)
     if (says.low is not None and value < says.low) or (says.high is not None and value > says.high):
         raise ValueError(f"{item.name} = {value!r}: must be from {says.low:g} to {says.high:g} {says.unit}".rstrip())
-    if item.name.endswith("_networks"):
+    if item.name.endswith("_networks") or item.name == "trusted_proxies":
         for network in value:
             try:
                 ip_network(network)

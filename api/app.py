@@ -22,6 +22,7 @@ from api import ratelimit, wellknown
 from api.auth import identify, unauthorized
 from api.connection import OPENED
 from api.describing import described
+from api.peers import caller
 from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
@@ -60,6 +61,7 @@ class Api(QuartTrio):
         self.base_url = doors.settings.public_url()
         self.streams = Streams(doors.storage, doors.settings)
         self.limiter = Limiter()
+        self.proxies = doors.settings.proxies()
         self.routes: dict[str, Route] = {}
         self._chance = doors.world.chance("api/request")
         self._used: dict[str, Millis] = {}
@@ -138,6 +140,7 @@ def _view(app: Api, route: Route) -> Callable[..., Any]:
             headers=request.headers,
             request_id=g.request_id,
             limiter=app.limiter,
+            address=g.address,
             target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
         )
         if route.body:
@@ -155,10 +158,11 @@ async def _admit(app: Api) -> None:
     g.key, g.verdict = None, None
     rule = request.url_rule
     route = app.routes[rule.endpoint] if rule is not None else None
-    refusal: Refusal | None = None
+    refusal: Refusal | StorageError | None = None
+    g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.proxies)
     try:
         g.key = await identify(request.headers, request.query_string, app.doors.storage.keys)
-    except Refusal as error:
+    except (Refusal, StorageError) as error:
         refusal = error
     _take_token(app, g.key)
     if route is None or (route.scope == PUBLIC and refusal is None):
@@ -180,8 +184,7 @@ def _take_token(app: Api, key: ApiKey | None) -> None:
         app.key_used(key)
         g.verdict = app.limiter.take(key.id, limit_of(key), now)
     else:
-        peer = (request.scope.get("client") or ("", 0))[0]
-        g.verdict = app.limiter.take(f"peer {ratelimit.neighbourhood(peer)}", STRANGERS, now)
+        g.verdict = app.limiter.take(f"peer {ratelimit.neighbourhood(g.address)}", STRANGERS, now)
     if not g.verdict.admitted:
         detail = f"Wait {g.verdict.retry_after} s: {g.verdict.limit} requests at once, then as the bucket fills."
         raise Refusal("rate-limited", detail, headers={"Retry-After": str(g.verdict.retry_after)})

@@ -58,6 +58,8 @@ class Call:
     request_id: str
     limiter: Limiter
     """Buckets for what has a rate of its own beside the key's."""
+    address: str
+    """Of whom asks: the connection's, or the one that trusted proxies name."""
     target: str
     """Path and query as they were sent, for links."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from actors.settings import Settings
+from sanderling.commands import keys as api_keys
 from sanderling.commands import receivers, signing
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -102,51 +103,11 @@ def keys() -> None:
     """Make, list and revoke API keys, and rotate the key that signs events; also beside a running service."""
 
 
+keys.add_command(api_keys.create)
+keys.add_command(api_keys.listed)
+keys.add_command(api_keys.revoke)
 keys.add_command(signing.listed)
 keys.add_command(signing.rotate)
-
-
-@keys.command("create")
-@click.option("--name", required=True, help="What will use the key.")
-@click.option("--scope", "scopes", required=True, multiple=True, help="What it may do; repeatable.")
-@settings_flags("data")
-def keys_create(config: str | None, name: str, scopes: tuple[str, ...], **flags: str | None) -> int:
-    """Make a key. It is shown once: the last line of the output is the key alone.
-
-    \b
-    sanderling keys create --name reader --scope stream:read
-    sanderling keys create --name me --scope sources:read --scope sources:write --scope stream:read | tail -n 1 > key
-    """
-    from sanderling import keyring
-
-    created, plaintext = keyring.create(loaded(config, flags).settings, name, scopes)
-    click.echo(f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:", err=True)
-    click.echo(plaintext)
-    return Exit.WELL
-
-
-@keys.command("list")
-@settings_flags("data")
-def keys_list(config: str | None, **flags: str | None) -> int:
-    """List all keys: their beginnings, names, scopes and last use."""
-    from sanderling import keyring
-    from sanderling.keys import key_lines
-
-    for line in key_lines(keyring.every(loaded(config, flags).settings)):
-        click.echo(line)
-    return Exit.WELL
-
-
-@keys.command("revoke")
-@click.argument("key")
-@settings_flags("data")
-def keys_revoke(config: str | None, key: str, **flags: str | None) -> int:
-    """Revoke a KEY, named by its id, its name or its beginning. The very next request with it gets 401."""
-    from sanderling import keyring
-
-    revoked = keyring.revoke(loaded(config, flags).settings, key)
-    click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
-    return Exit.WELL
 
 
 @main.group()

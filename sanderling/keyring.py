@@ -9,15 +9,17 @@ from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from sanderling.data_folder import told_plainly
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keys import find_key, make_key
+from sanderling.keys import BURST, RATE, find_key, make_key
 from sanderling.real_world import entropy, now
 from storage.records.key import ApiKey, SigningKey
 from storage.sqlite.database import open_keys
 
 
-def create(settings: Settings, name: str, scopes: Sequence[str]) -> tuple[ApiKey, str]:
+def create(
+    settings: Settings, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
+) -> tuple[ApiKey, str]:
     """Make and store a key; return it and its plaintext. A running server takes it from the next request on."""
-    plaintext, key = make_key(name, scopes, entropy=entropy, now=now())
+    plaintext, key = make_key(name, scopes, entropy=entropy, now=now(), rate=rate, burst=burst)
     folder = Path(settings.data)
     with told_plainly(folder), open_keys(folder) as keys:
         keys.add(key)

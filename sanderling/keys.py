@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any
 
 from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Millis, Seq, id_of, seq_at
@@ -22,24 +25,41 @@ SCOPES = (
     "admin",
 )
 CHANNEL_SCOPE = "stream:read:"
+_CHANNEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+RATE = 600
+"""Requests a minute of a key that nothing else is said of."""
+BURST = 100
+MOST = 1_000_000
+NAME_LENGTH = 100
 SHOWN = 12
 """Characters of a key that are kept and shown, so that a person can tell keys apart."""
 
 
-def make_key(name: str, scopes: Sequence[str], *, entropy: Callable[[int], bytes], now: Millis) -> tuple[str, ApiKey]:
+def make_key(
+    name: str,
+    scopes: Sequence[str],
+    *,
+    entropy: Callable[[int], bytes],
+    now: Millis,
+    rate: int = RATE,
+    burst: int = BURST,
+) -> tuple[str, ApiKey]:
     """Return a new key's plaintext (`svc_` and 256 bits in base64url) and the record that is stored.
 
-    Raises CommandFailed (USAGE) for an empty name or an unknown scope.
+    `rate`: requests a minute; `burst`: how many of them at once. Raises CommandFailed (USAGE) for an empty or
+    unprintable name, an unknown scope, or a limit out of bounds.
     """
-    if not name.strip():
+    if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
         raise CommandFailed(
-            "The name is empty: name the key after what will use it, for example --name newsroom.", Exit.USAGE
+            f"The name must be 1 to {NAME_LENGTH} printable characters: name the key after what will use it, for "
+            "example --name newsroom.",
+            Exit.USAGE,
         )
     for scope in scopes:
-        if scope not in SCOPES and not (scope.startswith(CHANNEL_SCOPE) and len(scope) > len(CHANNEL_SCOPE)):
-            raise CommandFailed(
-                f"{scope}: there is no such scope. There are {', '.join(SCOPES)}, and stream:read:CHANNEL.", Exit.USAGE
-            )
+        check_scope(scope)
+    for what, limit in (("rate", rate), ("burst", burst)):
+        if not 1 <= limit <= MOST:
+            raise CommandFailed(f"--{what} {limit}: must be from 1 to {MOST}.", Exit.USAGE)
     plaintext = "svc_" + urlsafe_b64encode(entropy(32)).rstrip(b"=").decode()
     record = ApiKey(
         id=_new_id(entropy, now),
@@ -48,24 +68,55 @@ def make_key(name: str, scopes: Sequence[str], *, entropy: Callable[[int], bytes
         sha256=hashlib.sha256(plaintext.encode()).hexdigest(),
         scopes=tuple(dict.fromkeys(scopes)),
         created_at=now,
+        rate_per_minute=rate,
+        burst=burst,
     )
     return plaintext, record
 
 
+def check_scope(scope: str) -> None:
+    """Refuse a scope that would never grant anything. Raises CommandFailed (USAGE), with the nearest one."""
+    if scope in SCOPES or (scope.startswith(CHANNEL_SCOPE) and _CHANNEL.fullmatch(scope[len(CHANNEL_SCOPE) :])):
+        return
+    if scope.startswith(CHANNEL_SCOPE):
+        says = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
+    else:
+        close = get_close_matches(scope, SCOPES, 1, 0.5)
+        says = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
+    raise CommandFailed(
+        f"{scope or 'An empty scope'}: {says} There are {', '.join(SCOPES)}, and stream:read:CHANNEL.", Exit.USAGE
+    )
+
+
+def key_document(key: ApiKey) -> dict[str, Any]:
+    """Return what of a key is told to programs: all but its hash."""
+    return {
+        "id": key.id,
+        "name": key.name,
+        "prefix": key.prefix,
+        "scopes": list(key.scopes),
+        "rate_per_minute": key.rate_per_minute,
+        "burst": key.burst,
+        "created_at": rfc3339(key.created_at),
+        "last_used_at": None if key.last_used_at is None else rfc3339(key.last_used_at),
+    }
+
+
 def key_lines(keys: Sequence[ApiKey]) -> list[str]:
-    """Return one line a key for the terminal: what is shown of it, name, scopes, creation, last use."""
+    """Return one line a key for the terminal: what is shown of it, name, scopes, rate, creation, last use."""
     rows = [
         (
             f"{key.prefix}...",
             key.name,
             ",".join(key.scopes),
+            f"{key.rate_per_minute}/min",
             rfc3339(key.created_at),
             rfc3339(key.last_used_at) if key.last_used_at is not None else "never used",
             key.id,
         )
         for key in keys
     ]
-    wide = [max(len(row[column]) for row in rows) if rows else 0 for column in range(6)]
+    wide = [max(len(row[column]) for row in rows) if rows else 0 for column in range(7)]
     return ["  ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(row)).rstrip() for row in rows]
 
 

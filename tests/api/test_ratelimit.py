@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.ratelimit import REMEMBERED, Bucket, Limit, Limiter, neighbourhood, take
-from tests.api.house import House
+from tests.api.house import House, make_house, running
 
 rates = st.floats(0.01, 1000)
 bursts = st.integers(1, 1000)
@@ -68,6 +68,43 @@ async def test_a_key_over_its_limit_gets_429_and_another_does_not(house: House, 
         assert (await other.get("/v1/sources")).status_code == 200
         await trio.sleep(int(answers[3].headers["retry-after"]))
         assert (await eager.get("/v1/sources")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("trusted", "header", "same"),
+    [
+        ((), "X-Forwarded-For", True),
+        (("10.0.0.0/8",), "X-Forwarded-For", True),
+        (("127.0.0.0/8",), "X-Forwarded-For", False),
+        (("127.0.0.0/8",), "Forwarded", False),
+        (("127.0.0.0/8",), "X-Real-IP", True),
+    ],
+)
+async def test_x24_only_a_trusted_proxy_says_whose_request_it_is(
+    trusted: tuple[str, ...], header: str, same: bool, autojump_clock: object
+) -> None:
+    """The peer of a memory stream is 127.0.0.1."""
+    async with running(make_house(trusted_proxies=trusted)) as house, house.stranger() as stranger:
+        left = []
+        for number in (1, 2):
+            value = f"for=203.0.113.{number}" if header == "Forwarded" else f"203.0.113.{number}"
+            answer = await stranger.get("/v1/sources", headers={header: value})
+            left.append(int(answer.headers["ratelimit-remaining"]))
+    assert (left[1] < left[0]) is same
+
+
+async def test_x24_no_header_changes_what_links_say() -> None:
+    forged = {
+        "Host": "evil.test",
+        "X-Forwarded-Host": "evil.test",
+        "X-Forwarded-Proto": "gopher",
+        "X-Original-URL": "/",
+    }
+    async with running(make_house(trusted_proxies=("127.0.0.0/8",))) as house, await house.client() as client:
+        answer = await client.get("/v1/nothing", headers=forged)
+        described = await client.get("/openapi.json", headers=forged)
+    assert answer.json()["type"] == "http://sanderling.test/problems/not-found"
+    assert "evil" not in answer.text + described.text and "gopher" not in described.text
 
 
 async def test_strangers_are_limited_by_address_and_do_not_use_up_a_keys_tokens(

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keys import find_key, key_lines, make_key
+from sanderling.keys import BURST, RATE, find_key, key_document, key_lines, make_key
 from storage.records.identity import Millis, millis_of, seq_of
 from storage.records.key import ApiKey
 
@@ -54,9 +54,45 @@ def test_a_channel_scope_and_repeated_scopes_are_fine() -> None:
     assert record.scopes == ("stream:read:feed",)
 
 
-def test_an_empty_name_is_refused() -> None:
+@pytest.mark.parametrize("name", [" ", "two\nlines", "\x1b[31mred", "x" * 101])
+def test_a_name_that_could_not_be_shown_is_refused(name: str) -> None:
     with pytest.raises(CommandFailed):
-        make_key(" ", ["stream:read"], entropy=entropy, now=NOW)
+        make_key(name, ["stream:read"], entropy=entropy, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("scope", "says"),
+    [
+        ("steam:read", "Did you mean stream:read?"),
+        ("source:write", "Did you mean sources:write?"),
+        ("stream:read:Pricing", "a channel's name is"),
+        ("stream:read:a b", "a channel's name is"),
+        ("stream:read:pricing\n", "a channel's name is"),
+    ],
+)
+def test_a_wrong_scope_is_told_with_what_was_meant(scope: str, says: str) -> None:
+    with pytest.raises(CommandFailed, match=re.escape(says)):
+        make_key("reader", [scope], entropy=entropy, now=NOW)
+
+
+def test_a_key_has_a_rate_of_its_own() -> None:
+    _, record = make_key("reader", ["stream:read"], entropy=entropy, now=NOW, rate=60, burst=5)
+    assert (record.rate_per_minute, record.burst) == (60, 5)
+    _, record = make_key("reader", ["stream:read"], entropy=entropy, now=NOW)
+    assert (record.rate_per_minute, record.burst) == (RATE, BURST) == (600, 100)
+
+
+@pytest.mark.parametrize("limits", [{"rate": 0}, {"burst": 0}, {"rate": -5}, {"burst": 10**9}])
+def test_a_limit_out_of_bounds_is_refused(limits: dict[str, int]) -> None:
+    with pytest.raises(CommandFailed, match="must be from 1"):
+        make_key("reader", ["stream:read"], entropy=entropy, now=NOW, **limits)
+
+
+def test_programs_are_told_all_but_the_hash() -> None:
+    plaintext, record = make_key("reader", ["stream:read"], entropy=entropy, now=NOW)
+    told = str(key_document(record))
+    assert record.id in told and record.prefix in told
+    assert record.sha256 not in told and plaintext not in told
 
 
 def test_a_key_is_found_by_id_name_beginning_or_whole() -> None:

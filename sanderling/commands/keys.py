@@ -1,0 +1,81 @@
+"""`sanderling keys create`, `list` and `revoke`: API keys, made and ended on the machine itself.
+
+There is no way over the API to make a key: what holds one could then make itself another that outlives it.
+"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from sanderling.exits import Exit
+from sanderling.flags import loaded, settings_flags
+
+JSON_HELP = "As JSON, for programs."
+
+
+@click.command("create")
+@click.option("--name", required=True, help="What will use the key.")
+@click.option("--scope", "scopes", required=True, multiple=True, help="What it may do; repeatable.")
+@click.option("--rate", type=int, default=600, show_default=True, help="Requests a minute.")
+@click.option("--burst", type=int, default=100, show_default=True, help="Requests at once.")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@settings_flags("data")
+def create(
+    config: str | None, *, name: str, scopes: tuple[str, ...], rate: int, burst: int, as_json: bool, **flags: str | None
+) -> int:
+    """Make a key. It is shown once: the last line of the output is the key alone.
+
+    Scopes: sources:read, sources:write, stream:read, stream:read:CHANNEL, alerts:read, alerts:write, bins:read,
+    bins:write, admin.
+
+    \b
+    sanderling keys create --name reader --scope stream:read
+    sanderling keys create --name me --scope sources:read --scope sources:write --scope stream:read | tail -n 1 > key
+    sanderling keys create --name wall --scope stream:read:pricing --rate 60 --burst 10
+    """
+    from sanderling import keyring
+    from sanderling.keys import key_document
+
+    created, plaintext = keyring.create(loaded(config, flags).settings, name, scopes, rate=rate, burst=burst)
+    if as_json:
+        click.echo(json.dumps(key_document(created) | {"key": plaintext}))
+        return Exit.WELL
+    click.echo(f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:", err=True)
+    click.echo(plaintext)
+    return Exit.WELL
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@settings_flags("data")
+def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
+    """List all keys: their beginnings, names, scopes, rates and last use."""
+    from sanderling import keyring
+    from sanderling.keys import key_document, key_lines
+
+    found = keyring.every(loaded(config, flags).settings)
+    for line in [json.dumps(key_document(key)) for key in found] if as_json else key_lines(found):
+        click.echo(line)
+    return Exit.WELL
+
+
+@click.command("revoke")
+@click.argument("key")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@settings_flags("data")
+def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> int:
+    """Revoke a KEY, named by its id, its name or its beginning.
+
+    The very next request with it gets 401, and its open streams end within a second.
+    """
+    from sanderling import keyring
+    from sanderling.keys import key_document
+
+    revoked = keyring.revoke(loaded(config, flags).settings, key)
+    if as_json:
+        click.echo(json.dumps(key_document(revoked)))
+    else:
+        click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
+    return Exit.WELL
