@@ -27,7 +27,7 @@ from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
-from api.v1 import alerts, destinations, events, looks, previews, replay, sources, status, stream, why
+from api.v1 import alerts, destinations, events, exports, looks, previews, replay, sources, status, stream, why
 from api.validation import read_body, read_query
 from storage.errors import StorageError
 from storage.records.identity import Millis
@@ -44,6 +44,7 @@ ROUTES: tuple[Route, ...] = (
     *replay.ROUTES,
     *stream.ROUTES,
     *events.ROUTES,
+    *exports.ROUTES,
     *wellknown.ROUTES,
 )
 BODY_TIMEOUT = 15

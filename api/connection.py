@@ -24,10 +24,12 @@ from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 
+from api.export import Export, Revoked, pour
 from api.http1 import Http1
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.reader import FellBehind, Reader
 from api.sse import left_behind, stopping
+from storage.errors import StorageError
 
 if TYPE_CHECKING:
     from api.app import Api
@@ -87,7 +89,7 @@ class Wire(trio.abc.Stream):
         finally:
             self._sending = None
             if not done:
-                await self._cut()
+                await self.cut()
         if not done:
             raise trio.BrokenResourceError("the peer took nothing until the deadline")
 
@@ -140,7 +142,8 @@ class Wire(trio.abc.Stream):
         if self._sending is not None:
             self._sending.cancel()
 
-    async def _cut(self) -> None:
+    async def cut(self) -> None:
+        """End the connection here and now, in the middle of whatever it is."""
         self._ended()
         self._descriptor = None
         await trio.aclose_forcefully(self._inner)
@@ -239,14 +242,35 @@ class Connection(TCPServer):
 
     async def _stream(self, scope: Message, head: Message, send: Any) -> None:
         head["headers"] = [pair for pair in head["headers"] if pair[0].lower() != b"content-length"]
-        key, reader = scope[OPENED]
+        key, source = scope[OPENED]
         await send(head)
         head["headers"] = scope["headers"] = []  # nobody reads them any more, and a stream may stay for weeks
-        await self._feed(key, reader, self._writer(scope["http_version"], send))
+        writer, whole = self._writer(scope["http_version"], send), False
+        try:
+            whole = await (self._feed if isinstance(source, Reader) else self._pour)(key, source, writer)
+        finally:
+            if not whole:
+                await self._wire.cut()  # what stopped half way must not look like an end
         if not self._wire.eof:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _feed(self, key: ApiKey, reader: Reader, writer: Writer) -> None:
+    async def _pour(self, key: ApiKey, export: Export, writer: Writer) -> bool:
+        """Write an export; return whether all of it was written."""
+        wire, doors = self._wire, self._api.doors
+        with self._api.streams.exports.running(key), trio.CancelScope() as scope, suppress(*GONE):
+            wire.on_eof = scope.cancel
+            try:
+                if not wire.eof:
+                    await pour(export, writer, doors.storage.keys, key)
+                    return True
+            except (FellBehind, Revoked, StorageError) as error:
+                doors.world.log("export.cut", level="warning", export=repr(export), error=repr(error))
+            finally:
+                wire.on_eof = None
+        return False
+
+    async def _feed(self, key: ApiKey, reader: Reader, writer: Writer) -> bool:
+        """Write a stream for as long as it lasts. Whenever that ends, it has said all that it had to say."""
         wire, streams, last_words = self._wire, self._api.streams, b""
         with streams.opened(key) as scope, suppress(*GONE):
             wire.on_eof = scope.cancel
@@ -262,6 +286,7 @@ class Connection(TCPServer):
         if last_words and not wire.eof:
             with suppress(*GONE):
                 await writer.send(writer.send_nowait(last_words))
+        return True
 
     def _writer(self, version: str, send: Any) -> Writer:
         """Return what writes a body whose head has been sent."""

@@ -18,6 +18,7 @@ from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
     from actors.doors import Doors
+    from api.export import Export
     from api.ratelimit import Limiter
     from api.reader import Reader
     from api.streams import Streams
@@ -68,14 +69,15 @@ class Call:
 class Answer:
     """What a handler gives back. `body`: bytes as they are, None for none, anything else is encoded as JSON.
 
-    `stream` replaces the body: the connection is then fed by this reader for as long as it lasts.
+    `stream` replaces the body: the connection is then fed by this reader for as long as it lasts, or by this export to
+    its end.
     """
 
     body: Any = None
     status: int = 200
     media: str = JSON
     headers: dict[str, str] = field(default_factory=dict)
-    stream: Reader | None = None
+    stream: Reader | Export | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

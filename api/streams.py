@@ -16,6 +16,7 @@ import trio
 
 from actors.settings import Settings
 from api.channels import Channels
+from api.export import Exports
 from api.problems import Refusal
 from api.reader import Reader, Texts
 from api.sse import keepalive, opening
@@ -50,6 +51,7 @@ class Streams:
     def __init__(self, storage: Storage, settings: Settings) -> None:
         self.texts = Texts()
         self.channels = Channels(storage.alerts)
+        self.exports = Exports()
         self._storage, self._settings = storage, settings
         self._open: dict[trio.CancelScope, ApiKey] = {}
         self._of_key: Counter[str] = Counter()

@@ -90,7 +90,7 @@ def _answer(route: Route, said: Operation, status: int, known: Mapping[int, Any]
         media = {"examples": {name: {"value": value} for name, value in examples.items() if value is not None}}
         if route.media.endswith("json"):
             media["schema"] = one_of(alternatives(kind), known)
-            answer["content"] = {route.media: media}
+            answer["content"] = {route.media: media} | {also: _text(said.others[also]) for also in route.also}
         else:
             answer["content"] = _texts(route, said, status)
     if said.leads and kind is not None:
@@ -105,7 +105,11 @@ def _texts(route: Route, said: Operation, status: int) -> dict[str, Any]:
     """Return an answer that is no JSON document; its examples are named by their media types."""
     shown = said.shows.get(status, {})
     medias = (route.media, *route.also)
-    return {media: {"schema": {"type": "string"}, "examples": {"example": {"value": shown[media]}}} for media in medias}
+    return {media: _text(shown[media]) for media in medias}
+
+
+def _text(example: str) -> dict[str, Any]:
+    return {"schema": {"type": "string"}, "examples": {"example": {"value": example}}}
 
 
 def one_of(kinds: Sequence[Any], known: Mapping[int, Any]) -> Any:

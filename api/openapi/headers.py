@@ -50,6 +50,26 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "string", "format": "uuid"},
         "example": "019db0a4-6a10-7000-8000-0000000000a7",
     },
+    "Content-Disposition": {
+        "description": "The name under which to save the file.",
+        "schema": {"type": "string"},
+        "example": 'attachment; filename="sanderling-events-20260421T120000Z.csv"',
+    },
+    "Sanderling-Window-From": {
+        "description": "Where the window really begins: later than was asked when retention has cut into it.",
+        "schema": {"type": "string", "format": "date-time"},
+        "example": "2026-04-21T00:00:00.000Z",
+    },
+    "Sanderling-Retention-Clamped": {
+        "description": "Whether it begins later than was asked.",
+        "schema": {"type": "string", "enum": ["true", "false"]},
+        "example": "false",
+    },
+    "Sanderling-Export-End": {
+        "description": "The id up to which the file goes: `since` of a stream goes on from it without a gap.",
+        "schema": {"type": "string", "format": "uuid"},
+        "example": "019db0a4-6a10-7000-8000-0000000000a7",
+    },
     "Cache-Control": {
         "description": "How long the answer may be kept.",
         "schema": {"type": "string"},

@@ -15,6 +15,7 @@ class Operation:
     explains: Markdown: paragraphs, `code`, and lists whose lines begin with "- ".
     asks: examples of the body by what they show. shows: an example of the answer by status (`Several`: of each thing
     that it can be); without one, that of the answer's type (`examples.py`). An answer that is no JSON: by media type.
+    others: examples of the other media types that a JSON answer can be in, by these.
     leads: names of operations that take an answer's `id` as the parameter that is named.
     """
 
@@ -23,6 +24,7 @@ class Operation:
     explains: str
     asks: Mapping[str, Any] = field(default_factory=dict)
     shows: Mapping[int, Any] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
     leads: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec import json
+
+from api.openapi.example_records import EVENT
 from api.openapi.operation import Operation
+from api.spreadsheet import HEADER, line_of
+
+_BODY = json.encode(EVENT)
 
 OPERATIONS: dict[str, Operation] = {
     "GET /v1/events": Operation(
@@ -13,6 +19,24 @@ Events of a window of time, oldest first unless `order=desc`. Pages follow each 
 while new events come in. A page may hold fewer than `limit` events, or none, and still have a `next_cursor`: a \
 rare filter is looked for piece by piece. `retention_clamped` says that the window began later than was asked. In \
 the lists a comma also separates values.""",
+    ),
+    "GET /v1/events/export": Operation(
+        name="exportEvents",
+        tag="Events",
+        explains="""\
+A window of time as one file, oldest first, with the filters of the history. It is written as it is read, and its end \
+is fixed when it begins. A file that could not be finished never looks finished: the connection is cut in the middle \
+of a chunk, and a JSON array stays open.
+
+- `json` is an array, `ndjson` one event a line; both have the events byte for byte as they were signed.
+- `csv` is RFC 4180 with a header line. A cell that begins with `=`, `+`, `-`, `@`, a tab or a line break gets an \
+apostrophe in front, so that what others wrote does not run as a formula.
+
+A key may have 2 exports at once, the service 4.""",
+        others={
+            "application/x-ndjson": f"{_BODY.decode()}\n",
+            "text/csv": (HEADER + line_of(_BODY)).decode(),
+        },
     ),
     "GET /v1/events/{id}": Operation(
         name="readEvent",

@@ -1,0 +1,177 @@
+"""A window of the log as one file, written as it is read: a cursor, a page in memory, and no queue.
+
+The end is fixed when the export begins, so a log that grows does not make it endless. A client that reads slowly holds
+up its own export only, and one that stops reading is cut. What ends before its end never looks whole: the connection
+is cut without the last chunk, and a JSON array stays open. A gap that retention makes below the cursor is such an end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import trio
+
+from api.problems import Refusal
+from api.reader import FellBehind, Sieve
+from api.spreadsheet import HEADER, line_of
+from storage.interface import EventLog, Keys
+from storage.records.event import Stored
+from storage.records.identity import Seq
+from storage.records.key import ApiKey
+
+if TYPE_CHECKING:
+    from api.streams import Writer
+
+Format = Literal["json", "ndjson", "csv"]
+MEDIA: dict[Format, str] = {
+    "json": "application/json",
+    "ndjson": "application/x-ndjson",
+    "csv": "text/csv; charset=utf-8; header=present",
+}
+PAGE = 100
+"""Events that an export holds at most; each may be 100 KB."""
+PIECE = 64 << 10
+"""Bytes after which a piece is handed over."""
+KEY_CHECK = 0.5
+"""Seconds between two looks at whether the key is still there."""
+MOST, MOST_OF_KEY = 4, 2
+"""Exports at once, of all and of one key."""
+_TRIES = 3
+_BEGIN: dict[Format, bytes] = {"json": b"[", "ndjson": b"", "csv": HEADER}
+_END: dict[Format, bytes] = {"json": b"\n]\n", "ndjson": b"", "csv": b""}
+
+
+class Revoked(Exception):
+    """The key of an export was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportStatistics:
+    """An export at one instant: events held, looked at, and written."""
+
+    held: int
+    looked: int
+    written: int
+
+
+class Export:
+    """One export's place in the log. `begin`, then `take` until it returns None."""
+
+    def __init__(self, log: EventLog, sieve: Sieve, form: Format, *, after: Seq, before: Seq) -> None:
+        self._log, self._sieve, self._form = log, sieve, form
+        self._at, self._before = after, before
+        self._page: list[Stored] = []
+        self._exhausted = self._ended = False
+        self._looked = self._written = 0
+        self._pending = _BEGIN[form]
+        self.first = after
+        """After which position it really began."""
+
+    async def begin(self) -> None:
+        """Read the first page, from the floor on where that is above the window's start.
+
+        Raises StorageError, so that who can't be served is told so instead of being given a broken file.
+        """
+        for _ in range(_TRIES):
+            self._at = max(self._at, (await self._log.bounds()).floor)
+            self.first = self._at
+            with suppress(FellBehind):
+                return await self._read()
+        raise Refusal("unavailable", "Retention is at work in this window.", headers={"Retry-After": "5"})
+
+    async def take(self) -> bytes | None:
+        """Return the next piece, perhaps an empty one; None after the last. Raises FellBehind, StorageError."""
+        if self._ended:
+            return None
+        if not self._page and not self._exhausted:
+            await self._read()
+        pieces, self._pending = [self._pending], b""
+        size, turn = 0, self._sieve.turn
+        while self._page and size < PIECE and turn:
+            event = self._page.pop()
+            turn -= 1
+            self._looked += 1
+            if self._sieve.admits_rest(event):
+                pieces.append(self._encoded(event.body))
+                size += len(pieces[-1])
+                self._written += 1
+        if self._exhausted and not self._page:
+            pieces.append(_END[self._form])
+            self._ended = True
+        return b"".join(pieces)
+
+    def statistics(self) -> ExportStatistics:
+        """Return the figures of this moment."""
+        return ExportStatistics(len(self._page), self._looked, self._written)
+
+    def __repr__(self) -> str:
+        return f"<Export {self._form} at {self._at} before {self._before}, {self._written} written>"
+
+    def _encoded(self, body: bytes) -> bytes:
+        if self._form == "csv":
+            return line_of(body)
+        if self._form == "ndjson":
+            return body + b"\n"
+        return (b",\n" if self._written else b"\n") + body
+
+    async def _read(self) -> None:
+        page = await self._log.read(self._at, PAGE, self._sieve.where)
+        if (await self._log.bounds()).floor > self._at:
+            raise FellBehind
+        self._page = [event for event in reversed(page.events) if event.seq < self._before]
+        self._exhausted = page.scanned >= self._before - 1 or page.scanned in (self._at, page.head)
+        self._at = page.scanned
+
+
+class Exports:
+    """The exports that run now."""
+
+    def __init__(self) -> None:
+        self._of_key: Counter[str] = Counter()
+
+    def check_room(self, key: ApiKey) -> None:
+        """Raise Refusal when there are too many, of this key (429) or of all (503)."""
+        if self._of_key[key.id] >= MOST_OF_KEY:
+            detail = f"This key has {MOST_OF_KEY} exports under way; wait for one to end."
+            raise Refusal("rate-limited", detail, headers={"Retry-After": "10"})
+        if len(self) >= MOST:
+            detail = f"{MOST} exports are under way; there is no room for more."
+            raise Refusal("unavailable", detail, headers={"Retry-After": "10"})
+
+    @contextmanager
+    def running(self, key: ApiKey) -> Iterator[None]:
+        """Count an export for the length of the block."""
+        self._of_key[key.id] += 1
+        try:
+            yield
+        finally:
+            self._of_key[key.id] -= 1
+            self._of_key += Counter()  # forget who has none
+
+    def __len__(self) -> int:
+        return self._of_key.total()
+
+    def __repr__(self) -> str:
+        return f"<Exports {len(self)} of {len(self._of_key)} keys>"
+
+
+async def pour(export: Export, writer: Writer, keys: Keys, key: ApiKey) -> None:
+    """Write a whole export. Raises what makes it end too early: that of the writer, FellBehind, StorageError, Revoked.
+
+    At most one piece is on its way: the next is made when the client has taken it.
+    """
+    checked = trio.current_time()
+    while (piece := await export.take()) is not None:
+        rest = writer.send_nowait(piece)
+        if rest:
+            await writer.send(rest)
+        else:
+            await trio.lowlevel.checkpoint()
+        if trio.current_time() >= checked + KEY_CHECK:
+            checked = trio.current_time()
+            if await keys.by_hash(key.sha256) is None:
+                raise Revoked

@@ -1,0 +1,53 @@
+"""The export: a window of the past as one file, for a spreadsheet or another program."""
+
+from __future__ import annotations
+
+from api.export import MEDIA, Export
+from api.route import Answer, Call, Route
+from api.v1.past import sieve_for, window_of
+from api.v1.schemas import ExportQuery
+from storage.records.event import Event
+from storage.records.identity import Seq, id_of, millis_of
+from storage.records.times import rfc3339
+
+
+async def export(call: Call) -> Answer:
+    """Write a window of the log, oldest first."""
+    query: ExportQuery = call.query
+    window, sieve, key = window_of(query), await sieve_for(call, query), call.key
+    assert key is not None
+    call.streams.exports.check_room(key)
+    log = call.doors.storage.log
+    end = Seq((await log.bounds()).newest)
+    file = Export(log, sieve, query.format, after=window.after, before=min(window.before, Seq(end + 1)))
+    await file.begin()
+    clamped = query.start is not None and file.first > window.after
+    begins = file.first + 1 if query.start is not None or clamped else (await log.bounds()).oldest
+    now = rfc3339(call.doors.world.now())
+    stamp = "".join(sign for sign in now[:19] if sign.isalnum())
+    headers = {
+        "Content-Disposition": f'attachment; filename="sanderling-events-{stamp}Z.{query.format}"',
+        "Sanderling-Window-From": rfc3339(millis_of(Seq(begins))),
+        "Sanderling-Retention-Clamped": "true" if clamped else "false",
+        "Sanderling-Export-End": id_of(end, 0),
+        "X-Accel-Buffering": "no",
+    }
+    return Answer(b"", media=MEDIA[query.format], headers=headers, stream=file)
+
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/events/export",
+        scope="stream:read",
+        run=export,
+        says="Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV.",
+        answers={200: list[Event]},
+        query=ExportQuery,
+        also=(MEDIA["ndjson"], "text/csv"),
+        headers=(
+            *("Content-Disposition", "Sanderling-Window-From"),
+            *("Sanderling-Retention-Clamped", "Sanderling-Export-End"),
+        ),
+    ),
+)
