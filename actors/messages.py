@@ -13,7 +13,6 @@ from typing import Literal
 from actors.previews import Preview, Previewed
 from storage.records.event import SourceType, Stored
 from storage.records.identity import Millis, SourceId
-from storage.records.revision import Expected
 from storage.records.source import Harvest, HotState, Source, SourceState
 from supervision import Reply
 
@@ -192,12 +191,11 @@ class SourceEdit:
 
 @dataclass(frozen=True, slots=True)
 class EditSource:
-    """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable, Stale."""
+    """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable."""
 
     source: SourceId
     edit: SourceEdit
     reply: Reply[SourceView]
-    expected: Expected = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,11 +218,10 @@ class Teach:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSource:
-    """Stop watching and forget; the events stay. Fails with NotFound, Stale."""
+    """Stop watching and forget; the events stay. Fails with NotFound."""
 
     source: SourceId
     reply: Reply[None]
-    expected: Expected = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def collect(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def retry_after(value: str | None, now: float) -> float | None:
-    """Return the seconds from `now` (wall clock) that a Retry-After header asks for; None for past, absurd or
+    """Return the seconds from `now` (see `sent_at`) that a Retry-After header asks for; None for past, absurd or
     unreadable.
 
     >>> retry_after("120", 0.0), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 0.0), retry_after("soon", 0.0)
@@ -53,6 +53,18 @@ def retry_after(value: str | None, now: float) -> float | None:
             return None
         seconds = moment - now
     return seconds if 0 < seconds <= ABSURD_WAIT else None
+
+
+def sent_at(headers: Mapping[str, str], wall: float) -> float:
+    """Return when a response was sent by its server's clock (Date), else by ours: `wall`.
+
+    What a server says in dates is meant by its own clock. If ours is an hour ahead, its "until ten past" is past.
+
+    >>> sent_at({"date": "Thu, 01 Jan 1970 00:01:00 GMT"}, 3600.0), sent_at({}, 3600.0)
+    (60.0, 3600.0)
+    """
+    said = _http_date(headers["date"]) if "date" in headers else None
+    return wall if said is None else said
 
 
 def max_age(headers: Mapping[str, str]) -> float | None:

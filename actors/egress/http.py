@@ -17,7 +17,7 @@ import trio
 from actors.egress.decoding import ACCEPT_ENCODING, BadCoding, Body, TooLarge
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.guard import Guard
-from actors.egress.headers import collect, max_age, retry_after, sendable, user_agent
+from actors.egress.headers import collect, max_age, retry_after, sendable, sent_at, user_agent
 from actors.egress.statuses import failure, is_redirect
 from actors.egress.transport import GuardedTransport
 from actors.egress.url import Url, join
@@ -171,7 +171,7 @@ class HttpClient:
             try:
                 latency = round((trio.current_time() - start) * 1000)
                 answer = collect(response.extensions["headers"])
-                wait = retry_after(answer.get("retry-after"), self._world.wall())
+                wait = retry_after(answer.get("retry-after"), sent_at(answer, self._world.wall()))
                 posted = Posted(response.status_code, latency, b"", wait)
                 excerpt = await _read_excerpt(response)
                 posted = Posted(response.status_code, latency, excerpt, wait)
@@ -203,7 +203,7 @@ class HttpClient:
             headers, status = collect(response.extensions["headers"]), response.status_code
             if is_redirect(status) and "location" in headers:
                 return _redirect(url, headers["location"])
-            wait = retry_after(headers.get("retry-after"), self._world.wall())
+            wait = retry_after(headers.get("retry-after"), sent_at(headers, self._world.wall()))
             if status != 200 and not (status == 304 and conditional):
                 raise failure(status, wait)
             body = Body(headers.get("content-encoding", "") if status == 200 else "", wish.limit, cut=wish.cut)

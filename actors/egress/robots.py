@@ -121,12 +121,18 @@ class Robots:
             error = self._line.failed(url.host, failure)
             if error.blame is Blame.THROTTLED:
                 self._hosts.hold(url.host, error.hold)
+            elif error.status is not None and error.blame is not Blame.REMOTE_TRANSIENT:
+                self._hosts.succeeded(url.host)
             raise error from None
         except Elsewhere:
-            self._line.answered(url.host)
+            self._answered(url)
             raise
-        self._line.answered(url.host)
+        self._answered(url)
         return found
+
+    def _answered(self, url: Url) -> None:
+        self._line.answered(url.host)
+        self._hosts.succeeded(url.host)
 
     def _take_failure(self, site: _Site, error: LookFailed) -> None:
         if error.blame is Blame.LOCAL or isinstance(error, HostOpen):

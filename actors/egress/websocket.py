@@ -26,7 +26,7 @@ from actors.egress.assembly import MESSAGE_LIMIT, Assembly
 from actors.egress.closing import broken
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
-from actors.egress.headers import collect, retry_after, user_agent
+from actors.egress.headers import collect, retry_after, sent_at, user_agent
 from actors.egress.statuses import failure, is_redirect
 from actors.egress.url import Url
 from actors.settings import Settings
@@ -229,7 +229,7 @@ async def _drop(stream: trio.abc.Stream | None) -> None:
 def _refused(answer: RejectConnection, world: World) -> LookFailed:
     """Return what an answer other than 101 means."""
     headers, status = collect(answer.headers), answer.status_code
-    found = failure(status, retry_after(headers.get("retry-after"), world.wall()))
+    found = failure(status, retry_after(headers.get("retry-after"), sent_at(headers, world.wall())))
     if is_redirect(status):
         moved = Blame.REMOTE_PERMANENT if status in (301, 308) else Blame.REMOTE_TRANSIENT
         return LookFailed(moved, f"{found.reason}{_elsewhere(headers)}", status=status)

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.egress.failures import MOST_HOLD, Blame, LookFailed
+from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, LookFailed
 from actors.source import cadence, health, pace, pulse
 from actors.source.cadence import Hints, Limits
 from actors.source.pace import Pace
@@ -24,6 +24,7 @@ from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
 
 RULE: Final = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
+_THROTTLES: Final = (429, 503)
 LATE: Final = 1.5
 """Times the planned wait, up to which a look that comes late still means that the source was watched."""
 
@@ -89,7 +90,7 @@ def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw
         case Blame.REMOTE_PERMANENT:
             state = breaker.failed(state, RULE, now / 1000, draw, at_once=True)
         case Blame.THROTTLED:
-            hold = max(failure.hold, limits.floor)
+            hold = max(failure.hold if failure.retry_after else _longer(hot), limits.floor)
             not_before = Millis(now + round(hold * 1000))
         case Blame.LOCAL:
             pass
@@ -114,6 +115,16 @@ def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw
         last_error=failure.reason,
         pulse=pulse.encode(beat),
     )
+
+
+def _longer(hot: HotState) -> float:
+    """Return the seconds of quiet for a host that does not say how many: twice as many each time, up to a breaker's.
+
+    At a steady minute, whoever asks us to slow down would be asked more often than in good times.
+    """
+    if hot.last_status not in _THROTTLES or hot.not_before is None or hot.last_look_at is None:
+        return PLAIN_HOLD
+    return min(RULE.ceiling, max(PLAIN_HOLD, 2 * (hot.not_before - hot.last_look_at) / 1000))
 
 
 def unreached(hot: HotState, now: Millis, why: str) -> HotState:

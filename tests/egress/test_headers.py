@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.egress.failures import Blame
-from actors.egress.headers import collect, max_age, retry_after, sendable, user_agent
+from actors.egress.headers import collect, max_age, retry_after, sendable, sent_at, user_agent
 from actors.egress.statuses import failure, is_redirect
 
 NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
@@ -35,6 +35,17 @@ NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
 )
 def test_b4_retry_after_is_heard_unless_past_or_absurd(value: str | None, seconds: float | None) -> None:
     assert retry_after(value, NOW) == seconds
+
+
+@pytest.mark.parametrize("off", [-3600.0, 0.0, 3600.0])
+def test_b4_a_date_is_meant_by_the_clock_of_the_server_that_names_it(off: float) -> None:
+    headers = {"date": "Fri, 15 Jan 2027 08:00:00 GMT", "retry-after": "Fri, 15 Jan 2027 08:05:00 GMT"}
+    assert retry_after(headers["retry-after"], sent_at(headers, NOW + off)) == 300.0
+
+
+@pytest.mark.parametrize("date", ["", "today", "Fri, 99 Jan 2027 08:10:00 GMT"])
+def test_without_a_readable_date_ours_counts(date: str) -> None:
+    assert sent_at({"date": date}, NOW) == NOW
 
 
 @given(st.text(max_size=40))

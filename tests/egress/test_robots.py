@@ -10,7 +10,7 @@ from trio.abc import Clock
 from actors.egress import robots
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
-from actors.egress.hosts import HostOpen, Hosts
+from actors.egress.hosts import FAILURES_TO_OPEN, HostOpen, Hosts
 from actors.egress.http import HttpClient
 from actors.egress.robots import SIZE_LIMIT, Robots, RobotsVerdict
 from actors.egress.robots_text import MOST_RULES, reduce_to
@@ -159,6 +159,22 @@ async def test_a_robots_txt_behind_a_host_that_rests_is_unknown_and_not_a_failur
     site.hosts.hold("other.example", 100.0)
     with pytest.raises(HostOpen):
         await site.verdict()
+
+
+@pytest.mark.parametrize("status", [200, 404])
+async def test_b2_a_probe_that_brings_robots_txt_has_shown_that_the_host_is_back(
+    autojump_clock: Clock, site: Site, status: int
+) -> None:
+    """Else a page whose robots.txt had to be asked for again found the host still resting, for up to 36 min more."""
+    for n in range(FAILURES_TO_OPEN):
+        site.hosts.failed("a.example", f"source {n % 2}")
+    rest = site.hosts.resting("a.example")
+    assert rest > 0
+    await trio.sleep(rest)
+    site.says("", status)
+    assert (await site.verdict()).allowed
+    async with site.hosts.turn("a.example"):
+        pass
 
 
 @pytest.mark.parametrize("answer", [Answer(500), Answer(503), Answer(200, b"x", after=40), Answer(200, b"xx", cut=1)])

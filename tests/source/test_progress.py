@@ -50,6 +50,19 @@ def test_b1_an_origin_that_returns_is_looked_at_within_36_minutes(count: int, dr
     assert hot.next_look_at is not None and hot.next_look_at - NOW <= 36 * MINUTE
 
 
+def test_a_host_that_throttles_without_saying_for_how_long_is_left_alone_twice_as_long_each_time() -> None:
+    hot, waits = HotState(), []
+    for _ in range(7):
+        now = hot.next_look_at or NOW
+        hot = failed(hot, a_failure(Blame.THROTTLED, status=429), now, Limits(), 0.0)
+        assert hot.next_look_at is not None
+        waits.append((hot.next_look_at - now) // MINUTE)
+    assert waits == [1, 2, 4, 8, 16, 30, 30]
+    told = failed(hot, a_failure(Blame.THROTTLED, status=429, retry_after=120), NOW, Limits(), 0.0)
+    assert told.next_look_at == NOW + 2 * MINUTE, "what the host says counts"
+    assert succeeded(hot, a_look(), Limits(), 0.5).not_before is None
+
+
 def test_b1_one_success_closes_the_breaker_and_clears_the_count() -> None:
     hot = succeeded(after_failures(7), a_look(), Limits(), 0.5)
     assert (hot.breaker.state, hot.breaker.failures, hot.last_error) == ("closed", 0, None)
