@@ -15,8 +15,9 @@ import trio
 from sanderling.simulation import scheduling
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Service
+from sanderling.simulation.drawing.worlds import draw
 from sanderling.simulation.network import SimNetwork
-from sanderling.simulation.program import DAY, draw
+from sanderling.simulation.program import DAY
 from sanderling.simulation.run import Result, simulate_program
 from sanderling.simulation.serving import Answer, Request, serve_http
 

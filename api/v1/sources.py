@@ -21,7 +21,6 @@ from actors.messages import (
     SourceEdit,
     SourceView,
 )
-from api.etags import expected, shown, tag_of
 from api.pagination import next_page, place
 from api.problems import refusal_of
 from api.route import Answer, Call, Route
@@ -218,7 +217,7 @@ async def create(call: Call) -> Answer:
     added: Added = await ask_registry(call, partial(_add, call.body, "body"), looks=True)
     record = record_of(added.view)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/sources/{record.id}"}
-    return Answer(record, 201 if added.created else 200, headers=headers | tag_of(added.view.source))
+    return Answer(record, 201 if added.created else 200, headers=headers)
 
 
 async def _create_batch(call: Call, batch: wire.SourceBatch) -> Answer:
@@ -270,8 +269,7 @@ async def view_of(call: Call) -> SourceView:
 
 async def describe(call: Call) -> Answer:
     """Return one source."""
-    view = await view_of(call)
-    return shown(call, view.source, record_of(view))
+    return Answer(record_of(await view_of(call)))
 
 
 async def health(call: Call) -> Answer:
@@ -280,9 +278,9 @@ async def health(call: Call) -> Answer:
 
 
 async def _change(call: Call, edit: SourceEdit) -> Answer:
-    source, revisions = source_id(call), expected(call)
-    view: SourceView = await ask_registry(call, lambda reply: EditSource(source, edit, reply, revisions), looks=True)
-    return Answer(record_of(view), headers=tag_of(view.source))
+    source = source_id(call)
+    view = await ask_registry(call, lambda reply: EditSource(source=source, edit=edit, reply=reply), looks=True)
+    return Answer(record_of(view))
 
 
 async def patch(call: Call) -> Answer:
@@ -302,8 +300,8 @@ async def enable(call: Call) -> Answer:
 
 async def delete(call: Call) -> Answer:
     """Forget one source."""
-    source, revisions = source_id(call), expected(call)
-    await ask_registry(call, lambda reply: DeleteSource(source, reply, revisions))
+    source = source_id(call)
+    await ask_registry(call, lambda reply: DeleteSource(source=source, reply=reply))
     return Answer(status=204)
 
 
@@ -321,8 +319,6 @@ def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any],
 
 _ONE = {200: wire.SourceRecord}
 _MAYBE = ("not-found",)
-_UNLESS_STALE = (*_MAYBE, "precondition-failed")
-_TAGGED = ("ETag",)
 ROUTES = (
     _route(
         "POST",
@@ -332,7 +328,7 @@ ROUTES = (
         {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
         body=(wire.NewSource, wire.SourceBatch),
         refuses=("url-refused", "unprocessable"),
-        headers=("Location", *_TAGGED),
+        headers=("Location",),
     ),
     _route(
         "GET",
@@ -343,7 +339,7 @@ ROUTES = (
         query=wire.ListQuery,
         headers=("Link",),
     ),
-    _route("GET", "/{id}", describe, "Read one source.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _route("GET", "/{id}", describe, "Read one source.", _ONE, refuses=_MAYBE),
     _route(
         "PATCH",
         "/{id}",
@@ -351,20 +347,11 @@ ROUTES = (
         "Change one source; its URL is fixed.",
         _ONE,
         body=(wire.SourcePatch,),
-        refuses=("not-found", "precondition-failed", "url-refused", "unprocessable"),
-        headers=_TAGGED,
+        refuses=("not-found", "url-refused", "unprocessable"),
     ),
-    _route("DELETE", "/{id}", delete, "Forget one source; its events stay.", {204: None}, refuses=_UNLESS_STALE),
-    _route(
-        "POST",
-        "/{id}/disable",
-        disable,
-        "Stop watching, keep the source.",
-        _ONE,
-        refuses=_UNLESS_STALE,
-        headers=_TAGGED,
-    ),
-    _route("POST", "/{id}/enable", enable, "Watch again.", _ONE, refuses=_UNLESS_STALE, headers=_TAGGED),
+    _route("DELETE", "/{id}", delete, "Forget one source; its events stay.", {204: None}, refuses=_MAYBE),
+    _route("POST", "/{id}/disable", disable, "Stop watching, keep the source.", _ONE, refuses=_MAYBE),
+    _route("POST", "/{id}/enable", enable, "Watch again.", _ONE, refuses=_MAYBE),
     _route("GET", "/{id}/health", health, "Read how a source is doing.", {200: wire.SourceHealth}, refuses=_MAYBE),
     _route(
         "POST",

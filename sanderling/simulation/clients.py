@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -215,6 +215,7 @@ class User:
     caller: Caller
     trace: Trace
     added: dict[str, AddedSource] = field(default_factory=dict)
+    """By URL, as is `refused`."""
     refused: dict[str, str] = field(default_factory=dict)
 
     async def add_all(self, program: Program) -> None:
@@ -233,9 +234,9 @@ class User:
             self.trace.note("user", f"adds a source, {status}", url=plan.url)
             if status in (200, 201):
                 source = json.loads(body)["id"]
-                self.added[plan.host] = AddedSource(source, plan.added_at, trio.current_time())
+                self.added[plan.url] = AddedSource(source, plan.added_at, trio.current_time())
                 return
-            self.refused[plan.host] = f"{status} {body[:300]!r}"
+            self.refused[plan.url] = f"{status} {body[:300]!r}"
             await trio.sleep(60)
 
     async def learn(self, path: str) -> Any:
@@ -249,6 +250,43 @@ class User:
                 pass
             await trio.sleep(30)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What the service said of a source at some time."""
+
+    score: float
+    flag: str
+    reason: str
+    breaker: str
+
+
+@dataclass(slots=True)
+class Doctor:
+    """Asks every now and then how all sources are, and keeps the answers: (when, by URL)."""
+
+    caller: Caller
+    checkups: list[tuple[float, dict[str, Condition]]] = field(default_factory=list)
+
+    async def watch(self, moments: Iterable[float]) -> None:
+        """Ask at each of these moments, oldest first. While the service is down there is no answer."""
+        for moment in moments:
+            await trio.sleep_until(moment)
+            with suppress(*CutOff):
+                await self._ask()
+
+    async def _ask(self) -> None:
+        path, found = "/v1/sources?limit=500", dict[str, Condition]()
+        status, body = await self.caller.ask("GET", path)
+        if status != 200:
+            return
+        for source in json.loads(body):
+            health = source["health"]
+            found[source["url"]] = Condition(
+                health["score"], health["flag"], health["reason"], source["breaker"]["state"]
+            )
+        self.checkups.append((trio.current_time(), found))
 
 
 def position(event_id: str) -> int:

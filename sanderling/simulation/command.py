@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from sanderling.real_world import wall
-from sanderling.simulation.program import DAY, draw
+from sanderling.simulation.drawing.worlds import draw
+from sanderling.simulation.program import DAY
 from sanderling.simulation.run import Result, simulate_program
 
 HEAD, TAIL = 30, 15

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sanderling.simulation.clients import AddedSource, Taken
+from sanderling.simulation.clients import AddedSource, Condition, Taken
 from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen
 from sanderling.simulation.program import SERVICE, OriginPlan, Program
@@ -41,10 +41,12 @@ class LifeSpan:
 
 @dataclass(slots=True)
 class Facts:
-    """Everything by name of host or client.
+    """Everything by name of machine or client, or by a source's URL.
 
-    log: in order of position. frames: (when, which text) handed to a WebSocket. jwks, health: the service's own
-    answers at the end. overdue: what had not arrived when patience ran out; empty when all came to rest.
+    log: in order of position. seen: what each machine was asked. frames: (when, which text) handed to a WebSocket.
+    asked: (when, for which name) the service asked its resolver; dialled: (when, which address). checkups: (when, how
+    each source is). jwks, health: the service's own answers at the end. told: (when, event) of its log's loud lines.
+    overdue: what had not arrived when patience ran out; empty when all came to rest.
     """
 
     program: Program
@@ -53,10 +55,14 @@ class Facts:
     log: list[Logged] = field(default_factory=list)
     seen: Mapping[str, Sequence[Seen]] = field(default_factory=dict)
     frames: Mapping[str, Sequence[tuple[float, int]]] = field(default_factory=dict)
+    asked: Sequence[tuple[float, str]] = ()
+    dialled: Sequence[tuple[float, str]] = ()
     receipts: Sequence[Receipt] = ()
     taken: Mapping[str, Sequence[Taken]] = field(default_factory=dict)
+    checkups: Sequence[tuple[float, Mapping[str, Condition]]] = ()
     lives: list[LifeSpan] = field(default_factory=list)
     actor_crashes: Sequence[float] = ()
+    told: Sequence[tuple[float, str]] = ()
     jwks: Any = None
     health: dict[str, Any] = field(default_factory=dict)
     overdue: list[str] = field(default_factory=list)
@@ -65,15 +71,40 @@ class Facts:
 
     def of(self, plan: OriginPlan) -> list[Logged]:
         """Return the events of one source, without the service's own notices."""
-        added = self.added.get(plan.host)
-        if added is None:
-            return []
-        return [e for e in self.log if e.event["source_id"] == added.id and "alert_type" not in e.event]
+        return [logged for logged in self.all_of(plan) if "alert_type" not in logged.event]
 
-    def troubled(self, begins: float, ends: float, host: str) -> bool:
-        """Return whether any fault or end of a life touched this host or the service in that time."""
+    def notices(self, plan: OriginPlan, kind: str) -> list[Logged]:
+        """Return the notices of a kind about one source."""
+        return [logged for logged in self.all_of(plan) if logged.event.get("alert_type") == kind]
+
+    def all_of(self, plan: OriginPlan) -> list[Logged]:
+        """Return the events of one source, and the service's notices about it."""
+        added = self.added.get(plan.url)
+        return [] if added is None else [logged for logged in self.log if logged.event["source_id"] == added.id]
+
+    def looks(self, plan: OriginPlan) -> list[Seen]:
+        """Return what was asked of a source itself, after the redirects."""
+        return [seen for seen in self.seen.get(plan.machine, ()) if seen.path == plan.path]
+
+    def good_looks(self, plan: OriginPlan) -> Iterator[float]:
+        """Yield when a look at a source surely succeeded: it was answered in full, and nothing else went wrong."""
+        for seen in self.looks(plan):
+            if seen.whole and seen.status in (200, 304) and not self.troubled(seen.at - 60, seen.at + 60, plan):
+                yield seen.at
+
+    def troubled(self, begins: float, ends: float, plan: OriginPlan) -> bool:
+        """Return whether any fault or end of a life touched this source or the service in that time."""
+        return self.restless(begins, ends) or any(
+            fault.where in plan.machines and fault.at < ends and fault.ends > begins for fault in self.program.faults
+        )
+
+    def restless(self, begins: float, ends: float) -> bool:
+        """Return whether any fault or end of a life touched the service in that time."""
         faults = self.program.faults
-        near = any(f.where in (host, SERVICE) and f.at < ends and f.at + f.lasts > begins for f in faults)
-        if near or any(begins < at < ends for at in self.actor_crashes):
+        if any(fault.where == SERVICE and fault.at < ends and fault.ends > begins for fault in faults):
             return True
+        return any(begins < at < ends for at in self.actor_crashes) or self.reborn(begins, ends)
+
+    def reborn(self, begins: float, ends: float) -> bool:
+        """Return whether a life began or ended in that time."""
         return any(begins < life.ended < ends or begins < life.began < ends for life in self.lives)

@@ -22,6 +22,9 @@ from sanderling.simulation.wire import SimStream, connection
 BACKLOG = 128
 _NEAR, _FAR = 0.004, 0.060  # seconds of latency in one direction, drawn once for each connection
 _PATIENCE = 127.0  # how long a system tries to connect to an address that does not answer
+_LOSS = 0.02
+REBOUND = ("127.0.0.1", "10.0.0.7", "::1", "169.254.169.254")
+"""Where a rebound name leads."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,19 +46,32 @@ class Host:
 
 
 class _Path:
-    """The weather between two machines: a fixed latency, and the present faults of the host that was called."""
+    """The weather between two machines: a fixed latency, the present faults of the one that was called, and of the
+    caller's line.
+    """
 
-    def __init__(self, host: Host, chance: random.Random) -> None:
+    def __init__(self, caller: Host, host: Host, chance: random.Random) -> None:
+        self._caller = caller
         self._host = host
         self._chance = chance
         self._latency = chance.uniform(_NEAR, _FAR)
 
     def delay(self) -> float:
         slow = self._chance.uniform(1.0, 12.0) if self._host.suffers("slow") else 0.0
-        return self._latency + slow
+        lossy = self._caller.suffers("lossy") or self._host.suffers("lossy")
+        return self._latency + slow + (_repeated(self._chance) if lossy else 0.0)
 
     def held_until(self) -> float:
-        return self._host.faults.get("partition", 0.0)
+        line = max(self._caller.faults.get("dead line", 0.0), self._host.faults.get("dead line", 0.0))
+        return max(self._host.faults.get("partition", 0.0), line)
+
+
+def _repeated(chance: random.Random) -> float:
+    """Return the seconds after which what is lost on the way has been sent again: the wait doubles each time."""
+    waited, wait = 0.0, 1.0
+    while chance.random() < _LOSS:
+        waited, wait = waited + wait, 2 * wait
+    return waited
 
 
 class SimListener(trio.abc.Listener[SimStream]):
@@ -95,19 +111,29 @@ class SimListener(trio.abc.Listener[SimStream]):
 
 
 class SimNetwork:
-    """All hosts. The faults `dns` and `offline` are the caller's own; all others are of the host that is called."""
+    """All hosts. `dns`, `servfail`, `slow dns` and `offline` are the caller's own faults, `dead line` and `lossy` those
+    of either end; all others are of the host that is called.
+
+    asked: (when, who, for which name); dialled: (when, who, which address). A look is a question and a call.
+    """
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self.hosts: dict[str, Host] = {}
         self._by_address: dict[str, Host] = {}
+        self.asked: list[tuple[float, str, str]] = []
+        self.dialled: list[tuple[float, str, str]] = []
 
     def add(self, name: str) -> Host:
         """Add a host under the next public-looking address."""
-        number = len(self.hosts) + 1
+        number = len(self._by_address) + 1
         host = Host(name, f"93.184.{number >> 8}.{number & 0xFF}")
         self.hosts[name] = self._by_address[host.address] = host
         return host
+
+    def alias(self, name: str, host: Host) -> None:
+        """Give a host another name."""
+        self.hosts[name] = host
 
     def side(self, name: str) -> Side:
         """Return a new process's view of the network, on the named host."""
@@ -115,41 +141,52 @@ class SimNetwork:
 
     async def resolve(self, origin: Host, name: str) -> Sequence[str]:
         """Return a host's addresses, after the time that it takes. Raises ResolveFailed."""
-        if origin.suffers("dns"):
+        self.asked.append((trio.current_time(), origin.name, name))
+        if origin.suffers("dns") or origin.suffers("dead line"):
             await trio.sleep(self._chance.uniform(3.0, 5.0))
             raise ResolveFailed("the resolver does not answer", local=True)
-        await trio.sleep(self._chance.uniform(0.001, 0.030))
+        await trio.sleep(5.0 if origin.suffers("slow dns") else self._chance.uniform(0.001, 0.030))
+        if origin.suffers("servfail"):
+            raise ResolveFailed("the resolver fails", local=True)
         host = self.hosts.get(name)
         if host is None or host.suffers("nxdomain"):
             raise ResolveFailed(f"no such name: {name}", local=False)
+        if host.suffers("rebound"):
+            bad = self._chance.choice(REBOUND)
+            return self._chance.choice(((bad,), (host.address, bad)))
         return (host.address,)
 
     async def dial(self, origin: Host, address: str, port: int) -> SimStream:
         """Return the near end of a new connection; the far one is with the listener. Raises OSError."""
+        self.dialled.append((trio.current_time(), origin.name, address))
         if origin.suffers("offline"):
             await trio.lowlevel.checkpoint()
             raise _os_error(errno.ENETUNREACH)
         host = self._by_address.get(address)
-        await trio.sleep(2 * self._chance.uniform(_NEAR, _FAR))
+        lost = _repeated(self._chance) if origin.suffers("lossy") else 0.0
+        await trio.sleep(2 * self._chance.uniform(_NEAR, _FAR) + lost)
         if host is None or host.suffers("unreachable"):
             raise _os_error(errno.EHOSTUNREACH)
         if host.suffers("partition"):
-            await self._wait_out(host)
+            await self._wait_out(host, "partition")
+        for end in (origin, host):
+            if end.suffers("dead line"):
+                await self._wait_out(end, "dead line")
         listener = host.listeners.get(port)
         if listener is None or host.suffers("refused"):
             raise _os_error(errno.ECONNREFUSED)
         here = (origin.address, self._chance.randint(32_768, 60_999))
-        near, far = connection(_Path(host, self._chance), here, (address, port))
+        near, far = connection(_Path(origin, host, self._chance), here, (address, port))
         if host.suffers("reset"):
             far.resets_after(self._chance.choice((0, 20, 300, 1500, 6000)))
         if not listener.offer(far):
             raise _os_error(errno.ECONNREFUSED)
         return near
 
-    async def _wait_out(self, host: Host) -> None:
+    async def _wait_out(self, host: Host, fault: str) -> None:
         patience = trio.current_time() + _PATIENCE
-        await trio.sleep_until(min(host.faults["partition"], patience))
-        if host.suffers("partition"):
+        await trio.sleep_until(min(host.faults[fault], patience))
+        if host.suffers(fault):
             raise _os_error(errno.ETIMEDOUT)
 
 

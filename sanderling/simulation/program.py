@@ -1,71 +1,54 @@
-"""What users and origins do and what goes wrong, drawn from the seed as data: printable, comparable, cut down by
-hand.
+"""What users and origins do and what goes wrong, as data: printable, comparable, cut down by hand.
 
 All times are virtual seconds since the world began. Nothing bad happens in the first hour (`CALM`), nor after
-`days`; then the world goes on until everything owed has arrived, or fails as stuck.
+`days`; then the world goes on until everything owed has arrived, or fails as stuck. `drawing` makes programs of seeds.
 """
 
 from __future__ import annotations
 
-import random
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
-
-from sanderling.simulation.chances import chance
 
 DAY = 86_400.0
 CALM = 3600.0
 
 Tier = Literal["feed", "html", "push"]
-_TIERS: tuple[Tier, ...] = ("feed", "html", "push", "feed", "feed", "html", "feed", "feed", "html", "feed")
+Style = Literal["rss", "atom", "json", "plain", "busy", "frames"]
+Churn = Literal["clock", "counter", "promos", "flap", "shuffle", "token", "redate", "stamp"]
+Charset = Literal["utf-8", "iso-8859-1", "utf-16"]
 
-WORDS = (
-    *(
-        "amber",
-        "anchor",
-        "basin",
-        "beacon",
-        "canyon",
-        "cedar",
-        "cinder",
-        "copper",
-        "delta",
-        "ember",
-        "fathom",
-        "glacier",
-    ),
-    *(
-        "granite",
-        "harbor",
-        "island",
-        "jetty",
-        "kelp",
-        "lagoon",
-        "marble",
-        "meadow",
-        "north",
-        "orchard",
-        "pebble",
-        "quarry",
-    ),
-    *("reef", "saddle", "shingle", "timber", "upland", "valley", "willow", "yarrow"),
-)
 ALERT_WORD = "storm"
 """The alert asks for this word; every text either has it or not."""
 
 HOST_FAULTS = (
-    "refused", "unreachable", "partition", "slow", "reset", "nxdomain", "http500", "throttled", "truncated", "garbage",
-)  # fmt: skip
-SERVICE_FAULTS = ("dns", "offline", "partition", "slow", "reset", "disk full")
+    *("refused", "unreachable", "partition", "slow", "reset", "nxdomain", "http500", "truncated", "garbage"),
+    *("silent", "half", "trickle", "wall", "error page", "empty"),
+    *("throttled", "throttled until", "throttled plainly", "unavailable", "busy"),
+    *("loop", "to a private address", "to the metadata service", "to plain http", "rebound"),
+    *("robots forbids", "robots fails", "closes", "hangs"),
+)
+"""Troubles of an origin. Those of HTTP do nothing to a WebSocket server, and the last two nothing to HTTP."""
+OURS = ("dns", "servfail", "offline")
+"""Outages of our own line that show as such: no source may be blamed."""
+SERVICE_FAULTS = (*OURS, "slow dns", "dead line", "lossy", "partition", "slow", "reset", "disk full")
 SERVICE, HOOK = "api.sanderling.org", "hook.receiver.org"
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Something published: when, and the words it is made of."""
+    """Something published: when, and the words it is made of.
+
+    revised_at: from then on a feed's entry says `revision` instead. away: while it is not in its feed.
+    """
 
     at: float
     words: tuple[str, ...]
+    revised_at: float = math.inf
+    revision: tuple[str, ...] = ()
+    away: tuple[float, float] = (math.inf, math.inf)
 
     @property
     def alarming(self) -> bool:
@@ -74,28 +57,75 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Manners:
+    """How an origin speaks, whatever it says.
+
+    content_type: a wrong one, "" for the right one. churn: what of it changes without being news. resets_at: from then
+    on all of a feed's identities are others.
+    """
+
+    content_type: str = ""
+    charset: Charset = "utf-8"
+    zipped: bool = False
+    churn: tuple[Churn, ...] = ()
+    resets_at: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
 class OriginPlan:
     """A source and what it publishes: entries of a feed, altered blocks of a page, frames of a push stream.
 
     style: the feed's format, or how the page is built. validators: which headers make requests conditional.
-    window: how many entries a feed keeps, blocks a page has. secure: https and wss.
+    window: how many entries a feed keeps, blocks a page has. secure: https and wss. texts: those before 0 were there
+    when the world began. via: what the user gives instead of the address itself, and what that redirects to.
     """
 
     host: str
     tier: Tier
-    style: Literal["rss", "atom", "json", "plain", "busy", "frames"]
-    validators: Literal["etag", "modified", "both"]
+    style: Style
+    validators: Literal["etag", "modified", "both", "none"]
     window: int
     secure: bool
     added_at: float
     texts: tuple[Text, ...]
+    path: str = "/"
+    via: tuple[str, ...] = ()
+    manners: Manners = Manners()
+
+    @property
+    def address(self) -> str:
+        """Where it really is."""
+        scheme = ("wss" if self.secure else "ws") if self.tier == "push" else ("https" if self.secure else "http")
+        return f"{scheme}://{self.host}{self.path}"
 
     @property
     def url(self) -> str:
         """The address a user gives."""
-        scheme = ("wss" if self.secure else "ws") if self.tier == "push" else ("https" if self.secure else "http")
-        path = {"feed": "/feed", "html": "/", "push": "/tide"}[self.tier]
-        return f"{scheme}://{self.host}{path}"
+        return self.via[0] if self.via else self.address
+
+    @property
+    def name(self) -> str:
+        """How its texts and the timeline call it."""
+        return self.host + self.path.rstrip("/")
+
+    @property
+    def machine(self) -> str:
+        """The machine it is on."""
+        return machine_of(self.host)
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """All the machines that a look at it asks."""
+        return tuple(dict.fromkeys(machine_of(host_of(url)) for url in (*self.via, self.address)))
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsPlan:
+    """A machine's robots.txt in good times; without a `text` it has none."""
+
+    text: str = ""
+    crawl_delay: float = 0.0
+    max_age: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +148,17 @@ class ClientPlan:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something outside is broken for a while. `where` is a host; the service's own faults are those of its line."""
+    """Something outside is broken for a while. `where` is a machine; the service's own faults are those of its line."""
 
     at: float
     lasts: float
     kind: str
     where: str
+
+    @property
+    def ends(self) -> float:
+        """When it is over."""
+        return self.at + self.lasts
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +178,10 @@ class Ending:
     politely: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """One seed's world. `point_crash` is the chance that something ends each time the code reaches a named point: the
-    whole process, or that actor alone.
+    whole process, or that actor alone. robots: by machine. looks_per_second: the service's setting.
     """
 
     seed: str
@@ -157,11 +192,33 @@ class Program:
     steps: tuple[ClockStep, ...]
     endings: tuple[Ending, ...]
     point_crash: float
+    looks_per_second: float
+    robots: tuple[tuple[str, RobotsPlan], ...] = ()
 
     @property
     def ends(self) -> float:
         """When the program is over and the world only has to come to rest."""
         return self.days * DAY
+
+    @cached_property
+    def machines(self) -> tuple[str, ...]:
+        """All machines with origins, in the order in which they are first named."""
+        return tuple(dict.fromkeys(machine for plan in self.origins for machine in plan.machines))
+
+    @cached_property
+    def twins(self) -> frozenset[str]:
+        """The machines that are known under two names."""
+        hosts = [host_of(url) for plan in self.origins for url in (*plan.via, plan.address)]
+        return frozenset(machine_of(host) for host in hosts if host != machine_of(host))
+
+    def robots_of(self, machine: str) -> RobotsPlan:
+        """Return a machine's robots.txt."""
+        return dict(self.robots).get(machine, RobotsPlan())
+
+    def faults_at(self, machine: str, kinds: Iterable[str] | None = None) -> list[Fault]:
+        """Return the faults of a machine, of all kinds or of some."""
+        wanted = None if kinds is None else frozenset(kinds)
+        return [fault for fault in self.faults if fault.where == machine and (wanted is None or fault.kind in wanted)]
 
     def describe(self) -> str:
         """Say in one line how much of what is in it."""
@@ -172,91 +229,19 @@ class Program:
         )
 
 
-def draw(seed: str, *, days: float, sources: int, point_crash: float = 0.01) -> Program:
-    """Draw the program of a seed."""
-    origins = tuple(_origin(chance(seed, f"origin/{n}"), n, days * DAY) for n in range(sources))
-    hosts = [origin.host for origin in origins]
-    ends = days * DAY
-    return Program(
-        seed=seed,
-        days=days,
-        origins=origins,
-        clients=tuple(_client(chance(seed, f"client/{n}"), n, ends) for n in range(3)),
-        faults=_faults(chance(seed, "faults"), hosts, ends),
-        steps=_steps(chance(seed, "steps"), ends),
-        endings=_endings(chance(seed, "endings"), ends),
-        point_crash=point_crash,
-    )
+def host_of(url: str) -> str:
+    """Return the host of one of the program's own URLs.
+
+    >>> host_of("https://www.shore.org/feed")
+    'www.shore.org'
+    """
+    return url.split("/")[2]
 
 
-def _origin(dice: random.Random, number: int, ends: float) -> OriginPlan:
-    tier = _TIERS[number % len(_TIERS)]
-    styles = {"feed": ("rss", "atom", "json"), "html": ("plain", "busy"), "push": ("frames",)}
-    per_day = {"feed": (0.5, 12.0), "html": (0.5, 4.0), "push": (10.0, 60.0)}[tier]
-    quiet = number % 10 == 9
-    return OriginPlan(
-        host=f"{tier}{number}.shore.org",
-        tier=tier,
-        style=dice.choice(styles[tier]),  # type: ignore[arg-type]  # one of the literals above
-        validators=dice.choice(("etag", "modified", "both")),
-        window=dice.randint(6, 12) if tier == "html" else dice.randint(30, 50),
-        secure=dice.random() < 0.5,
-        added_at=dice.uniform(5.0, CALM / 2),
-        texts=() if quiet else _texts(dice, dice.uniform(*per_day), ends),
-    )
+def machine_of(host: str) -> str:
+    """Return the machine behind a name: a name and its twin with `www.` are one.
 
-
-def _texts(dice: random.Random, per_day: float, ends: float) -> tuple[Text, ...]:
-    drawn: list[Text] = []
-    for at in _moments(dice, per_day, 0.0, ends - 2):
-        words = dice.sample(WORDS, dice.randint(12, 24))
-        if dice.random() < 0.3:
-            words.insert(dice.randrange(len(words)), ALERT_WORD)
-        # Whole seconds, each once: Last-Modified can't tell more apart.
-        drawn.append(Text(max(float(round(at)), drawn[-1].at + 1 if drawn else 1.0), tuple(words)))
-    return tuple(drawn)
-
-
-def _client(dice: random.Random, number: int, ends: float) -> ClientPlan:
-    sessions, at = [], dice.uniform(60.0, CALM)
-    while at < ends:
-        leaves = at + dice.choice((dice.uniform(5, 600), dice.uniform(600, 6 * 3600)))
-        sessions.append(Session(at, min(leaves, ends)))
-        at = leaves + dice.choice((dice.uniform(0.1, 10), dice.uniform(10, 2 * 3600)))
-    return ClientPlan(
-        name=f"client{number}",
-        framing="ndjson" if number % 3 == 1 else "sse",
-        resumes_by="query" if number % 3 == 2 else "header",
-        sessions=tuple(sessions),
-    )
-
-
-def _faults(dice: random.Random, hosts: list[str], ends: float) -> tuple[Fault, ...]:
-    drawn = []
-    for at in _moments(dice, 24.0, CALM, ends):
-        lasts = min(dice.expovariate(1 / 900), 3600.0, ends - at)
-        if dice.random() < 0.2:
-            drawn.append(Fault(at, lasts, dice.choice(SERVICE_FAULTS), SERVICE))
-        else:
-            drawn.append(Fault(at, lasts, dice.choice(HOST_FAULTS), dice.choice([*hosts, HOOK, HOOK])))
-    return tuple(drawn)
-
-
-def _steps(dice: random.Random, ends: float) -> tuple[ClockStep, ...]:
-    return tuple(ClockStep(at, round(dice.uniform(-3600, 3600), 3)) for at in _moments(dice, 2.0, CALM, ends))
-
-
-def _endings(dice: random.Random, ends: float) -> tuple[Ending, ...]:
-    return tuple(
-        Ending(at, dice.choice((dice.uniform(0.05, 3), dice.uniform(3, 900))), dice.random() < 0.3)
-        for at in _moments(dice, 6.0, CALM, ends)
-    )
-
-
-def _moments(dice: random.Random, per_day: float, begins: float, ends: float) -> list[float]:
-    """Draw the moments of a Poisson process."""
-    drawn, at = [], begins + dice.expovariate(per_day / DAY)
-    while at < ends:
-        drawn.append(at)
-        at += dice.expovariate(per_day / DAY)
-    return drawn
+    >>> machine_of("www.shore.org")
+    'shore.org'
+    """
+    return host.removeprefix("www.")

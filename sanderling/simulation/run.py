@@ -20,18 +20,19 @@ from api.server import front
 from sanderling.keys import make_key
 from sanderling.simulation import scheduling
 from sanderling.simulation.chances import chance
-from sanderling.simulation.clients import Caller, Service, StreamClient, User
+from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
 from sanderling.simulation.facts import Facts, Logged
-from sanderling.simulation.network import SimNetwork
+from sanderling.simulation.network import SimListener, SimNetwork
 from sanderling.simulation.oracle.owed import owed
 from sanderling.simulation.oracle.promises import Violation, judge
-from sanderling.simulation.origins.feeds import FeedOrigin
-from sanderling.simulation.origins.pages import PageOrigin
-from sanderling.simulation.origins.push import PushOrigin
-from sanderling.simulation.origins.receiver import HookOrigin
-from sanderling.simulation.origins.server import Origin
+from sanderling.simulation.origins.feeds import Feed
+from sanderling.simulation.origins.pages import Page
+from sanderling.simulation.origins.push import Pusher
+from sanderling.simulation.origins.receiver import Receiver
+from sanderling.simulation.origins.server import Machine as Server
+from sanderling.simulation.origins.server import Redirect
 from sanderling.simulation.origins.texts import EPOCH
-from sanderling.simulation.program import ALERT_WORD, DAY, HOOK, SERVICE, Program
+from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, OriginPlan, Program, host_of, machine_of
 from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
@@ -83,13 +84,26 @@ def simulate_program(
     return Result(program, facts, violations, trace.digest, trace.counts, trace.lines, facts.ends)
 
 
+def checkup_moments(program: Program) -> list[float]:
+    """Return when to ask how the sources are: every two hours, and around each fault of our own line."""
+    moments = [CALM - 60 + hours * 7200.0 for hours in range(int(program.ends / 7200) + 1)]
+    for fault in program.faults_at(SERVICE):
+        moments += [fault.at - 0.5, fault.at + fault.lasts / 2, fault.ends + 0.5, fault.ends + 60]
+    return sorted(moment for moment in moments if CALM / 2 < moment < program.ends)
+
+
 class _Simulation:
     def __init__(self, program: Program, trace: Trace, patience: float) -> None:
         self._program = program
         self._patience = patience
         self._trace = trace
         self._network = SimNetwork(chance(program.seed, "network"))
-        settings = Settings(port=PORT, base_url=f"http://{SERVICE}:{PORT}", keepalive=KEEPALIVE)
+        settings = Settings(
+            port=PORT,
+            base_url=f"http://{SERVICE}:{PORT}",
+            keepalive=KEEPALIVE,
+            looks_per_second=program.looks_per_second,
+        )
         self._machine = Machine(program, self._network, trace, settings, front)
         self._network.add(SERVICE)
         self._key, self._key_record = make_key(
@@ -98,10 +112,11 @@ class _Simulation:
             entropy=chance(program.seed, "key").randbytes,
             now=Millis(int(EPOCH * 1000)),
         )
-        self._origins: dict[str, Origin] = {}
-        self._pushes: dict[str, PushOrigin] = {}
-        self._hook = HookOrigin(self._network.add(HOOK), trace)
+        self._servers: dict[str, Server] = {}
+        self._pushers: dict[str, Pusher] = {}
+        self._hook = Receiver(self._network.add(HOOK), trace)
         self._user = User(self._caller("user"), trace)
+        self._doctor = Doctor(self._caller("doctor"))
         self._clients = [StreamClient(plan, self._caller(plan.name), trace) for plan in program.clients]
         self._facts = Facts(program)
         self._life: Life | None = None
@@ -116,6 +131,7 @@ class _Simulation:
                 nursery.start_soon(task)
             nursery.start_soon(self._go_wrong, nursery)
             nursery.start_soon(self._user.add_all, self._program)
+            nursery.start_soon(self._doctor.watch, checkup_moments(self._program))
             for client in self._clients:
                 nursery.start_soon(client.run, self._program.ends)
             await trio.sleep_until(self._program.ends)
@@ -126,8 +142,12 @@ class _Simulation:
     def gather(self) -> Facts:
         """Return what happened so far."""
         facts = self._facts
-        facts.seen = {host: origin.seen for host, origin in self._origins.items()}
-        facts.frames = {host: push.sent for host, push in self._pushes.items()}
+        facts.seen = {name: server.seen for name, server in self._servers.items()}
+        facts.seen |= {push.plan.machine: push.seen for push in self._pushers.values()}
+        facts.frames = {push.plan.url: push.sent for push in self._pushers.values()}
+        facts.asked = [(at, name) for at, who, name in self._network.asked if who == SERVICE and name != HOOK]
+        facts.dialled = [(at, address) for at, who, address in self._network.dialled if who == SERVICE]
+        facts.checkups, facts.told = self._doctor.checkups, self._machine.told
         facts.receipts = self._hook.receipts
         facts.taken = {client.plan.name: client.taken for client in self._clients}
         facts.added, facts.refused = self._user.added, self._user.refused
@@ -161,16 +181,38 @@ class _Simulation:
 
     async def _start_origins(self, nursery: trio.Nursery) -> None:
         for plan in self._program.origins:
-            host, side = self._network.add(plan.host), self._network.side(plan.host)
-            listeners = [*await side.listen("", 80), *await side.listen("", 443)]
             if plan.tier == "push":
-                push = self._pushes[plan.host] = PushOrigin(host, self._trace, plan)
-                nursery.start_soon(push.serve, listeners)
+                push = self._pushers[plan.machine] = Pusher(self._network.add(plan.host), self._trace, plan)
+                nursery.start_soon(push.serve, await self._listeners(plan.host))
             else:
-                make = FeedOrigin if plan.tier == "feed" else PageOrigin
-                origin = self._origins[plan.host] = make(host, self._trace, plan=plan)
-                nursery.start_soon(serve_http, origin.respond, listeners)
+                make = Feed if plan.tier == "feed" else Page
+                self._server(plan.host).parts[plan.path] = make(plan, chance(self._program.seed, f"part/{plan.name}"))
+                self._lead(plan)
+        for name, server in self._servers.items():
+            nursery.start_soon(serve_http, server.respond, await self._listeners(name))
         nursery.start_soon(serve_http, self._hook.respond, await self._network.side(HOOK).listen("", 443))
+
+    async def _listeners(self, host: str) -> list[SimListener]:
+        side = self._network.side(host)
+        return [*await side.listen("", 80), *await side.listen("", 443)]
+
+    def _server(self, host: str) -> Server:
+        """Return the machine behind a name; a twin of a known one is that one."""
+        name = machine_of(host)
+        server = self._servers.get(name)
+        if server is None:
+            robots = self._program.robots_of(name)
+            server = self._servers[name] = Server(self._network.add(name), self._trace, robots)
+        self._network.alias(host, server.host)
+        return server
+
+    def _lead(self, plan: OriginPlan) -> None:
+        """Let the addresses that lead to a source redirect, each with another status."""
+        for number, url in enumerate(plan.via):
+            there = plan.via[number + 1] if number + 1 < len(plan.via) else plan.address
+            host = host_of(url)
+            path = url.partition(host)[2]
+            self._server(host).parts[path] = Redirect((301, 302, 307, 308)[(number + len(path)) % 4], there)
 
     # --- what happens to the service -----------------------------------------------------------------------------
 
@@ -204,6 +246,8 @@ class _Simulation:
                 nursery.start_soon(self._free_disk, fault.at + fault.lasts)
             else:
                 self._network.hosts[fault.where].suffer(fault.kind, fault.lasts)
+            if fault.kind == "hangs" and fault.where in self._pushers:
+                self._pushers[fault.where].hang()
 
     async def _free_disk(self, at: float) -> None:
         await trio.sleep_until(at)
@@ -233,8 +277,8 @@ class _Simulation:
         self._facts.overdue = self._owed()
         self._facts.ends = trio.current_time()
         self._facts.jwks = await self._user.learn("/.well-known/jwks.json")
-        for host, added in self._user.added.items():
-            self._facts.health[host] = await self._user.learn(f"/v1/sources/{added.id}/health")
+        for url, added in self._user.added.items():
+            self._facts.health[url] = await self._user.learn(f"/v1/sources/{added.id}/health")
         self._trace.note("world", "has come to rest", owed=len(self._facts.overdue))
 
     def _owed(self) -> list[str]:

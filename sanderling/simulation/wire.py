@@ -38,6 +38,8 @@ class Wire:
         self._last = 0.0
         self._turn = trio.lowlevel.ParkingLot()
         self._ended = self._broken = self._deaf = False
+        self.silent = False
+        """What is sent is lost without a word, and nothing arrives any more (half-open)."""
         self.breaks_after = math.inf
         """Bytes after which the connection is reset (a fault)."""
         self.on_break: Callable[[], None] = self.snap
@@ -51,7 +53,7 @@ class Wire:
                 raise trio.ClosedResourceError("this end was closed")
             if self._broken or self._deaf:
                 raise trio.BrokenResourceError("connection reset by peer")
-            if not rest:
+            if not rest or self.silent:
                 return
             if self._held >= ROOM:
                 await self._turn.park()
@@ -70,7 +72,7 @@ class Wire:
                 raise trio.ClosedResourceError("this end was closed")
             if self._broken:
                 raise trio.BrokenResourceError("connection reset by peer")
-            if not self._chunks:
+            if not self._chunks or self.silent:
                 await self._turn.park()
                 continue
             arrives = max(self._chunks[0][0], self._weather.held_until())
@@ -183,6 +185,15 @@ class SimStream(trio.abc.HalfCloseableStream):
         """Break the connection for both ends at once, as the end of a process does."""
         self._in.snap()
         self._out.snap()
+
+    def hang(self) -> None:
+        """Let the connection go dead without a word to either end."""
+        self._in.silent = self._out.silent = True
+
+    @property
+    def hung(self) -> bool:
+        """Whether it is dead without a word."""
+        return self._out.silent
 
     def resets_after(self, sent: int) -> None:
         """Let the connection break once this end has sent so many more bytes."""

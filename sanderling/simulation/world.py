@@ -40,7 +40,8 @@ _ADDRESSES = re.compile(r"0x[0-9a-f]{6,}")
 class Machine:
     """What outlives a life: the disk, the clock's setting, and how often the service was started.
 
-    faults: sentences about what a life must not do (give up, or not end). spans: the lives that are over.
+    faults: sentences about what a life must not do (give up, or not end). spans: the lives that are over. told: (when,
+    event) of the lines of its log that are warnings or worse.
     """
 
     program: Program
@@ -54,6 +55,7 @@ class Machine:
     spans: list[LifeSpan] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     actor_crashes: list[float] = field(default_factory=list)
+    told: list[tuple[float, str]] = field(default_factory=list)
 
     def fill_disk(self, lasts: float) -> None:
         """Let the disk be full for a while."""
@@ -181,7 +183,10 @@ class Life:
             raise ActorCrash(point)
 
     def _log(self, event: str, **fields: object) -> None:
-        if self.alive and fields.pop("level", "") != "debug":
+        level = fields.pop("level", "")
+        if self.alive and level != "debug":
+            if level in ("warning", "error"):
+                self.machine.told.append((trio.current_time(), event))
             self.machine.trace.note("service", event, **{key: _tame(value) for key, value in fields.items()})
 
 

@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.world import ResolveFailed
-from sanderling.simulation.network import Side, SimNetwork
+from sanderling.simulation.network import REBOUND, Side, SimNetwork
 from sanderling.simulation.wire import ROOM, SimStream
 
 
@@ -137,3 +137,70 @@ async def test_a_dead_process_reaches_nobody_and_its_port_is_free(
         await server.connect(near.socket.here[0], 80)
     assert silence.cancelled_caught
     await network.side("server.org").listen("", 80)
+
+
+async def test_a_resolver_that_fails_says_that_it_is_ours(network: SimNetwork, autojump_clock: MockClock) -> None:
+    client = network.side("client.org")
+    client.host.suffer("servfail", 60)
+    with pytest.raises(ResolveFailed) as failed:
+        await client.resolve("client.org")
+    assert failed.value.local
+
+
+async def test_a_slow_resolver_answers_after_five_seconds(network: SimNetwork, autojump_clock: MockClock) -> None:
+    client = network.side("client.org")
+    client.host.suffer("slow dns", 60)
+    asked_at = trio.current_time()
+    assert await client.resolve("client.org")
+    assert trio.current_time() - asked_at == pytest.approx(5.0)
+
+
+async def test_a_rebound_name_leads_inside(network: SimNetwork, autojump_clock: MockClock) -> None:
+    client, host = network.side("client.org"), network.add("server.org")
+    host.suffer("rebound", 60)
+    assert set(await client.resolve("server.org")) & set(REBOUND)
+
+
+async def test_two_names_of_one_machine_have_one_address(network: SimNetwork, autojump_clock: MockClock) -> None:
+    client, host = network.side("client.org"), network.add("server.org")
+    network.alias("www.server.org", host)
+    assert await client.resolve("www.server.org") == await client.resolve("server.org")
+
+
+async def test_a_dead_line_holds_what_is_under_way_and_reaches_nobody(
+    network: SimNetwork, autojump_clock: MockClock
+) -> None:
+    server, near, far = await pair(network)
+    client = network.side("client.org")
+    await far.send_all(b"held")
+    client.host.suffer("dead line", 500)
+    over = trio.current_time() + 500
+    with pytest.raises(TimeoutError):
+        await client.connect(server.host.address, 80)
+    assert await near.receive_some() == b"held"
+    assert trio.current_time() == pytest.approx(over)
+
+
+async def test_on_a_lossy_line_some_of_it_comes_late_and_all_of_it_comes(
+    network: SimNetwork, autojump_clock: MockClock
+) -> None:
+    _, near, far = await pair(network)
+    network.side("client.org").host.suffer("lossy", 1e6)
+    took = []
+    for number in range(200):
+        sent_at = trio.current_time()
+        await far.send_all(bytes([number]))
+        assert await near.receive_some() == bytes([number])
+        took.append(trio.current_time() - sent_at)
+    assert min(took) < 0.1 and max(took) > 1.0 and sum(one > 0.9 for one in took) < 20
+
+
+async def test_a_connection_that_hangs_says_nothing_to_either_end(
+    network: SimNetwork, autojump_clock: MockClock
+) -> None:
+    _, near, far = await pair(network)
+    far.hang()
+    await near.send_all(b"anyone?")
+    with trio.move_on_after(3600) as silence:
+        await far.receive_some()
+    assert silence.cancelled_caught

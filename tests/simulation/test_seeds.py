@@ -14,20 +14,22 @@ from itertools import pairwise
 import pytest
 
 from sanderling.simulation.command import simulate
+from sanderling.simulation.drawing.worlds import draw, draw_everything
 from sanderling.simulation.forbidden import EXCEPTIONS, forbidden
-from sanderling.simulation.program import draw
+from sanderling.simulation.program import HOST_FAULTS, SERVICE_FAULTS
 from sanderling.simulation.run import simulate_program
 
 TRACE = (
-    "from sanderling.simulation.program import draw; from sanderling.simulation.run import simulate_program; "
-    "print(simulate_program(draw('hash', days=0.3, sources=4)).digest)"
+    "from sanderling.simulation.drawing.worlds import draw_everything; "
+    "from sanderling.simulation.run import simulate_program; "
+    "print(simulate_program(draw_everything('hash', days=0.2, sources=5)).digest)"
 )
 
 
 @pytest.mark.parametrize("seed", ["1", "2", "3", "4"])
 def test_a_seed_keeps_every_promise(seed: str) -> None:
     """Seed 1 met a disk that was full at the start, seed 2 a tree whose ways out stayed closed after a restart."""
-    result = simulate_program(draw(seed, days=1, sources=10))
+    result = simulate_program(draw(seed, days=0.8, sources=10))
     assert [str(violation) for violation in result.violations] == []
     assert len(result.facts.log) > 20
     assert len(result.facts.lives) > 3
@@ -35,7 +37,8 @@ def test_a_seed_keeps_every_promise(seed: str) -> None:
 
 
 def test_the_same_seed_gives_the_same_trace_twice() -> None:
-    program = draw("twice", days=0.3, sources=4)
+    program = draw_everything("twice", days=0.2, sources=5)
+    assert {fault.kind for fault in program.faults} == {*HOST_FAULTS, *SERVICE_FAULTS}
     first, second = simulate_program(program), simulate_program(program)
     assert first.digest == second.digest
     assert first.lines == second.lines
@@ -74,7 +77,7 @@ def without_gc_callbacks() -> Iterator[None]:
 
 
 def test_no_real_clock_and_no_real_chance_reach_a_simulation() -> None:
-    program = draw("forbidden", days=0.1, sources=3)
+    program = draw_everything("forbidden", days=0.1, sources=5)
     simulate_program(program)  # what is imported late may do as it likes
     threads = threading.active_count()
     with without_gc_callbacks(), forbidden() as passed:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sanderling.simulation.facts import Facts
-from sanderling.simulation.oracle import delivering, log, streams, watching
+from sanderling.simulation.oracle import delivering, feeds, log, pages, politeness, streams, watching
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,34 @@ def _stuck(facts: Facts) -> Iterator[str]:
 
 
 PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
-    "nobody is stuck": _stuck,
-    "nothing is emitted twice": log.twice,
-    "nothing is invented": log.invented,
-    "ids increase in commit order": log.order,
-    "every event verifies": log.signed,
-    "a cursor never misses": streams.cursors,
-    "a page's event tells a change": watching.pages,
-    "what is delivered is what is in the log": delivering.deliveries,
-    "politeness": watching.politeness,
-    "never hours": watching.cadence,
-    "quiet is healthy": watching.health,
+    "T3 nobody is stuck": _stuck,
+    "L1 ids increase in commit order": log.order,
+    "L2 every event verifies": log.signed,
+    "L3 no frame is told twice": log.twice,
+    "L4 no frame is told that nobody wants": log.admitted,
+    "R1 a cursor never misses": streams.cursors,
+    "D1 what is delivered is what is in the log": delivering.deliveries,
+    "W1 a page's change is told once": pages.once,
+    "W2 churn, walls and flaps are not told": pages.real,
+    "W3 deltas fit together": pages.chain,
+    "W4 an entry is told once": feeds.once,
+    "W5 what is told was published": feeds.genuine,
+    "W6 a reset is told once": feeds.reset,
+    "W7 never hours": watching.cadence,
+    "W8 the watching does not stall": watching.stalled,
+    "W9 a dead connection is given up": watching.half_open,
+    "P1 one request a second": politeness.rate,
+    "P2 two requests at once": politeness.at_once,
+    "P3 Crawl-delay": politeness.crawl_delay,
+    "P4 Retry-After holds": politeness.retry_after,
+    "P7 who throttles is asked less": politeness.patience,
+    "P5 robots.txt is obeyed": politeness.robots,
+    "P6 an unchanged feed costs a 304": politeness.conditional,
+    "X1 only public addresses are called": politeness.guarded,
+    "X3 validators stay with who gave them": politeness.own_validators,
+    "B1 back within 36 minutes": watching.recovery,
+    "B3 nobody is blamed for our outage": watching.blameless,
+    "F10 no stampede after an outage": watching.spread,
+    "H1 quiet is healthy": watching.quiet,
 }
+"""By a short name that says all; the letters are those of the project's numbered statements where it has them."""

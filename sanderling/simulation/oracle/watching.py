@@ -1,63 +1,133 @@
-"""What the watching promises: real changes, politeness, cadence, health."""
+"""What the watching promises of itself: it never rests for hours, blames nobody for our own faults, never stampedes."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from sanderling.simulation.facts import Facts
+from sanderling.simulation.origins.server import Seen
+from sanderling.simulation.program import OURS, SERVICE, Fault, OriginPlan, machine_of
 
-HOST_BURST = 12
-"""Most requests to one host within ten seconds: one a second, and what a crash may make it forget."""
 LONGEST_SILENCE = 65 * 60.0
 """Tens of minutes, never hours: the longest time without a look at a source in quiet times (45 min, and jitter)."""
-
-
-def pages(facts: Facts) -> Iterator[str]:
-    """A page's event has a delta, and there are no more of them than changes."""
-    for plan in facts.program.origins:
-        if plan.tier != "html" or plan.host not in facts.added:
-            continue
-        events = facts.of(plan)
-        asked = facts.added[plan.host].asked_at
-        changes = sum(text.at > asked for text in plan.texts)
-        if len(events) > changes:
-            yield f"{plan.host}: {len(events)} events for {changes} changes"
-        for logged in events:
-            if not logged.event.get("delta", {}).get("ops"):
-                yield f"{logged.event['id']}: a page's event without a delta"
-
-
-def politeness(facts: Facts) -> Iterator[str]:
-    """No host gets a burst."""
-    for plan in facts.program.origins:
-        times = [seen.at for seen in facts.seen.get(plan.host, ())]
-        for n, at in enumerate(times):
-            many = bisect_right(times, at + 10) - n
-            if many > HOST_BURST:
-                yield f"{plan.host}: {many} requests within 10 s, at {at:.0f} s"
-                break
+BACK_WITHIN = 47 * 60.0
+"""Seconds after an origin's recovery: a breaker waits for 36 min at most, and a source that never noticed for 45."""
+_UNREADABLE = ("wall", "error page", "empty", "garbage")
+"""Answers that count as read badly, for the next twenty looks."""
+_RECENT = 2 * 3600.0
+_CROWD = 20
+_OUTAGES = (*OURS, "dead line")
 
 
 def cadence(facts: Facts) -> Iterator[str]:
     """No source goes unlooked at for hours."""
-    for plan in facts.program.origins:
-        if plan.tier == "push" or plan.host not in facts.added:
-            continue
-        looks = [facts.added[plan.host].at]
-        looks += [seen.at for seen in facts.seen[plan.host] if seen.path != "/robots.txt" and seen.at > looks[0]]
-        for before, after in zip(looks, [*looks[1:], facts.ends], strict=True):
-            if after - before > LONGEST_SILENCE and not facts.troubled(before - 3600, after, plan.host):
-                yield f"{plan.host}: no look between {before:.0f} s and {after:.0f} s"
+    for plan in _polled(facts):
+        looks = [facts.added[plan.url].at, *(seen.at for seen in _visits(facts, plan))]
+        for before, after in pairwise([*looks, facts.ends]):
+            if after - before > LONGEST_SILENCE and not facts.troubled(before - 3600, after, plan):
+                yield f"{plan.name}: no look between {before:.0f} s and {after:.0f} s"
 
 
-def health(facts: Facts) -> Iterator[str]:
-    """All sources are well at the end, and a quiet one keeps its 1.0."""
+def recovery(facts: Facts) -> Iterator[str]:
+    """Whoever is well again is looked at again within 36 minutes, the time of one breaker."""
+    for plan in _polled(facts):
+        looks = [seen.at for seen in _visits(facts, plan)]
+        for fault in (fault for machine in plan.machines for fault in facts.program.faults_at(machine)):
+            late = fault.ends + BACK_WITHIN
+            calm = late < facts.ends and not facts.troubled(fault.ends + 0.001, late, plan)
+            if calm and not any(fault.ends < at < late for at in looks):
+                yield f"{plan.name}: not looked at within {BACK_WITHIN / 60:.0f} min of {fault.ends:.0f} s"
+
+
+def quiet(facts: Facts) -> Iterator[str]:
+    """All sources are well at the end, and one that never had a fault is never anything but well."""
     for plan in facts.program.origins:
-        told = facts.health.get(plan.host)
-        if plan.host not in facts.added:
+        told = facts.health.get(plan.url)
+        if plan.url not in facts.added:
             continue
         if told is None:
-            yield f"{plan.host}: no health was told"
-        elif told["flag"] != "ok" or (not plan.texts and told["score"] != 1.0):
-            yield f"{plan.host}: {told['flag']}, {told['score']}: {told['reason']}"
+            yield f"{plan.name}: no health was told"
+        elif told["flag"] != "ok" and not any(
+            facts.program.faults_at(machine, _UNREADABLE) for machine in plan.machines
+        ):
+            yield f"{plan.name}: {told['flag']}, {told['score']}: {told['reason']}"
+        for at, conditions in facts.checkups:
+            had = any(fault.at < at for machine in plan.machines for fault in facts.program.faults_at(machine))
+            found = conditions.get(plan.url)
+            if found is not None and not had and (found.score < 1.0 or found.breaker == "open"):
+                yield f"{plan.name}: {found.score} and {found.breaker} at {at:.0f} s without a fault: {found.reason}"
+                break
+
+
+def blameless(facts: Facts) -> Iterator[str]:
+    """While our own line is down no score falls and no breaker opens."""
+    for fault in facts.program.faults_at(SERVICE, _OUTAGES):
+        before = [found for at, found in facts.checkups if fault.at - 1 < at < fault.at]
+        for at, found in facts.checkups if before else ():
+            if fault.at < at < fault.ends + 61 and not _muddled(facts, fault, at):
+                yield from _blamed(facts, fault, before[-1], found, at)
+
+
+def spread(facts: Facts) -> Iterator[str]:
+    """After an outage of ours all sources come back, but not all at once."""
+    sources = len(facts.program.origins)
+    if sources < _CROWD:
+        return
+    for begins in (fault.ends for fault in facts.program.faults_at(SERVICE, _OUTAGES)):
+        asked = [(at, name) for at, name in facts.asked if begins < at < begins + 600]
+        crowd = max((len({name for other, name in asked if at <= other < at + 10}) for at, _ in asked), default=0)
+        if crowd > sources / 4:
+            yield f"{crowd} hosts of {sources} sources are asked within 10 s, after {begins:.0f} s"
+
+
+def stalled(facts: Facts) -> Iterator[str]:
+    """The watching says that it has stalled only when it has: while its own disk is full, or its line dead."""
+    for plan in facts.program.origins:
+        yield from (f"{plan.name}: {told.event['content']}" for told in facts.notices(plan, "watching_stalled"))
+    for at, event in facts.told:
+        if event == "watching.stalled" and not facts.restless(at - 1800, at):
+            yield f"the watching says at {at:.0f} s that it has stalled"
+
+
+def half_open(facts: Facts) -> Iterator[str]:
+    """A WebSocket that went dead without a word is given up within a minute, and opened anew."""
+    for plan in facts.program.origins:
+        for fault in facts.program.faults_at(plan.machine, ("hangs",)) if plan.tier == "push" else ():
+            late = fault.at + 180
+            shakes = any(fault.at < seen.at < late for seen in facts.looks(plan))
+            others = [other for other in facts.program.faults_at(plan.machine) if other is not fault]
+            near = any(other.at < late and other.ends > fault.at - 600 for other in others)
+            if not shakes and not near and not facts.restless(fault.at - 600, late) and late < facts.ends:
+                yield f"{plan.name}: still on a dead connection {late - fault.at:.0f} s after {fault.at:.0f} s"
+
+
+def _polled(facts: Facts) -> list[OriginPlan]:
+    return [plan for plan in facts.program.origins if plan.tier != "push" and plan.url in facts.added]
+
+
+def _visits(facts: Facts, plan: OriginPlan) -> Sequence[Seen]:
+    """Return what was asked of a source, at the first address on the way to it."""
+    host = plan.url.split("/")[2]
+    path = plan.url.partition(host)[2]
+    seen = facts.seen.get(machine_of(host), ())
+    return [each for each in seen if each.path == path and each.at > facts.added[plan.url].at]
+
+
+def _muddled(facts: Facts, outage: Fault, at: float) -> bool:
+    """Return whether something else of ours went wrong near an outage."""
+    others = [fault for fault in facts.program.faults_at(SERVICE) if fault is not outage]
+    near = any(fault.at < at and fault.ends > outage.at - _RECENT for fault in others)
+    return near or facts.reborn(outage.at - 60, at)
+
+
+def _blamed(facts: Facts, outage: Fault, before: object, after: object, at: float) -> Iterator[str]:
+    assert isinstance(before, dict) and isinstance(after, dict)
+    for plan in facts.program.origins:
+        was, now = before.get(plan.url), after.get(plan.url)
+        faults = [fault for machine in plan.machines for fault in facts.program.faults_at(machine)]
+        own = any(fault.at < at and fault.ends > outage.at - _RECENT for fault in faults)
+        if was is None or now is None or own:
+            continue
+        if now.score < was.score or (now.breaker == "open" and was.breaker != "open"):
+            yield f"{plan.name}: {now.score}, {now.breaker} at {at:.0f} s, in an outage of ours: {now.reason}"

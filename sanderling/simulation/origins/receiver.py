@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 import trio
 
-from sanderling.simulation.origins.server import Origin
+from sanderling.simulation.network import Host
+from sanderling.simulation.origins import troubles
 from sanderling.simulation.serving import Answer, Request
+from sanderling.simulation.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +23,17 @@ class Receipt:
 
 
 @dataclass(slots=True)
-class HookOrigin(Origin):
+class Receiver:
     """A webhook receiver that records what arrives."""
 
+    host: Host
+    trace: Trace
     receipts: list[Receipt] = field(default_factory=list)
 
     async def respond(self, request: Request) -> Answer:
         """Take one delivery."""
         await trio.lowlevel.checkpoint()
-        answer = self._suffer(Answer(204))
+        answer = troubles.suffered(self.host, request, Answer(204))
         self.receipts.append(Receipt(trio.current_time(), dict(request.headers), request.body, answer.status))
         self.trace.note(self.host.name, f"takes a delivery, {answer.status}", id=request.headers.get("webhook-id"))
         return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import trio
@@ -12,6 +13,7 @@ from storage.records.times import rfc3339
 
 EPOCH = 1_780_000_000.0
 """What the true wall clock shows when the world begins."""
+_TITLE = re.compile(r"(\S+) number (\d+)")
 
 
 def published(texts: Sequence[Text]) -> Sequence[Text]:
@@ -22,17 +24,27 @@ def published(texts: Sequence[Text]) -> Sequence[Text]:
 
 def title(plan: OriginPlan, number: int) -> str:
     """Return the unique title of a text."""
-    return f"{plan.host} number {number}"
+    return f"{plan.name} number {number}"
+
+
+def numbers_in(plan: OriginPlan, content: str) -> list[int]:
+    """Return the numbers of the texts of a source that are named in some content."""
+    return [int(number) for name, number in _TITLE.findall(content) if name.lstrip("(") == plan.name]
 
 
 def link(plan: OriginPlan, number: int) -> str:
     """Return the address of a text."""
-    return f"https://{plan.host}/{number}"
+    return f"https://{plan.host}{plan.path.rstrip('/')}/{number}"
 
 
-def sentence(text: Text) -> str:
-    """Return a text's words as a sentence."""
-    return " ".join(text.words).capitalize() + "."
+def sentence(words: Sequence[str]) -> str:
+    """Return words as a sentence."""
+    return " ".join(words).capitalize() + "."
+
+
+def saying(plan: OriginPlan, number: int, words: Sequence[str]) -> str:
+    """Return what a text says, with its title, by which it is known wherever it turns up."""
+    return f"{sentence(words)} ({title(plan, number)})"
 
 
 def stamp(text: Text) -> str:

@@ -1,0 +1,212 @@
+"""Sources as they are met: feeds with an archive, pages full of churn, moved addresses, several on one machine."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
+
+from sanderling.simulation.chances import chance
+from sanderling.simulation.drawing.moments import moments
+from sanderling.simulation.program import (
+    ALERT_WORD,
+    CALM,
+    DAY,
+    Charset,
+    Churn,
+    Manners,
+    OriginPlan,
+    RobotsPlan,
+    Style,
+    Text,
+    Tier,
+)
+
+_TIERS: tuple[Tier, ...] = ("feed", "html", "push", "feed", "feed", "html", "feed", "feed", "html", "feed")
+_STYLES: dict[Tier, tuple[Style, ...]] = {
+    "feed": ("rss", "atom", "json"),
+    "html": ("plain", "busy"),
+    "push": ("frames",),
+}
+_PER_DAY = {"feed": (0.5, 12.0), "html": (0.5, 4.0), "push": (10.0, 60.0)}
+_PATHS = {"feed": "/feed", "html": "/", "push": "/tide"}
+_PAGE_CHURN: tuple[Churn, ...] = ("clock", "counter", "promos", "flap", "shuffle", "token")
+_FEED_CHURN: tuple[Churn, ...] = ("stamp", "shuffle", "redate")
+_WRONG_TYPES = ("", "", "text/html", "text/plain", "application/octet-stream")
+_FLOOD = 120
+_ARCHIVE_DAYS = 30
+_SETTLED = 11 * 3600.0
+"""An entry that is dated so shortly before a reset is news once more, by its new identity and its date."""
+
+WORDS = [
+    "amber",
+    "anchor",
+    "basin",
+    "beacon",
+    "canyon",
+    "cedar",
+    "cinder",
+    "copper",
+    "delta",
+    "ember",
+    "fathom",
+    "glacier",
+    "granite",
+    "harbor",
+    "island",
+    "jetty",
+    "kelp",
+    "lagoon",
+    "marble",
+    "meadow",
+    "north",
+    "orchard",
+    "pebble",
+    "quarry",
+    "reef",
+    "saddle",
+    "shingle",
+    "timber",
+    "upland",
+    "valley",
+    "willow",
+    "yarrow",
+    "älven",
+    "måne",
+    "façade",
+    "señal",
+    "über",
+]
+
+
+def origins(seed: str, sources: int, ends: float) -> tuple[OriginPlan, ...]:
+    """Draw all sources. Some share a machine with an earlier one, by its own name or by its twin."""
+    drawn: list[OriginPlan] = []
+    for number in range(sources):
+        plan = _origin(chance(seed, f"origin/{number}"), number, ends)
+        if not _is_quiet(number):
+            plan = _housed(chance(seed, f"origin/{number}/house"), number, plan, drawn)
+        drawn.append(plan)
+    return tuple(drawn)
+
+
+def robots(seed: str, machines: Sequence[str]) -> tuple[tuple[str, RobotsPlan], ...]:
+    """Draw what robots.txt says on each machine."""
+    return tuple((machine, _robots(chance(seed, f"robots/{machine}"))) for machine in machines)
+
+
+def _robots(dice: random.Random) -> RobotsPlan:
+    if dice.random() < 0.4:
+        return RobotsPlan()
+    delay = dice.choice((0.0, 0.0, 5.0, 20.0))
+    rule = f"Crawl-delay: {delay:g}\n" if delay else ""
+    text = f"# of this house\nUser-agent: *\n{rule}Disallow: /private\n"
+    return RobotsPlan(text, delay, dice.choice((0, 600, 1800)))
+
+
+def _is_quiet(number: int) -> bool:
+    return number % 10 == 9
+
+
+def _origin(dice: random.Random, number: int, ends: float) -> OriginPlan:
+    tier = _TIERS[number % len(_TIERS)]
+    plan = OriginPlan(
+        host=f"{tier}{number}.shore.org",
+        tier=tier,
+        style=dice.choice(_STYLES[tier]),
+        validators=dice.choice(("etag", "modified", "both", "both", "none")),
+        window=dice.randint(6, 12) if tier == "html" else dice.randint(14, 30),
+        secure=dice.random() < 0.5,
+        added_at=dice.uniform(5.0, CALM / 2),
+        texts=() if _is_quiet(number) else _texts(dice, dice.uniform(*_PER_DAY[tier]), ends),
+        path=_PATHS[tier],
+    )
+    if tier == "push":
+        return replace(plan, texts=_flooded(dice, plan.texts, ends))
+    if tier == "html":
+        return replace(plan, manners=Manners(zipped=dice.random() < 0.3, churn=_some(dice, _PAGE_CHURN)))
+    return _as_feed(dice, plan, ends)
+
+
+def _as_feed(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
+    """Give a feed its archive, its revisions and absences, and its manners."""
+    archive = _texts(dice, dice.uniform(0.3, 1.0), _ARCHIVE_DAYS * DAY, shift=-_ARCHIVE_DAYS * DAY - 60)
+    charset: Charset = "utf-8" if plan.style == "json" else dice.choice(get_args(Charset))
+    texts = [_unsteady(dice, text, ends) for text in (*archive, *plan.texts)]
+    resets_at = math.inf
+    if len(archive) > 12 and dice.random() < 0.6:
+        resets_at = _reset_moment(dice, texts, ends)
+    churn = _some(dice, _FEED_CHURN, 0.15)
+    return replace(
+        plan,
+        texts=tuple(texts),
+        validators="none" if "stamp" in churn else plan.validators,
+        manners=Manners(dice.choice(_WRONG_TYPES), charset, dice.random() < 0.3, churn, resets_at),
+    )
+
+
+def _reset_moment(dice: random.Random, texts: Sequence[Text], ends: float) -> float:
+    """Draw when a feed moves to another system: at a quiet time, for what is dated just before is news again."""
+    for _ in range(20):
+        at = dice.uniform(CALM, max(CALM, ends - CALM))
+        news = any(at - _SETTLED < text.at < at + 60 or at - 60 < text.revised_at < at + 60 for text in texts)
+        # Who comes back after the reset comes back as somebody else.
+        if not news and not any(text.away[0] < at < text.away[1] for text in texts):
+            return at
+    return math.inf
+
+
+def _unsteady(dice: random.Random, text: Text, ends: float) -> Text:
+    """Let an entry be revised, or be away from its feed for a while."""
+    first = max(text.at, CALM / 2) + 600
+    drawn = dice.random()
+    if drawn < 0.10 and first < ends:
+        return replace(text, revised_at=dice.uniform(first, ends), revision=_words(dice))
+    if drawn < 0.20 and first < ends:
+        left = dice.uniform(first, ends)
+        return replace(text, away=(left, left + dice.uniform(600, 12 * 3600)))
+    return text
+
+
+def _housed(dice: random.Random, number: int, plan: OriginPlan, others: Sequence[OriginPlan]) -> OriginPlan:
+    """Let a source share the machine of another, or be reached by redirects."""
+    hosts = [other for other in others if other.tier != "push" and not _is_quiet(others.index(other))]
+    if plan.tier != "push" and hosts and dice.random() < 0.3:
+        other = dice.choice(hosts)
+        name = f"www.{other.machine}" if dice.random() < 0.4 else other.machine
+        return replace(plan, host=name, path=f"/{plan.tier}{number}")
+    if plan.tier != "push" and dice.random() < 0.3:
+        scheme = plan.address.split("/")[0]
+        here, there = f"{scheme}//{plan.host}/old", f"{scheme}//moved{number}.shore.org/from"
+        return replace(plan, via=dice.choice(((here,), (there,), (there, here))))
+    return plan
+
+
+def _some(dice: random.Random, kinds: Sequence[Churn], share: float = 0.4) -> tuple[Churn, ...]:
+    return tuple(kind for kind in kinds if dice.random() < share)
+
+
+def _texts(dice: random.Random, per_day: float, ends: float, *, shift: float = 0.0) -> tuple[Text, ...]:
+    drawn: list[Text] = []
+    for at in moments(dice, per_day, 0.0, ends - 2):
+        # Whole seconds, each once: Last-Modified can't tell more apart.
+        drawn.append(Text(max(float(round(at)), drawn[-1].at + 1 if drawn else 1.0), _words(dice)))
+    return tuple(replace(text, at=text.at + shift) for text in drawn)
+
+
+def _words(dice: random.Random) -> tuple[str, ...]:
+    words = dice.sample(WORDS, dice.randint(12, 24))
+    if dice.random() < 0.3:
+        words.insert(dice.randrange(len(words)), ALERT_WORD)
+    return tuple(words)
+
+
+def _flooded(dice: random.Random, texts: Sequence[Text], ends: float) -> tuple[Text, ...]:
+    """Add a burst of frames within a second."""
+    if dice.random() < 0.5 or ends < 2 * CALM:
+        return tuple(texts)
+    begins = round(dice.uniform(CALM, ends - 60)) + 0.5
+    burst = [Text(begins + n / _FLOOD, _words(dice)) for n in range(_FLOOD)]
+    return tuple(sorted([*texts, *burst], key=lambda text: text.at))

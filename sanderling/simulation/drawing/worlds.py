@@ -1,0 +1,131 @@
+"""Whole programs: the common world, in which everything can happen, and worlds that are about one thing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sanderling.simulation.chances import chance
+from sanderling.simulation.drawing import origins
+from sanderling.simulation.drawing.moments import moments
+from sanderling.simulation.program import (
+    CALM,
+    DAY,
+    HOOK,
+    HOST_FAULTS,
+    SERVICE,
+    SERVICE_FAULTS,
+    ClientPlan,
+    ClockStep,
+    Ending,
+    Fault,
+    Program,
+    Session,
+)
+
+PACE = 900.0
+"""Seconds between two looks at a source, on average. Ten sources alone would be looked at every two minutes, which no
+library does that is worth simulating: ten looks a second are shared by thousands.
+"""
+
+
+def draw(seed: str, *, days: float, sources: int, point_crash: float = 0.01, pace: float = PACE) -> Program:
+    """Draw the program of a seed. pace: seconds between two looks at a source, on average."""
+    ends = days * DAY
+    program = Program(
+        seed=seed,
+        days=days,
+        origins=origins.origins(seed, sources, ends),
+        clients=tuple(_client(chance(seed, f"client/{n}"), n, ends) for n in range(3)),
+        faults=(),
+        steps=_steps(chance(seed, "steps"), ends),
+        endings=_endings(chance(seed, "endings"), ends),
+        point_crash=point_crash,
+        looks_per_second=max(0.01, sources / pace),
+    )
+    return replace(
+        program,
+        faults=_faults(chance(seed, "faults"), program.machines, ends),
+        robots=origins.robots(seed, program.machines),
+    )
+
+
+def draw_outage(seed: str, kind: str, *, sources: int = 24) -> Program:
+    """Draw a world in which nothing goes wrong but our own line, for 20 minutes; and then a restart, long after."""
+    calm = draw(seed, days=0.16, sources=sources, point_crash=0.0)
+    begins = CALM + chance(seed, "outage").uniform(0, 1200)
+    outage = Fault(begins, 1200.0, kind, SERVICE)
+    late = Ending(begins + 6600.0, 0.05, politely=False)
+    return replace(calm, faults=(outage,), steps=(), endings=(late,), clients=calm.clients[:1])
+
+
+def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0) -> Program:
+    """Draw a world without crashes in which every origin has these troubles in turn, and time to get over each.
+
+    steps: how often a day our clock is set.
+    """
+    days = 0.3
+    calm = draw(seed, days=days, sources=sources, point_crash=0.0, pace=PACE / 2)
+    faults: list[Fault] = []
+    for machine in calm.machines:
+        dice = chance(seed, f"troubles/{machine}")
+        at, order = CALM + dice.uniform(0, 1800), list(kinds)
+        dice.shuffle(order)
+        while at < calm.ends - CALM:
+            faults.append(Fault(at, dice.uniform(900, 2700), order[len(faults) % len(order)], machine))
+            at = faults[-1].ends + dice.uniform(3000, 4500)
+    return replace(
+        calm,
+        faults=tuple(sorted(faults, key=lambda fault: fault.at)),
+        steps=_steps(chance(seed, "steps"), calm.ends, steps) if steps else (),
+        endings=(),
+        clients=calm.clients[:1],
+    )
+
+
+def draw_everything(seed: str, *, days: float = 0.3, sources: int = 6) -> Program:
+    """Draw a crashing world that has every kind of fault, one after the other."""
+    program = draw(seed, days=days, sources=sources)
+    dice = chance(seed, "everything")
+    kinds = [*((kind, dice.choice(program.machines)) for kind in HOST_FAULTS), *((k, SERVICE) for k in SERVICE_FAULTS)]
+    dice.shuffle(kinds)
+    step = (program.ends - CALM) / len(kinds)
+    faults = tuple(Fault(CALM + n * step, dice.uniform(60, step), *kind) for n, kind in enumerate(kinds))
+    return replace(program, faults=faults)
+
+
+def _client(dice: random.Random, number: int, ends: float) -> ClientPlan:
+    sessions, at = [], dice.uniform(60.0, CALM)
+    while at < ends:
+        leaves = at + dice.choice((dice.uniform(5, 600), dice.uniform(600, 6 * 3600)))
+        sessions.append(Session(at, min(leaves, ends)))
+        at = leaves + dice.choice((dice.uniform(0.1, 10), dice.uniform(10, 2 * 3600)))
+    return ClientPlan(
+        name=f"client{number}",
+        framing="ndjson" if number % 3 == 1 else "sse",
+        resumes_by="query" if number % 3 == 2 else "header",
+        sessions=tuple(sessions),
+    )
+
+
+def _faults(dice: random.Random, machines: Sequence[str], ends: float) -> tuple[Fault, ...]:
+    drawn = []
+    for at in moments(dice, 36.0, CALM, ends):
+        lasts = min(dice.expovariate(1 / 900), 3600.0, ends - at)
+        if dice.random() < 0.2:
+            drawn.append(Fault(at, lasts, dice.choice(SERVICE_FAULTS), SERVICE))
+        else:
+            drawn.append(Fault(at, lasts, dice.choice(HOST_FAULTS), dice.choice([*machines, HOOK, HOOK])))
+    return tuple(drawn)
+
+
+def _steps(dice: random.Random, ends: float, per_day: float = 2.0) -> tuple[ClockStep, ...]:
+    return tuple(ClockStep(at, round(dice.uniform(-3600, 3600), 3)) for at in moments(dice, per_day, CALM, ends))
+
+
+def _endings(dice: random.Random, ends: float) -> tuple[Ending, ...]:
+    return tuple(
+        Ending(at, dice.choice((dice.uniform(0.05, 3), dice.uniform(3, 900))), dice.random() < 0.3)
+        for at in moments(dice, 6.0, CALM, ends)
+    )

@@ -1,0 +1,94 @@
+"""What the watching promises of pages: each real change once, and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from sanderling.simulation.facts import Facts, Logged
+from sanderling.simulation.origins.pages import FLAPS
+from sanderling.simulation.origins.texts import numbers_in
+from sanderling.simulation.program import OriginPlan
+
+
+def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
+    """Yield the changes that a look must have found, or still will, and that no event tells."""
+    known = facts.added[plan.url].at
+    told = {number for logged in facts.of(plan) for number in _brought(plan, logged)}
+    looks = list(facts.good_looks(plan))
+    for number, text in enumerate(plan.texts):
+        later = number + plan.window
+        over = plan.texts[later].at if later < len(plan.texts) else None
+        found = over is None or any(text.at <= look < over for look in looks)
+        if known < text.at < facts.ends and number not in told and found:
+            yield f"{plan.name}: change {number} is not told"
+
+
+def once(facts: Facts) -> Iterator[str]:
+    """No change is told twice, none that was there at the first look, and none that was never made."""
+    for plan in _pages(facts):
+        asked = facts.added[plan.url].asked_at
+        times = Counter(number for logged in facts.of(plan) for number in _brought(plan, logged))
+        for number, count in times.items():
+            if count > 1:
+                yield f"{plan.name}: change {number} is told {count} times"
+            if number >= len(plan.texts) or plan.texts[number].at < asked:
+                yield f"{plan.name}: change {number} is told, and is none"
+
+
+def real(facts: Facts) -> Iterator[str]:
+    """Every event of a page has a delta, and brings or takes something real: never churn, a wall or an error page.
+
+    Two editions that alternate are one change, when the second one is first seen.
+    """
+    for plan in _pages(facts):
+        flapped = False
+        for logged in facts.of(plan):
+            delta = logged.event.get("delta") or {}
+            if not delta.get("ops"):
+                yield f"{plan.name}: {logged.event['id']} has no delta"
+            if _brought(plan, logged):
+                continue
+            flaps = any(edition in text for edition in FLAPS for text in _texts(logged, "text", "after"))
+            if not flaps or flapped:
+                yield f"{plan.name}: {logged.event['id']} tells what is no change: {_words(delta)}"
+            flapped = flapped or flaps
+
+
+def chain(facts: Facts) -> Iterator[str]:
+    """Who applies every delta holds the page: what is taken away is what was told last at that place."""
+    for plan in _pages(facts):
+        held: dict[int, int] = {}
+        for logged in facts.of(plan):
+            for number in _taken(plan, logged):
+                there = held.get(number % plan.window)
+                if there not in (None, number):
+                    yield f"{plan.name}: {logged.event['id']} takes change {number} away where {there} was told"
+            held |= {number % plan.window: number for number in _brought(plan, logged)}
+
+
+def _pages(facts: Facts) -> list[OriginPlan]:
+    return [plan for plan in facts.program.origins if plan.tier == "html" and plan.url in facts.added]
+
+
+def _brought(plan: OriginPlan, logged: Logged) -> list[int]:
+    """Return the changes that an event brings: those named in its new texts and not in its old ones."""
+    old = set(_taken(plan, logged))
+    return [n for text in _texts(logged, "text", "after") for n in numbers_in(plan, text) if n not in old]
+
+
+def _taken(plan: OriginPlan, logged: Logged) -> list[int]:
+    texts = [*_texts(logged, "before"), *_texts(logged, "text", ops=("delete",))]
+    return [number for text in texts for number in numbers_in(plan, text)]
+
+
+def _texts(logged: Logged, *names: str, ops: tuple[str, ...] = ("insert", "replace")) -> Iterator[str]:
+    for op in (logged.event.get("delta") or {}).get("ops", ()):
+        if op["op"] in ops:
+            yield from (op[name] for name in names if op.get(name))
+
+
+def _words(delta: dict[str, Any]) -> str:
+    said = [f"{op['op']} {op.get('text') or op.get('after')!r}" for op in delta.get("ops", ())]
+    return "; ".join(said)[:160]

@@ -1,0 +1,184 @@
+"""What a host may expect of a guest: how often, how many at once, when not at all, and nothing that is not its own."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from sanderling.simulation.facts import Facts
+from sanderling.simulation.origins.server import ROBOTS, Seen
+from sanderling.simulation.program import CALM, host_of, machine_of
+
+SECOND = 0.99
+"""A second, but for what is lost between a turn and a question to the resolver."""
+_AT_ONCE = 2
+_MOST_HOLD = 3600.0
+_MOST_THROTTLED = 6
+_RETRY = 300.0
+_QUEUE = 4
+_ARRIVES = 0.5
+"""Seconds that a request, or an answer, needs at most on a line in good weather, connection included."""
+_WEATHER = ("slow", "partition", "reset")
+_PUBLIC = "93.184."
+
+
+def rate(facts: Facts) -> Iterator[str]:
+    """A host is asked at most once a second, whatever its name and however many sources it has."""
+    for machine in facts.program.machines:
+        asked = [(at, name) for at, name in facts.asked if machine_of(name) == machine]
+        met = _first_meetings(facts, asked)
+        for (before, _), (at, _) in pairwise(asked):
+            together = any(0 <= at - first < 5 for first in met)
+            if at - before < SECOND and not together and not facts.reborn(before - 2, at):
+                yield f"{machine}: asked at {before:.3f} s and again at {at:.3f} s"
+                break
+
+
+def at_once(facts: Facts) -> Iterator[str]:
+    """At most two requests to a host are under way at once."""
+    for machine, seen in facts.seen.items():
+        under_way: list[Seen] = []
+        for request in seen:
+            # The end of one may reach the server a little after the client has gone on.
+            under_way = [*(other for other in under_way if other.until > request.at + _ARRIVES), request]
+            since = under_way[0].at
+            calm = not _stormy(facts, machine, since, request.at) and not facts.reborn(since, request.at)
+            if len(under_way) > _AT_ONCE and calm:
+                yield f"{machine}: {len(under_way)} requests at once, at {request.at:.0f} s"
+                break
+
+
+def retry_after(facts: Facts) -> Iterator[str]:
+    """A host that asks for quiet has it for as long as it wishes, up to an hour."""
+    for machine, seen in facts.seen.items():
+        asked = [(at, name) for at, name in facts.asked if machine_of(name) == machine]
+        met = _first_meetings(facts, asked)
+        for answer in seen:
+            begins, ends = answer.at + _ARRIVES, answer.at + min(answer.hold, _MOST_HOLD) - 1
+            if answer.hold <= 0 or _stormy(facts, machine, answer.at - 60, ends) or facts.reborn(answer.at - 1, ends):
+                continue
+            strangers = any(answer.at - 1 < first < ends for first in met)
+            early = None if strangers else next((at for at, _ in asked if begins < at < ends), None)
+            if early is not None:
+                after = early - answer.at
+                yield f"{machine}: asked {after:.0f} s after it wished to be left alone for {answer.hold:.0f} s"
+                break
+
+
+def patience(facts: Facts) -> Iterator[str]:
+    """Who says "too many requests" without saying more is asked less and less."""
+    for machine, seen in facts.seen.items():
+        throttled = [answer for answer in seen if answer.status == 429 and not answer.hold]
+        for path in dict.fromkeys(answer.path for answer in throttled):
+            times = [answer.at for answer in throttled if answer.path == path]
+            for first, last in zip(times, times[_MOST_THROTTLED:], strict=False):
+                if last - first < 1200 and not facts.reborn(first, last):
+                    yield f"{machine}: {path} says that it is asked too much, and is asked again and again"
+                    break
+
+
+def robots(facts: Facts) -> Iterator[str]:
+    """A page is looked at only while the newest robots.txt that could be read lets us in, and it is kept up to date."""
+    for machine, paths in _pages(facts).items():
+        known: Seen | None = None
+        asked = -math.inf
+        for request in facts.seen.get(machine, ()):
+            if facts.reborn(asked, request.at):
+                known = None
+            if request.path == ROBOTS:
+                asked = request.until if request.until < math.inf else request.at
+                known = known if request.forbids is None else request
+            elif request.path in paths and request.at > CALM:
+                # The verdict is given before the turn, for which a Crawl-delay lets wait.
+                slack = _QUEUE * (1 + facts.program.robots_of(machine).crawl_delay)
+                fault = _trespass(known, asked, request, slack)
+                if fault and not _stormy(facts, machine, asked, request.at):
+                    yield f"{machine}: {request.path} is looked at, at {request.at:.0f} s, {fault}"
+                    break
+
+
+def _trespass(known: Seen | None, asked: float, request: Seen, slack: float) -> str:
+    """Return what is wrong about a look at a page, by what is known of its robots.txt; "" when nothing is."""
+    if known is None:
+        return "though nothing is known of its robots.txt"
+    if known.forbids and request.at > known.at + slack:
+        return "though its robots.txt forbids it"
+    # A copy that has grown old must be asked for, and serves on if none is given.
+    return "by an old robots.txt" if request.at > max(known.at + known.lasts, asked + _RETRY) + slack else ""
+
+
+def crawl_delay(facts: Facts) -> Iterator[str]:
+    """A Crawl-delay that is known lies between any two requests to its host."""
+    pages = _pages(facts)
+    for machine in facts.program.machines:
+        delay = facts.program.robots_of(machine).crawl_delay
+        met = _first_meetings(facts, [found for found in facts.asked if machine_of(found[1]) == machine])
+        last, known, kept = -math.inf, False, False
+        for request in facts.seen.get(machine, ()) if delay else ():
+            if request.path == ROBOTS:
+                known = request.whole and request.status == 200
+                kept = kept and known
+                continue
+            calm = not facts.reborn(last, request.at) and not _stormy(facts, machine, last, request.at)
+            calm = calm and not any(last - 1 < first < request.at for first in met)
+            if kept and calm and request.at - last < delay - _ARRIVES:
+                gap = f"{request.at - last:.1f} s though it wants {delay:g} s"
+                yield f"{machine}: asked after {gap}, at {request.at:.0f} s"
+                break
+            kept = calm and (kept or (known and request.path in pages.get(machine, ()) and request.at > CALM))
+            last = request.at
+
+
+def conditional(facts: Facts) -> Iterator[str]:
+    """An unchanged feed costs a 304: every look after the first names the version that is known."""
+    for plan in facts.program.origins:
+        if plan.tier != "feed" or plan.validators == "none" or plan.url not in facts.added:
+            continue
+        bare = [seen.at for seen in facts.looks(plan) if seen.at > facts.added[plan.url].at and not seen.conditional]
+        if bare:
+            yield f"{plan.name}: asked {len(bare)} times as if for the first time, first at {bare[0]:.0f} s"
+
+
+def own_validators(facts: Facts) -> Iterator[str]:
+    """No version is named to whom did not give it."""
+    for machine, seen in facts.seen.items():
+        yield from (f"{machine}: {each.path} was asked by another's version" for each in seen if each.foreign)
+
+
+def guarded(facts: Facts) -> Iterator[str]:
+    """Nothing but public addresses is ever called."""
+    for address, times in Counter(address for _, address in facts.dialled).items():
+        if not address.startswith(_PUBLIC):
+            yield f"{address} was called {times} times"
+
+
+def _pages(facts: Facts) -> dict[str, frozenset[str]]:
+    """Return the paths of pages by machine, those that redirect to one included."""
+    found: dict[str, list[str]] = {}
+    for plan in facts.program.origins:
+        for url in (*plan.via, plan.address) if plan.tier == "html" else ():
+            host = host_of(url)
+            found.setdefault(machine_of(host), []).append(url.partition(host)[2])
+    return {machine: frozenset(paths) for machine, paths in found.items()}
+
+
+def _first_meetings(facts: Facts, asked: Sequence[tuple[float, str]]) -> list[float]:
+    """Return when, in each life, a machine was first asked by a second name: until then nobody knows that it is one."""
+    met: list[float] = []
+    for begins, ends in pairwise([*(span.began for span in facts.lives), math.inf]):
+        names: set[str] = set()
+        for at, name in asked:
+            if begins <= at < ends and name not in names:
+                names.add(name)
+                if len(names) > 1:
+                    met.append(at)
+    return met
+
+
+def _stormy(facts: Facts, machine: str, begins: float, ends: float) -> bool:
+    """Return whether bytes took their time, so that what arrives says little of when it was sent."""
+    program = facts.program
+    faults = [*program.faults_at(machine, _WEATHER), *program.faults_at("api.sanderling.org")]
+    return any(fault.at - 60 < ends and fault.ends + 60 > begins for fault in faults)

@@ -1,0 +1,187 @@
+"""Bugs of the watching: of politeness, of what counts as news, of whom to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import trio
+from msgspec.structs import replace
+
+from actors.content import entries, pages, tasks
+from actors.content.churn import Verdict, content_of, judge
+from actors.content.memory import PageMemory, pack
+from actors.content.pages import PageReading
+from actors.egress import guard, http, line, websocket
+from actors.egress.failures import PLAIN_HOLD, Blame, LookFailed
+from actors.egress.guard import Guard
+from actors.egress.hosts import Hosts
+from actors.egress.robots import Robots, RobotsVerdict
+from actors.egress.twins import Twins
+from actors.source import actor, progress, seen
+from actors.source.actor import PolledSource
+from actors.source.upheaval import Turn
+from storage.records.identity import Millis
+from storage.records.source import Harvest, HotState, Validators
+
+_LATER = 24 * 3600 * 1000
+
+
+# --- politeness ------------------------------------------------------------------------------------------------------
+
+
+def validators_lost_at_a_304() -> AbstractContextManager[Any]:
+    """A 304 without validators of its own makes those that are known forgotten."""
+    right = actor._looked
+
+    def wrong(before: HotState, fetched: Any, reading: Any, at: Millis) -> Any:
+        looked = right(before, fetched, reading, at)
+        return replace(looked, validators=Validators()) if fetched.status == 304 else looked
+
+    return patch.object(actor, "_looked", wrong)
+
+
+def validators_sent_everywhere() -> AbstractContextManager[Any]:
+    """What one host gave is named to every other on the way."""
+
+    def wrong(self: Any, url: object) -> bool:
+        return self.etag is not None or self.last_modified is not None
+
+    return patch.object(http._Wish, "conditional", wrong)
+
+
+def retry_after_ignored() -> AbstractContextManager[Any]:
+    """A host that says when to come back is asked when it suits us."""
+    return patch.object(http, "retry_after", lambda value, now: None)
+
+
+def dates_by_our_clock() -> AbstractContextManager[Any]:
+    """A date in a header is compared with our own clock, which may be an hour off."""
+    return patch.object(http, "sent_at", lambda headers, wall: wall)
+
+
+def throttled_at_a_steady_pace() -> AbstractContextManager[Any]:
+    """A host that is asked too much is asked again every minute."""
+    return patch.object(progress, "_longer", lambda hot: PLAIN_HOLD)
+
+
+def crawl_delay_ignored() -> AbstractContextManager[Any]:
+    """A Crawl-delay is read and not kept."""
+    return patch.object(Hosts, "crawl_delay", lambda self, host, seconds: None)
+
+
+def twins_apart() -> AbstractContextManager[Any]:
+    """A host that is known by two names gets twice its share."""
+    return patch.object(Twins, "one", lambda self, host: host)
+
+
+def robots_forgotten() -> AbstractContextManager[Any]:
+    """A copy of robots.txt that has grown too old is not asked for again: all is allowed."""
+    right = Robots.verdict
+
+    async def wrong(self: Robots, url: Any, *claim: Any) -> RobotsVerdict:
+        site = self._sites.get(url.origin)
+        if site is not None and site.known and trio.current_time() >= site.until:
+            return RobotsVerdict(True, None, "nothing is known against it")
+        return await right(self, url, *claim)
+
+    return patch.object(Robots, "verdict", wrong)
+
+
+def redirects_unguarded() -> AbstractContextManager[Any]:
+    """An address that is written as such needs no resolving, and so is not checked."""
+    right = Guard._addresses
+
+    async def wrong(self: Guard, host: str) -> tuple[str, ...]:
+        return (host,) if guard._is_address(host) else await right(self, host)
+
+    return patch.object(Guard, "_addresses", wrong)
+
+
+# --- what is news ----------------------------------------------------------------------------------------------------
+
+
+def compared_with_the_last_look() -> AbstractContextManager[Any]:
+    """A page is compared with its last look instead of what was told of it."""
+    right = judge
+
+    def wrong(memory: PageMemory | None, reading: PageReading, *more: Any, **most: Any) -> Verdict:
+        verdict = right(memory, reading, *more, **most)
+        return replace(verdict, memory=pack(content_of(reading))) if verdict.kind == "churn" else verdict
+
+    return patch.object(tasks, "judge", wrong)
+
+
+def walls_told() -> AbstractContextManager[Any]:
+    """Whatever is answered with 200 is the page."""
+    return patch.object(pages, "trouble_of", lambda root, title, blocks: None)
+
+
+@contextmanager
+def identity_by_title() -> Iterator[None]:
+    """An entry is known by its title, and by nothing else."""
+    right = entries._forms
+
+    def wrong(raw: entries.Raw) -> dict[Any, str]:
+        return dict.fromkeys(right(raw), raw.title)
+
+    with patch.object(entries, "_forms", wrong), patch.object(seen._Old, "find", lambda self, entry, now: None):
+        yield
+
+
+def absent_entries_forgotten() -> AbstractContextManager[Any]:
+    """An entry that leaves its feed is unknown when it comes back."""
+    right = seen._pack
+    return patch.object(seen, "_pack", lambda absent, present: right({}, present))
+
+
+def resets_told() -> AbstractContextManager[Any]:
+    """A feed that is new as a whole is all news."""
+    return patch("actors.source.feed.turn_of", lambda count, new, before, since: Turn(tuple(new), 0, False, before))
+
+
+def state_without_its_base() -> AbstractContextManager[Any]:
+    """With events only the small part of a source's memory is committed."""
+    right = PolledSource._send
+
+    async def wrong(self: PolledSource, harvest: Harvest) -> None:
+        if harvest.drafts and harvest.state is not None:
+            harvest = replace(harvest, state=replace(harvest.state, base=None))
+        await right(self, harvest)
+
+    return patch.object(PolledSource, "_send", wrong)
+
+
+# --- when to look, and whom to blame ---------------------------------------------------------------------------------
+
+
+def breaker_never_half_open() -> AbstractContextManager[Any]:
+    """A breaker that has opened lets nobody try for a day."""
+    right = progress.failed
+
+    def wrong(*args: Any) -> HotState:
+        hot = right(*args)
+        if hot.breaker.state == "closed" or hot.next_look_at is None:
+            return hot
+        return replace(hot, next_look_at=Millis(hot.next_look_at + _LATER))
+
+    return patch.object(progress, "failed", wrong)
+
+
+def outages_blamed_on_sources() -> AbstractContextManager[Any]:
+    """That our resolver fails is held against the names it is asked for."""
+    return patch.object(
+        guard, "_unresolved", lambda host, error: LookFailed(Blame.REMOTE_TRANSIENT, f"{host} does not resolve")
+    )
+
+
+def all_back_at_once() -> AbstractContextManager[Any]:
+    """When our line is up again, whoever has waited goes on at once."""
+    return patch.object(line, "SPREAD", 0.0)
+
+
+def dead_connections_kept() -> AbstractContextManager[Any]:
+    """A WebSocket from which no pong comes is waited for."""
+    return patch.object(websocket, "SIGN_WITHIN", 1e9)
