@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from storage.records.alert import Alert
+from storage.records.bin import Bin, Capture, CapturePage
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outcome, Portion, Rates, Replayed, Result
 from storage.records.destination import Destination
@@ -170,6 +171,38 @@ class Alerts(Protocol):
         """Delete a destination and its waiting deliveries; return whether there was one."""
 
 
+class Bins(Protocol):
+    """Webhook bins and what they captured."""
+
+    async def add(self, bin: Bin) -> None:
+        """Add a bin."""
+
+    async def by_token(self, token: str) -> Bin | None:
+        """Return the bin with this token, expired or not. On the path of strangers' requests: microseconds."""
+
+    async def get(self, bin_id: str) -> Bin | None:
+        """Return one bin."""
+
+    async def all(self) -> Sequence[Bin]:
+        """Return all bins, oldest first."""
+
+    async def delete(self, bin_id: str) -> bool:
+        """Delete a bin with its captures; return whether there was one."""
+
+    async def sweep(self, now: Millis, limit: int) -> int:
+        """Delete at most `limit` bins that have expired, with their captures; return how many went."""
+
+    async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
+        """Keep what a bin was sent; return whether the bin is there.
+
+        In one transaction the bin's oldest captures go beyond `keep`, and the oldest of all bins while all together
+        weigh more than `room` bytes.
+        """
+
+    async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
+        """Return captures before a number, newest first: at most `limit`, and one or as many as weigh `size` bytes."""
+
+
 class Work(Protocol):
     """Durable cursors and the outbox."""
 
@@ -262,6 +295,10 @@ class Storage(Protocol):
     @property
     def alerts(self) -> Alerts:
         """Alerts and destinations."""
+
+    @property
+    def bins(self) -> Bins:
+        """Webhook bins."""
 
     @property
     def work(self) -> Work:

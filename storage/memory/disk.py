@@ -15,6 +15,7 @@ from typing import Literal
 from storage.errors import DiskFull, Fenced, Unavailable
 from storage.interface import Lease
 from storage.records.alert import Alert
+from storage.records.bin import Bin, Kept
 from storage.records.delivery import Attempt
 from storage.records.destination import Destination
 from storage.records.event import Stored
@@ -45,6 +46,7 @@ class Disk:
 
     silent: a write ends as Unavailable, before it has happened or after.
     outbox: the rows of each destination by position; attempts: its lines, oldest first.
+    captures: those of each bin, oldest first.
     pending: commits that are written but not synced, oldest first.
     """
 
@@ -65,6 +67,8 @@ class Disk:
     cursors: dict[str, Seq] = field(default_factory=dict)
     outbox: dict[str, dict[Seq, Row]] = field(default_factory=dict)
     attempts: dict[str, list[Attempt]] = field(default_factory=dict)
+    bins: dict[str, Bin] = field(default_factory=dict)
+    captures: dict[str, list[Kept]] = field(default_factory=dict)
     pending: list[Apply] = field(default_factory=list)
 
     def __repr__(self) -> str:

@@ -99,11 +99,19 @@ _BINS_AND_CALLS = (
     """CREATE TABLE bin(
         id TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
     ) STRICT""",
-    # number: counts a bin's captures; the newest 100 are kept.
+    # number: in the order of arrival over all bins, as the oldest goes first when there is no room. size: its weight.
+    # With its rowid, as rows may have 256 KiB.
     """CREATE TABLE capture(
-        bin TEXT NOT NULL REFERENCES bin(id) ON DELETE CASCADE, number INTEGER NOT NULL, body BLOB NOT NULL,
-        PRIMARY KEY(bin, number)
-    ) STRICT, WITHOUT ROWID""",
+        number INTEGER PRIMARY KEY, bin TEXT NOT NULL REFERENCES bin(id) ON DELETE CASCADE, size INTEGER NOT NULL,
+        body BLOB NOT NULL
+    ) STRICT""",
+    "CREATE INDEX capture_bin ON capture(bin, number)",
+    # What all captures weigh together. Triggers, because what hangs on a bin goes by its foreign key.
+    "INSERT INTO fact VALUES('captured', 0)",
+    """CREATE TRIGGER capture_came AFTER INSERT ON capture BEGIN
+        UPDATE fact SET value = value + NEW.size WHERE name = 'captured'; END""",
+    """CREATE TRIGGER capture_went AFTER DELETE ON capture BEGIN
+        UPDATE fact SET value = value - OLD.size WHERE name = 'captured'; END""",
     # Answers kept for an Idempotency-Key: who asked with which key, what was asked (a hash), what was answered.
     """CREATE TABLE call(
         key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at INTEGER NOT NULL, answer BLOB

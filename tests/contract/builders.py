@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from storage.records.alert import Alert
+from storage.records.bin import Bin, Capture
 from storage.records.destination import Destination, Secret
 from storage.records.event import Draft
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
@@ -97,3 +98,14 @@ def an_api_key(name: str = "key", created_at: int = NOW, **changes: object) -> A
 
 def a_signing_key(name: str, created_at: int = NOW) -> SigningKey:
     return SigningKey(name, b"s" * 32, Millis(created_at))
+
+
+def a_bin(name: str = "bin", expires_at: int = NOW + 1000, **changes: object) -> Bin:
+    bin = Bin(name, f"token of {name}", NOW, Millis(expires_at))
+    return msgspec.structs.replace(bin, **changes)
+
+
+def a_capture(body: bytes = b"{}", **changes: object) -> Capture:
+    headers = (("webhook-id", "1"), ("x", "å"), ("x", "2"))
+    capture = Capture("id", NOW, "POST", "/bins/t/in", "a=1", headers, body, len(body))
+    return msgspec.structs.replace(capture, **changes)

@@ -1,0 +1,123 @@
+"""Webhook bins on SQLite.
+
+Strangers knock here, so asking whether a token is known is one indexed lookup on the loop's own read-only connection,
+as with keys: no thread and no queue that a flood could fill. What all captures weigh stands in a fact of its own.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+
+import msgspec
+
+from storage.interface import Lease
+from storage.records.bin import Bin, Capture, CapturePage, Kept
+from storage.records.identity import Millis
+from storage.sqlite.connection import translated
+from storage.sqlite.readers import Readers
+from storage.sqlite.writer import Transaction, Writer
+
+_decode = msgspec.msgpack.Decoder(Capture).decode
+_BIN = "SELECT id, token, created_at, expires_at FROM bin"
+_WEIGHT = "SELECT value FROM fact WHERE name='captured'"
+_SURPLUS = """DELETE FROM capture WHERE number IN
+    (SELECT number FROM capture WHERE bin=? ORDER BY number DESC LIMIT -1 OFFSET ?)"""
+_CAPTURES = "SELECT number, size, body FROM capture WHERE bin=? AND number<? ORDER BY number DESC LIMIT ?"
+_NEWEST = (1 << 63) - 1
+
+
+class SqliteBins:
+    """See `storage.interface.Bins`. `door` is the loop's own connection."""
+
+    def __init__(self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease) -> None:
+        self._writer, self._readers, self._door, self._lease = writer, readers, door, lease
+
+    async def add(self, bin: Bin) -> None:
+        """Add a bin; see Bins."""
+        await self._write("INSERT INTO bin VALUES(?,?,?,?)", bin.id, bin.token, bin.created_at, bin.expires_at)
+
+    async def by_token(self, token: str) -> Bin | None:
+        """Return the bin with this token; see Bins. Not a checkpoint."""
+        with translated():
+            row = self._door.execute(_BIN + " WHERE token=?", (token,)).fetchone()
+        return None if row is None else Bin(*row)
+
+    async def get(self, bin_id: str) -> Bin | None:
+        """Return one bin; see Bins. Not a checkpoint."""
+        with translated():
+            row = self._door.execute(_BIN + " WHERE id=?", (bin_id,)).fetchone()
+        return None if row is None else Bin(*row)
+
+    async def all(self) -> Sequence[Bin]:
+        """Return all bins; see Bins."""
+
+        def look(connection: sqlite3.Connection) -> Sequence[Bin]:
+            return [Bin(*row) for row in connection.execute(_BIN + " ORDER BY created_at, id")]
+
+        return await self._readers.run(look)
+
+    async def delete(self, bin_id: str) -> bool:
+        """Delete a bin with its captures; see Bins."""
+        return await self._write("DELETE FROM bin WHERE id=?", bin_id) > 0
+
+    async def sweep(self, now: Millis, limit: int) -> int:
+        """Delete bins that have expired; see Bins."""
+        expired = "SELECT id FROM bin WHERE expires_at<=? ORDER BY expires_at LIMIT ?"
+        return await self._write(f"DELETE FROM bin WHERE id IN ({expired})", now, limit)  # noqa: S608  # a constant
+
+    async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
+        """Keep what a bin was sent; see Bins."""
+        row = bin_id, capture.weight, msgspec.msgpack.encode(capture)
+
+        def job(transaction: Transaction) -> bool:
+            transaction.fence(self._lease)
+            insert = "INSERT INTO capture(bin, size, body) SELECT id, ?2, ?3 FROM bin WHERE id=?1"
+            if not transaction.execute(insert, row).rowcount:
+                return False
+            transaction.execute(_SURPLUS, (bin_id, keep))
+            _make_room(transaction, room)
+            return True
+
+        return await self._writer.submit(job)
+
+    async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
+        """Return captures, newest first; see Bins."""
+
+        def look(connection: sqlite3.Connection) -> CapturePage:
+            found: list[Kept] = []
+            left = size
+            # Row by row: what does not fit is not read.
+            with closing(connection.cursor()) as rows:
+                for number, weight, body in rows.execute(_CAPTURES, (bin_id, before or _NEWEST, limit + 1)):
+                    if found and (len(found) == limit or weight > left):
+                        return CapturePage(found, more=True)
+                    left -= weight
+                    found.append(Kept(number, _decode(body)))
+            return CapturePage(found, more=False)
+
+        return await self._readers.run(look)
+
+    async def _write(self, statement: str, *parameters: object) -> int:
+        """Run one statement in the next transaction; return how many rows it changed."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(self._lease)
+            return transaction.execute(statement, parameters).rowcount
+
+        return await self._writer.submit(job)
+
+
+def _make_room(transaction: Transaction, room: int) -> None:
+    """Delete the oldest captures until the rest fits."""
+    surplus = transaction.execute(_WEIGHT).fetchone()[0] - room
+    last = None
+    with closing(transaction.connection.cursor()) as rows:
+        oldest = rows.execute("SELECT number, size FROM capture ORDER BY number") if surplus > 0 else ()
+        for number, weight in oldest:
+            last, surplus = number, surplus - weight
+            if surplus <= 0:
+                break
+    if last is not None:
+        transaction.execute("DELETE FROM capture WHERE number<=?", (last,))
