@@ -1,4 +1,7 @@
-"""Keeps the log within its bounds: deletes the oldest events, a slice at a time, between the commits of others."""
+"""Keeps the log within its bounds: deletes the oldest events, a slice at a time, between the commits of others.
+
+Bins that have expired go the same way, with what they captured.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from supervision import Child
 
 ROUND: Final = 600.0
 """Seconds between two looks at whether anything is to be deleted."""
+BINS_AT_ONCE: Final = 5
+"""Each may hold 25 MiB of captures."""
 PAUSE: Final = 0.05
 """Seconds between two slices, so that harvests go first."""
 _DAY_MS: Final = 86_400_000
@@ -36,8 +41,23 @@ class Pruner:
             deleted = await self.prune()
             if deleted:
                 self._world.log("log.pruned", events=deleted)
+            await self.sweep()
             child.note("resting")
             await trio.sleep(ROUND)
+
+    async def sweep(self) -> int:
+        """Delete the bins that have expired; return how many went. A full disk ends the round early."""
+        swept = 0
+        while True:
+            try:
+                gone = await self._storage.bins.sweep(self._world.now(), BINS_AT_ONCE)
+            except (DiskFull, Unavailable) as error:
+                self._world.log("bins.sweep_failed", error=str(error))
+                return swept
+            swept += gone
+            if gone < BINS_AT_ONCE:
+                return swept
+            await trio.sleep(PAUSE)
 
     async def prune(self) -> int:
         """Delete until the log is within its bounds; return how many events went. A full disk ends the round early."""

@@ -13,6 +13,8 @@ from functools import partial
 
 import trio
 
+from actors.bins import Bins
+from actors.delivery.homeward import Homeward
 from actors.delivery.registry import DeliveryRegistry
 from actors.doors import Doors
 from actors.egress.traffic import Egress, build_egress
@@ -86,7 +88,7 @@ class System:
         self.deliveries = DeliveryRegistry(
             world=world,
             storage=storage,
-            egress=self.egress,
+            egress=Homeward(self.egress, Bins(world, storage, settings.public_url()), settings.contact),
             destinations=self.destinations,
             record=self.recorder_box.send_nowait,
             base_url=settings.public_url(),

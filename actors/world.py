@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import trio
 
 from storage.interface import Storage
-from storage.records.identity import Millis
+from storage.records.identity import Millis, Seq, id_of, seq_at
 from supervision import Child
 
 
@@ -103,3 +103,8 @@ class World:
     def now(self) -> Millis:
         """Return the wall clock in whole milliseconds."""
         return Millis(int(self.wall() * 1000))
+
+    def new_id(self) -> str:
+        """Return a UUIDv7 of this moment."""
+        drawn = int.from_bytes(self.entropy(10), "big")
+        return id_of(Seq(seq_at(self.now()) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)

@@ -20,6 +20,7 @@ from quart_trio import QuartTrio
 from actors.doors import Doors
 from api import ratelimit, wellknown
 from api.auth import identify, unauthorized
+from api.bins_door import BinsDoor
 from api.connection import OPENED
 from api.describing import described
 from api.peers import caller
@@ -27,7 +28,7 @@ from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
-from api.v1 import alerts, destinations, events, exports, looks, previews, replay, sources, status, stream, why
+from api.v1 import alerts, bins, destinations, events, exports, looks, previews, replay, sources, status, stream, why
 from api.validation import read_body, read_query
 from storage.errors import StorageError
 from storage.records.identity import Millis
@@ -42,6 +43,7 @@ ROUTES: tuple[Route, ...] = (
     *alerts.ROUTES,
     *destinations.ROUTES,
     *replay.ROUTES,
+    *bins.ROUTES,
     *stream.ROUTES,
     *events.ROUTES,
     *exports.ROUTES,
@@ -63,6 +65,7 @@ class Api(QuartTrio):
         self.streams = Streams(doors.storage, doors.settings)
         self.limiter = Limiter()
         self.proxies = doors.settings.proxies()
+        self.bins = BinsDoor(self)
         self.routes: dict[str, Route] = {}
         self._chance = doors.world.chance("api/request")
         self._used: dict[str, Millis] = {}

@@ -24,6 +24,7 @@ from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 
+from api.bins_door import is_for_a_bin
 from api.export import Export, Revoked, pour
 from api.http1 import Http1
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
@@ -163,6 +164,7 @@ class Connection(TCPServer):
         self._app: Any = api  # plain ASGI: dicts, as it arrives from Hypercorn
         self._reading = trio.CancelScope()
         self._leaving = False
+        self._bins: Any = api.bins
 
     @property
     def protocol(self) -> ProtocolWrapper:
@@ -219,7 +221,10 @@ class Connection(TCPServer):
             await self._close()
 
     async def answer(self, scope: Message, receive: Any, send: Any, _spawn: Any, _soon: Any) -> None:
-        """Answer one request through Quart; if that opens a stream, feed it. Nothing raised here reaches the tree."""
+        """Answer one request through Quart, at a bin without it; if that opens a stream, feed it.
+
+        Nothing raised here reaches the tree.
+        """
         head: Message | None = None
         begun = False
 
@@ -232,7 +237,7 @@ class Connection(TCPServer):
                 head = message
 
         try:
-            await self._app(scope, receive, tap)
+            await (self._bins if is_for_a_bin(scope) else self._app)(scope, receive, tap)
             if head is not None:
                 await self._stream(scope, head, send)
         except Exception as error:

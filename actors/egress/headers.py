@@ -24,6 +24,12 @@ def user_agent(contact: str) -> str:
     return f"{PRODUCT}/{VERSION} (+{safe})" if safe else f"{PRODUCT}/{VERSION}"
 
 
+def delivery_headers(given: Mapping[str, str], size: int) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a POST after Host and User-Agent. Raises ValueError for what can't be sent."""
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in given.items()]
+    return [*raw, (b"Content-Length", str(size).encode()), (b"Accept-Encoding", b"identity")]
+
+
 def collect(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return headers under lower-case names, repeated ones joined with a comma (RFC 9110, 5.3); Latin-1, loses
     nothing.

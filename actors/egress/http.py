@@ -17,7 +17,15 @@ import trio
 from actors.egress.decoding import ACCEPT_ENCODING, BadCoding, Body, TooLarge
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.guard import Guard
-from actors.egress.headers import collect, max_age, retry_after, sendable, sent_at, user_agent
+from actors.egress.headers import (
+    collect,
+    delivery_headers,
+    max_age,
+    retry_after,
+    sendable,
+    sent_at,
+    user_agent,
+)
 from actors.egress.statuses import failure, is_redirect
 from actors.egress.transport import GuardedTransport
 from actors.egress.url import Url, join
@@ -163,8 +171,7 @@ class HttpClient:
         known, a response that is long, slow or cut only ends the reading.
         """
         start = trio.current_time()
-        raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
-        raw += [(b"Content-Length", str(len(body)).encode()), (b"Accept-Encoding", b"identity")]
+        raw = delivery_headers(headers, len(body))
         posted: Posted | None = None
         with trio.move_on_after(POST_TIMEOUT):
             response = await self._send("POST", url, raw, body)

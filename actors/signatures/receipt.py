@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,7 @@ from actors.signatures.verdict import Cause, Verdict
 from storage.records.event import Event
 
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
+Shape = Literal["event", "digest", "other"]
 _NO_SECRET = Verdict(Cause.NOT_CHECKED, "no secret was given to check it with")
 _NO_KEYS = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
 
@@ -32,11 +33,19 @@ class Told:
     verdict: Verdict
 
 
+class Contents(NamedTuple):
+    """What a body is. value: the decoded JSON, None when it can't be read; events: none for `other`."""
+
+    shape: Shape
+    value: Any
+    events: Sequence[Mapping[str, Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What was delivered. `body` is the decoded JSON (None when it can't be read); `events` is empty for `other`."""
 
-    shape: Literal["event", "digest", "other"]
+    shape: Shape
     webhook_id: str
     body: Any
     webhook: Verdict
@@ -63,29 +72,43 @@ class _Digest(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge(headers: Mapping[str, str], body: bytes, *, secrets: Sequence[str], keys: KeySet | None, now: int) -> Receipt:
     """Check a delivery at `now` (Unix seconds). headers: under lower-case names. No secrets, no keys: not checked."""
+    contents = read(body)
+    events = tuple(Told(event, _NO_KEYS if keys is None else check(event, keys)) for event in contents.events)
+    return conclude(contents, events, headers, body, secrets=secrets, now=now)
+
+
+def read(body: bytes) -> Contents:
+    """Return what a body carries. Where the loop must not be held, each event is then checked in its own time."""
     try:
         value = decode(body)
     except (ValueError, RecursionError):
         value = None
-    shape, carried = _contents(value)
-    events = tuple(Told(event, _NO_KEYS if keys is None else check(event, keys)) for event in carried)
+    if not isinstance(value, dict):
+        return Contents("other", value, ())
+    inner = value.get("events")
+    if isinstance(inner, list) and "destination_id" in value and all(isinstance(event, dict) for event in inner):
+        return Contents("digest", value, inner)
+    if "source_id" in value or "signature" in value:
+        return Contents("event", value, (value,))
+    return Contents("other", value, ())
+
+
+def conclude(
+    contents: Contents,
+    events: tuple[Told, ...],
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    secrets: Sequence[str],
+    now: int,
+) -> Receipt:
+    """Check the request around events that have been checked; see `judge`."""
     verdict = _NO_SECRET
     if secrets:
         verdict = _check_request(headers, body, secrets, now)
         if verdict.cause is Cause.NO_MATCH:
-            verdict = _explained(headers, body, value, secrets, events)
-    return Receipt(shape, headers.get("webhook-id", ""), value, verdict, events)
-
-
-def _contents(value: Any) -> tuple[Literal["event", "digest", "other"], Sequence[Mapping[str, Any]]]:
-    if not isinstance(value, dict):
-        return "other", ()
-    inner = value.get("events")
-    if isinstance(inner, list) and "destination_id" in value and all(isinstance(event, dict) for event in inner):
-        return "digest", inner
-    if "source_id" in value or "signature" in value:
-        return "event", (value,)
-    return "other", ()
+            verdict = _explained(headers, body, contents.value, secrets, events)
+    return Receipt(contents.shape, headers.get("webhook-id", ""), contents.value, verdict, events)
 
 
 def _check_request(headers: Mapping[str, str], body: bytes, secrets: Sequence[str], now: int) -> Verdict:

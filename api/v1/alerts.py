@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from actors.errors import NotFound, Overloaded, Unprocessable
 from actors.messages import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
-from actors.world import World
 from api.pagination import oldest_first
 from api.problems import invalid
 from api.route import Answer, Call, Route
@@ -22,7 +21,7 @@ from api.v1.schemas import ListQuery
 from api.v1.stream import CHANNELS
 from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode, Destination
-from storage.records.identity import Millis, Seq, SourceId, id_of, seq_at
+from storage.records.identity import Millis, SourceId
 from storage.records.times import rfc3339
 
 MOST_ALERTS = 10_000
@@ -31,12 +30,6 @@ ANSWER_WITHIN = 15.0
 _NAME = 60
 
 # --- requests to records ---------------------------------------------------------------------------------------------
-
-
-def new_id(world: World) -> str:
-    """Return a UUIDv7 of this moment."""
-    drawn = int.from_bytes(world.entropy(10), "big")
-    return id_of(Seq(seq_at(world.now()) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)
 
 
 def path_id(call: Call, noun: str) -> str:
@@ -146,7 +139,7 @@ async def create(call: Call) -> Answer:
     if len(await alerts.all()) >= MOST_ALERTS:
         raise Overloaded(f"there are {MOST_ALERTS} alerts, and there is no room for more", 3600)
     alert = Alert(
-        id=new_id(call.doors.world),
+        id=call.doors.world.new_id(),
         name=new.name or new.filter_query.strip()[:_NAME] or "Everything",
         filter_query=new.filter_query,
         language=new.language,

@@ -21,7 +21,7 @@ from actors.signatures import webhook
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
-from api.v1.alerts import alert_of, new_id, path_id, put_in_force
+from api.v1.alerts import alert_of, path_id, put_in_force
 from api.v1.schemas import ListQuery
 from api.v1.webhooks import admitted
 from storage.records.cursor import MATCHED
@@ -170,7 +170,7 @@ async def create(call: Call) -> Answer:
         detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
         raise Overloaded(detail, 3600)
     destination = Destination(
-        id=new_id(call.doors.world),
+        id=call.doors.world.new_id(),
         alert_id=alert.id,
         kind=new.kind,
         url=url.text,

@@ -1,7 +1,8 @@
 """Which URLs may become destinations: the guard's word, and two rules that only deliveries have.
 
 A destination is public https. Plain http, like a private address, is for the networks that the operator has opened.
-And what is delivered must not come back in: a destination at this service's own address would feed on itself.
+And what is delivered must not come back in: a destination at this service's own address would feed on itself. Its
+bins are no way in, so they may be destinations, wherever the service itself runs.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import trio
 
+from actors.bins import Bins
 from actors.doors import Doors
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.url import Url, parse_url
 from actors.errors import Overloaded, UrlRefused
-from actors.settings import Settings
 from actors.world import ResolveFailed
 
 Address = IPv4Address | IPv6Address
@@ -25,18 +26,20 @@ CHECK_WITHIN = 10.0
 _OPENING = "SANDERLING_ALLOW_NETWORKS or SANDERLING_ALLOW_DELIVER_NETWORKS"
 
 
-BINS = "/bins/"
-"""Below it, this service takes what is delivered, shows it, and gives it to nobody: no loop."""
-
-
 async def admitted(text: str, doors: Doors) -> Url:
     """Return a destination's URL in its one spelling. Raises UrlRefused, Overloaded (our resolver is silent)."""
     url = parse_url(text, schemes=("http", "https"))
-    if is_own(url, doors.settings) and not url.target.startswith(BINS):
+    bins = Bins(doors.world, doors.storage, doors.settings.public_url())
+    if (path := bins.path_in(url)) is not None:
+        # What a bin gets is shown and goes nowhere, and it is handed over without the network that the guard is for.
+        if await bins.at(path) is None:
+            raise UrlRefused("url-no-bin", "there is no bin at this address, or it has expired: make one")
+        return url
+    if bins.is_own(url):
         raise _loop(url)
     networks = doors.settings.deliver_networks()
     addresses = await _addresses(url, Guard(doors.world.resolver, doors.world.connector, networks))
-    if url.port == doors.settings.port and not url.target.startswith(BINS):
+    if url.port == doors.settings.port:
         for address in addresses:
             if await _listens_at(address, doors):
                 raise _loop(url)
@@ -44,12 +47,6 @@ async def admitted(text: str, doors: Doors) -> Url:
         detail = f"a destination is https; plain http is only for networks that {_OPENING} opens"
         raise UrlRefused("url-insecure", detail)
     return url
-
-
-def is_own(url: Url, settings: Settings) -> bool:
-    """Whether a URL is at this service's public address, be it by http or https."""
-    own = parse_url(settings.public_url(), schemes=("http", "https"))
-    return (url.host, url.port) == (own.host, own.port)
 
 
 async def _addresses(url: Url, guard: Guard) -> Sequence[Address]:

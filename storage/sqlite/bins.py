@@ -87,10 +87,10 @@ class SqliteBins:
 
         def look(connection: sqlite3.Connection) -> CapturePage:
             found: list[Kept] = []
-            left = size
+            left, start = size, _NEWEST if before is None else min(before, _NEWEST)
             # Row by row: what does not fit is not read.
             with closing(connection.cursor()) as rows:
-                for number, weight, body in rows.execute(_CAPTURES, (bin_id, before or _NEWEST, limit + 1)):
+                for number, weight, body in rows.execute(_CAPTURES, (bin_id, start, limit + 1)):
                     if found and (len(found) == limit or weight > left):
                         return CapturePage(found, more=True)
                     left -= weight

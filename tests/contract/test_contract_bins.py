@@ -52,6 +52,8 @@ async def test_a_list_goes_on_before_a_number_and_ends_at_a_limit_or_a_size(stor
     assert [kept.capture.body[0] for kept in (*first.captures, *rest.captures)] == [4, 3, 2, 1, 0]
     assert (first.more, rest.more) == (True, False)
     weight = a_capture(bytes(1000)).weight
+    assert (await storage.bins.captures("one", 0, 3, ROOM)).captures == []
+    assert len((await storage.bins.captures("one", 1 << 70, 9, ROOM)).captures) == 5
     for size, count in ((0, 1), (weight, 1), (2 * weight - 1, 1), (2 * weight, 2), (5 * weight, 5)):
         page = await storage.bins.captures("one", None, 10, size)
         assert (len(page.captures), page.more) == (count, count < 5)

@@ -1,0 +1,115 @@
+"""Webhook bins: addresses of this service that keep whatever they are sent, for a week, for who may read them.
+
+One way in for both kinds of senders: strangers through the front end's door, and this service's own deliveries, which
+don't leave the machine for it. What may be sent is bounded by what is kept: so many bytes of a body, so many captures
+of a bin, so many bytes in all, the oldest going first.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from typing import NamedTuple
+
+from actors.egress.url import Url, parse_url
+from actors.errors import Overloaded, UrlRefused
+from actors.world import World
+from storage.interface import Storage
+from storage.records.bin import Bin, Capture
+from storage.records.identity import Millis
+
+PATH = "/bins/"
+BODY = 256 << 10
+"""Bytes of a body that are kept."""
+KEPT = 100
+"""Captures of a bin."""
+ROOM = 64 << 20
+"""Bytes of all captures."""
+LIFE = Millis(7 * 86_400_000)
+MOST_BINS = 1_000
+TOKEN_BYTES = 24
+GONE = "There is no such bin, or it has expired."
+
+
+class Arrived(NamedTuple):
+    """A request at a bin. headers: names in lower case, in order. body: at most what is kept; size: what arrived.
+
+    whole: nothing of the body is missing.
+    """
+
+    method: str
+    path: str
+    query: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    size: int
+    whole: bool
+
+
+class Bins:
+    """The bins of one service. It holds no state: all of it is in storage."""
+
+    def __init__(self, world: World, storage: Storage, base_url: str) -> None:
+        self._world, self._storage = world, storage
+        self._base_url = base_url
+        try:
+            home = parse_url(base_url, schemes=("http", "https"))
+        except UrlRefused:
+            home = None  # a port that nobody may deliver to: then no URL is ours
+        self._home = home
+        self._prefix = "" if home is None else home.target.rstrip("/")
+
+    def __repr__(self) -> str:
+        return f"Bins({self._base_url!r})"
+
+    # --- addresses ---------------------------------------------------------------------------------------------------
+
+    def address(self, bin: Bin) -> str:
+        """Return the URL that a bin takes requests at, as it is and with anything behind a slash."""
+        return f"{self._base_url}{PATH}{bin.token}"
+
+    def is_own(self, url: Url) -> bool:
+        """Return whether a URL is at this service's public address, be it by http or https."""
+        return self._home is not None and (url.host, url.port) == (self._home.host, self._home.port)
+
+    def path_in(self, url: Url) -> str | None:
+        """Return the path and query that a URL has here if it is one of a bin, which need not exist; else None."""
+        here = self._home is not None and url.origin == self._home.origin
+        return url.target[len(self._prefix) :] if here and url.target.startswith(self._prefix + PATH) else None
+
+    # --- bins --------------------------------------------------------------------------------------------------------
+
+    async def mint(self) -> Bin:
+        """Make a bin. Raises Overloaded when there are too many, StorageError."""
+        if len(await self._storage.bins.all()) >= MOST_BINS:
+            raise Overloaded(f"there are {MOST_BINS} bins: delete some, or wait for them to expire", 3600)
+        now = self._world.now()
+        token = urlsafe_b64encode(self._world.entropy(TOKEN_BYTES)).decode()
+        bin = Bin(self._world.new_id(), token, now, Millis(now + LIFE))
+        await self._storage.bins.add(bin)
+        return bin
+
+    async def at(self, path: str) -> Bin | None:
+        """Return the bin that a path leads to (`/bins/<token>`, or deeper), unless it is unknown or has expired."""
+        token = path.removeprefix(PATH).partition("?")[0].partition("/")[0]
+        if not path.startswith(PATH) or not token:
+            return None
+        return self.living(await self._storage.bins.by_token(token))
+
+    def living(self, bin: Bin | None) -> Bin | None:
+        """Return a bin unless it has expired."""
+        return bin if bin is not None and self._world.now() < bin.expires_at else None
+
+    async def keep(self, bin: Bin, arrived: Arrived) -> bool:
+        """Keep a request; return whether its bin is still there. Raises DiskFull, Unavailable."""
+        capture = Capture(
+            id=self._world.new_id(),
+            received_at=self._world.now(),
+            method=arrived.method,
+            path=arrived.path,
+            query=arrived.query,
+            headers=arrived.headers,
+            body=arrived.body,
+            size=arrived.size,
+            truncated=not arrived.whole,
+        )
+        return await self._storage.bins.capture(bin.id, capture, keep=KEPT, room=ROOM)

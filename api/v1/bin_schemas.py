@@ -1,0 +1,75 @@
+"""Wire shapes of webhook bins and of what they captured; see `schemas.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from api.v1.schemas import Time
+
+
+class BinRecord(Struct, frozen=True, kw_only=True):
+    """A bin. Whoever has its `url` can send to it, with any method and anything behind it; nobody can read there."""
+
+    id: str
+    url: str
+    created_at: Time
+    expires_at: Time
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """A signature's verdict: `ok` is null when it was not checked, `why` is a sentence either way."""
+
+    ok: bool | None
+    cause: str
+    why: str
+
+
+class CheckedEvent(Checked, frozen=True, kw_only=True):
+    """The verdict on one event of a digest."""
+
+    id: str | None
+
+
+class CheckedEvents(Checked, frozen=True, kw_only=True):
+    """The verdict on all events together: `ok` if each is. `events`: one by one."""
+
+    events: tuple[CheckedEvent, ...]
+
+
+class SignatureCheck(Struct, frozen=True, kw_only=True):
+    """Both layers, as they were when the request came.
+
+    `hmac` is checked with the secrets of this service's own destinations that deliver to this bin, `ed25519` with this
+    service's own keys.
+    """
+
+    hmac: Checked
+    ed25519: CheckedEvents
+
+
+class CaptureRecord(Struct, frozen=True, kw_only=True):
+    """A request as it arrived, but for the case of its headers' names.
+
+    `body` when it is UTF-8, else `body_base64`. `size`: bytes that arrived. `truncated`: more than is kept.
+    """
+
+    id: str
+    received_at: Time
+    method: str
+    path: str
+    query: str
+    headers: tuple[tuple[str, str], ...]
+    body: str | UnsetType = UNSET
+    body_base64: str | UnsetType = UNSET
+    size: int
+    truncated: bool
+    signature_check: SignatureCheck
+
+
+class CapturesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of the list. A page may be shorter when bodies are large."""
+
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+    cursor: str | None = None
