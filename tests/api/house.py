@@ -32,7 +32,7 @@ from supervision import Mailbox
 from tests.support.build import NOW, a_draft, a_source, a_source_id
 
 BASE_URL = "http://sanderling.test"
-ALL = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write")
+ALL = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write", "bins:read", "bins:write")
 StreamPair = Callable[[], tuple[trio.abc.Stream, trio.abc.Stream]]
 
 

@@ -15,7 +15,7 @@ from api.bins_door import AT_ONCE, OF_ONE, READ
 from sanderling.receiving.capture import Capture, is_capture, of_json
 from sanderling.receiving.documents import items
 from storage.records.times import parse_rfc3339
-from tests.api.house import BASE_URL, House
+from tests.api.house import BASE_URL, House, make_house, running
 from tests.contract.builders import a_bin
 
 BINS = ("bins:read", "bins:write")
@@ -258,6 +258,43 @@ async def test_no_log_line_holds_a_bins_token(house: House) -> None:
         await stranger.post(bin["url"], content="x")
     await captures(client, bin)
     assert bin["url"].rpartition("/")[2] not in json.dumps(house.logs)
+
+
+# --- as destinations -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base_url", ["http://127.0.0.1:8080", "https://pub.test", "http://10.1.2.3:9000/base"])
+async def test_a_bin_of_this_service_may_be_a_destination_wherever_it_runs_and_nothing_else_of_it(
+    autojump_clock: object, base_url: str
+) -> None:
+    house = make_house(base_url=base_url)
+    async with running(house), await house.client() as client:
+        bin = (await client.post("/v1/webhook-bins")).json()
+        alert = (await client.post("/v1/alerts", json={"filter_query": "x"})).json()
+        path = f"/v1/alerts/{alert['id']}/destinations"
+        other = base_url.replace("http:", "https:") if base_url.startswith("http:") else "http://pub.test:443"
+        for url, rule in (
+            (bin["url"], ""),
+            (f"{bin['url']}/orders?x=1", ""),
+            (base_url + "/bins/" + "A" * 32, "url-no-bin"),
+            (base_url + "/bins/", "url-no-bin"),
+            (base_url + "/bins", "url-loop"),
+            (bin["url"].replace("/bins/", "/bins/../v1/"), "url-loop"),
+            (base_url + "/v1/stream", "url-loop"),
+            (bin["url"].replace(base_url, other), "url-loop"),
+        ):
+            answer = await client.post(path, json={"url": url})
+            assert (url, answer.status_code) == (url, 422 if rule else 201), answer.text
+            assert f"(rule: {rule})" in answer.text or not rule
+
+
+async def test_an_expired_bin_is_no_destination(house: House, autojump_clock: object) -> None:
+    _, bin = await minted(house)
+    await trio.sleep(LIFE / 1000)
+    async with await house.client() as client:
+        alert = (await client.post("/v1/alerts", json={"filter_query": "x"})).json()
+        answer = await client.post(f"/v1/alerts/{alert['id']}/destinations", json={"url": bin["url"]})
+    assert (answer.status_code, "url-no-bin" in answer.text) == (422, True)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -175,10 +175,9 @@ async def test_opened_networks_may_be_delivered_to_also_without_tls_and_nothing_
         ("10.0.0.5", "http://sanderling.lan:8080/v1/alerts", True),
         ("10.0.0.5", "https://sanderling.lan:8080/v1/alerts", True),
         ("10.0.0.5", "http://sanderling.lan:9000/in", False),
-        ("10.0.0.5", "http://sanderling.lan:8080/bins/abc", False),
     ],
 )
-async def test_a_destination_at_this_service_itself_is_refused_unless_it_is_a_bin(
+async def test_a_destination_at_this_service_itself_is_refused(
     autojump_clock: object, host: str, url: str, loops: bool
 ) -> None:
     networks = ("10.0.0.0/8", "127.0.0.0/8")
