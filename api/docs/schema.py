@@ -31,6 +31,10 @@ def kind_of(schema: dict[str, Any]) -> Iterator[Child]:
         yield from _between(" | ", [[el("code", json.dumps(value))] for value in schema["enum"]])
     elif parts := schema.get("anyOf") or schema.get("oneOf"):
         yield from _between(" | ", [list(kind_of(part)) for part in parts])
+    elif parts := schema.get("prefixItems"):
+        yield "("
+        yield from _between(", ", [list(kind_of(part)) for part in parts])
+        yield ")"
     elif schema.get("type") == "array":
         yield "list of "
         yield from kind_of(schema.get("items", {}))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from api.v1.schemas import Time
+from api.v1.schemas import Cursor, Time
 
 
 class BinRecord(Struct, frozen=True, kw_only=True):
@@ -71,5 +71,5 @@ class CaptureRecord(Struct, frozen=True, kw_only=True):
 class CapturesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """How much of the list. A page may be shorter when bodies are large."""
 
-    limit: Annotated[int, Meta(ge=1, le=100)] = 20
-    cursor: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=100, description="Most captures of a page", examples=[20])] = 20
+    cursor: Cursor | None = None

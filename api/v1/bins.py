@@ -111,11 +111,27 @@ def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any],
     )
 
 
+_MAYBE = ("not-found",)
 ROUTES = (
-    _route("POST", "", create, "Make a bin: an address that keeps what it is sent.", {201: wire.BinRecord}),
-    _route("GET", "", list_bins, "List bins, oldest first.", {200: list[wire.BinRecord]}, query=ListQuery),
-    _route("GET", "/{id}", describe, "Read one bin.", {200: wire.BinRecord}),
-    _route("DELETE", "/{id}", delete, "Forget one bin and what it captured.", {204: None}),
+    _route(
+        "POST",
+        "",
+        create,
+        "Make a bin: an address that keeps what it is sent.",
+        {201: wire.BinRecord},
+        headers=("Location",),
+    ),
+    _route(
+        "GET",
+        "",
+        list_bins,
+        "List bins, oldest first.",
+        {200: list[wire.BinRecord]},
+        query=ListQuery,
+        headers=("Link",),
+    ),
+    _route("GET", "/{id}", describe, "Read one bin.", {200: wire.BinRecord}, refuses=_MAYBE),
+    _route("DELETE", "/{id}", delete, "Forget one bin and what it captured.", {204: None}, refuses=_MAYBE),
     _route(
         "GET",
         "/{id}/captures",
@@ -123,5 +139,7 @@ ROUTES = (
         "List what a bin was sent, newest first.",
         {200: list[wire.CaptureRecord]},
         query=wire.CapturesQuery,
+        refuses=_MAYBE,
+        headers=("Link",),
     ),
 )

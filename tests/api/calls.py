@@ -27,6 +27,7 @@ def a_call(house: House, target: str, query: type[Struct], **path: str) -> Call:
         headers=Headers(),
         request_id="test",
         limiter=Limiter(),
+        address="192.0.2.1",
         target=target,
     )
 
