@@ -16,6 +16,7 @@ import msgspec
 import trio
 from quart import Response, g, request
 from quart_trio import QuartTrio
+from werkzeug.exceptions import MethodNotAllowed
 
 from actors.doors import Doors
 from api import ratelimit, wellknown
@@ -67,6 +68,8 @@ class Api(QuartTrio):
         self.proxies = doors.settings.proxies()
         self.bins = BinsDoor(self)
         self.routes: dict[str, Route] = {}
+        self.fixed: dict[str, list[str]] = {}
+        """The methods of each path without parameters, which may look like one with them: `detect` is no `{id}`."""
         self._chance = doors.world.chance("api/request")
         self._used: dict[str, Millis] = {}
         self._touched = trio.Event()
@@ -127,6 +130,8 @@ def make_app(doors: Doors) -> Api:
 def _register(app: Api, route: Route) -> None:
     endpoint = f"{route.method} {route.path}"
     app.routes[endpoint] = route
+    if "{" not in route.path:
+        app.fixed.setdefault(route.path, []).extend((route.method, "HEAD")[: 1 + (route.method == "GET")])
     rule = route.path.replace("{", "<").replace("}", ">")
     app.add_url_rule(rule, endpoint, _view(app, route), methods=[route.method], provide_automatic_options=False)
 
@@ -169,6 +174,8 @@ async def _admit(app: Api) -> None:
     except (Refusal, StorageError) as error:
         refusal = error
     _take_token(app, g.key)
+    if (methods := app.fixed.get(request.path)) is not None and request.method not in methods:
+        raise MethodNotAllowed(methods)
     if route is None or (route.scope == PUBLIC and refusal is None):
         return
     if refusal is not None:

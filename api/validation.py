@@ -146,7 +146,7 @@ def _exact(digits: str) -> int:
     return int(digits)
 
 
-def _finite(digits: str) -> float:
+def _finite(digits: str) -> float | int:
     if not math.isfinite(value := float(digits)):
         raise _Wrong(f"{digits[:30]} is too large for a number")
-    return value
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value  # to JSON, 41.0 and 41 are one number

@@ -95,8 +95,8 @@ def _answer(route: Route, said: Operation, status: int, known: Mapping[int, Any]
             answer["content"] = _texts(route, said, status)
     if said.leads and kind is not None:
         answer["links"] = {
-            name: {"operationId": name, "parameters": {parameter: "$response.body#/id"}}
-            for name, parameter in said.leads.items()
+            name: {"operationId": name, "parameters": {"id": f"$response.body#{pointer}"}}
+            for name, pointer in said.leads.items()
         }
     return answer
 

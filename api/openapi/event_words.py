@@ -60,3 +60,13 @@ WORDS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 """Name of a type to field to what is said of it."""
+_NULL = {"type": "null"}
+SHAPES: dict[str, dict[str, Any]] = {
+    "ReplayRequest": {
+        "oneOf": [
+            {"required": ["since"], "properties": {"since": {"type": "string"}, "ids": _NULL}},
+            {"required": ["ids"], "properties": {"ids": {"type": "array"}, "since": _NULL, "until": _NULL}},
+        ]
+    }
+}
+"""Name of a type to what its fields may be together."""

@@ -16,7 +16,7 @@ class Operation:
     asks: examples of the body by what they show. shows: an example of the answer by status (`Several`: of each thing
     that it can be); without one, that of the answer's type (`examples.py`). An answer that is no JSON: by media type.
     others: examples of the other media types that a JSON answer can be in, by these.
-    leads: names of operations that take an answer's `id` as the parameter that is named.
+    leads: names of operations that go on with something of an answer: JSON Pointer to what their `id` is.
     """
 
     name: str

@@ -78,8 +78,9 @@ def _in_headers(route: Route) -> list[dict[str, Any]]:
         {
             "name": "Last-Event-ID",
             "in": "header",
-            "description": "The id of the last event that was seen, to go on after it. Wins over `since`.",
-            "schema": _UUID | {"pattern": UUID7},
+            "description": "The id of the last event that was seen, to go on after it; an empty one is none. Wins over "
+            "`since`.",
+            "schema": {"type": "string", "pattern": f"^({UUID7[1:-1]})?$"},
             "example": _EVENT,
         }
     ]

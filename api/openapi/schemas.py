@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin
 
 from msgspec import Struct, json
 
-from api.openapi.event_words import WORDS
+from api.openapi.event_words import SHAPES, WORDS
 from api.openapi.examples import example_of
 from api.problems import Problem
 from api.route import Route
@@ -95,3 +95,4 @@ def portable(schema: Any) -> Any:
 def _overlay(name: str, schema: dict[str, Any]) -> None:
     for field, more in WORDS.get(name, {}).items():
         schema["properties"][field].update(more)
+    schema.update(SHAPES.get(name, {}))

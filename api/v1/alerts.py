@@ -10,7 +10,7 @@ import trio
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.errors import NotFound, Overloaded, Unprocessable
+from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
 from api.pagination import oldest_first
@@ -137,7 +137,7 @@ async def create(call: Call) -> Answer:
     sources = await _sources(call, new.source_ids)
     alerts, now = call.doors.storage.alerts, call.doors.world.now()
     if len(await alerts.all()) >= MOST_ALERTS:
-        raise Overloaded(f"there are {MOST_ALERTS} alerts, and there is no room for more", 3600)
+        raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
     alert = Alert(
         id=call.doors.world.new_id(),
         name=new.name or new.filter_query.strip()[:_NAME] or "Everything",
@@ -215,7 +215,7 @@ ROUTES = (
         "Add an alert.",
         {201: wire.AlertRecord},
         body=(wire.NewAlert,),
-        refuses=("unprocessable",),
+        refuses=("conflict", "unprocessable"),
         headers=("Location",),
     ),
     _route(

@@ -15,7 +15,7 @@ import trio
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
-from actors.errors import Conflict, NotFound, Overloaded, Unprocessable
+from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages import TestDelivery, TestResult
 from actors.signatures import webhook
 from api.pagination import next_page, oldest_first, place
@@ -168,7 +168,7 @@ async def create(call: Call) -> Answer:
     everyone = await alerts.destinations()
     if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
         detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
-        raise Overloaded(detail, 3600)
+        raise Conflict(f"{detail}: delete one first")
     destination = Destination(
         id=call.doors.world.new_id(),
         alert_id=alert.id,
@@ -284,7 +284,7 @@ ROUTES = (
         "Add a destination; its signing secret is in this answer only.",
         {201: wire.DestinationWithSecret},
         body=(wire.NewDestination,),
-        refuses=("not-found", "url-refused", "unprocessable"),
+        refuses=("not-found", "conflict", "url-refused", "unprocessable"),
         headers=("Location",),
     ),
     _GET(

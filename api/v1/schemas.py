@@ -308,7 +308,8 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 _POSITION = {"format": "position"}
 _LISTED = "; a comma separates values, at most 50 of them"
-Piece = Annotated[str, Meta(min_length=1, max_length=4000)]
+_PIECES = {"pattern": "^,*[^,]{1,500}(,[^,]{0,500})*$"}
+Pieces = Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema=_PIECES)]
 ListedSources = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "source-list"})], ...],
     Meta(
@@ -322,7 +323,7 @@ ListedTypes = Annotated[
     Meta(max_length=50, description=f"Only events of these tiers{_LISTED}", examples=[["feed,html"]]),
 ]
 ListedTags = Annotated[
-    tuple[Piece, ...],
+    tuple[Pieces, ...],
     Meta(max_length=50, description=f"Only events with one of these tags{_LISTED}", examples=[["topic:prices"]]),
 ]
 ListedKeywords = Annotated[

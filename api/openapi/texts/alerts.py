@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.openapi import example_records as records
 from api.openapi.operation import Operation
 
+_OF_ONE = ("readAlert", "changeAlert", "addDestination", "listDestinationsOfAlert", "deleteAlert")
 OPERATIONS: dict[str, Operation] = {
     "POST /v1/alerts": Operation(
         name="addAlert",
@@ -26,7 +27,7 @@ One that can't be read is 400 with the position; a language that is not known is
                 "channel": "upphandling",
             },
         },
-        leads={"readAlert": "id", "changeAlert": "id", "addDestination": "id", "deleteAlert": "id"},
+        leads=dict.fromkeys(_OF_ONE, "/id"),
     ),
     "GET /v1/alerts": Operation(name="listAlerts", tag="Alerts", explains="All alerts, disabled ones too."),
     "GET /v1/alerts/{id}": Operation(

@@ -6,6 +6,10 @@ from api.openapi import example_records as records
 from api.openapi.operation import Operation
 
 _TAG = "Destinations"
+_OF_ONE = (
+    *("readDestination", "changeDestination", "testDestination", "rotateSecret", "listDeliveries", "replay"),
+    "deleteDestination",
+)
 OPERATIONS: dict[str, Operation] = {
     "POST /v1/alerts/{id}/destinations": Operation(
         name="addDestination",
@@ -29,14 +33,7 @@ alert has at most 20 destinations.""",
                 "quiet_hours": {"from": "22:00", "to": "07:00", "timezone": "Europe/Stockholm"},
             },
         },
-        leads={
-            "readDestination": "id",
-            "changeDestination": "id",
-            "testDestination": "id",
-            "listDeliveries": "id",
-            "rotateSecret": "id",
-            "deleteDestination": "id",
-        },
+        leads=dict.fromkeys(_OF_ONE, "/id"),
     ),
     "GET /v1/alerts/{id}/destinations": Operation(
         name="listDestinationsOfAlert", tag=_TAG, explains="Oldest first, without their secrets."

@@ -19,6 +19,7 @@ Events of a window of time, oldest first unless `order=desc`. Pages follow each 
 while new events come in. A page may hold fewer than `limit` events, or none, and still have a `next_cursor`: a \
 rare filter is looked for piece by piece. `retention_clamped` says that the window began later than was asked. In \
 the lists a comma also separates values.""",
+        leads=dict.fromkeys(("readEvent", "whyEvent", "teach"), "/events/0/id"),
     ),
     "GET /v1/events/export": Operation(
         name="exportEvents",

@@ -7,15 +7,10 @@ from api.openapi.examples import example_of
 from api.openapi.operation import Operation, Several
 from api.v1.schemas import BatchAnswer, SourceRecord
 
-_LEADS = {
-    "readSource": "id",
-    "changeSource": "id",
-    "deleteSource": "id",
-    "disableSource": "id",
-    "readHealth": "id",
-    "readStatus": "id",
-    "readLooks": "id",
-}
+_OF_ONE = (
+    *("readSource", "changeSource", "disableSource", "enableSource", "checkSource", "previewSource"),
+    *("readHealth", "readStatus", "readLooks", "whyNot", "deleteSource"),
+)
 _BATCH = {"sources": [{"url": records.PAGE}, {"url": "https://10.0.0.1/"}]}
 OPERATIONS: dict[str, Operation] = {
     "POST /v1/sources": Operation(
@@ -51,7 +46,7 @@ Only public addresses are fetched, redirects included; a refusal is 422 and name
             ),
             207: example_of(BatchAnswer),
         },
-        leads=_LEADS,
+        leads=dict.fromkeys(_OF_ONE, "/id"),
     ),
     "GET /v1/sources": Operation(
         name="listSources",

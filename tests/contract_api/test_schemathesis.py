@@ -1,0 +1,66 @@
+"""Whatever a generator makes of the description, the service does as it says: statuses, headers, bodies, states."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+import trio
+from msgspec.structs import replace
+
+from sanderling.keys import make_key
+from sanderling.real_world import entropy, now
+from storage.sqlite.database import open_keys
+from tests.e2e.origin import Origin
+from tests.e2e.service import a_service
+from tests.rules.source_files import ROOT
+
+pytestmark = pytest.mark.real
+
+SCOPES = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write", "bins:read", "bins:write")
+WITHIN = 300.0
+
+
+def a_tireless_key(folder: Path) -> str:
+    """Make a key whose bucket is never empty."""
+    plaintext, key = make_key("generator", SCOPES, entropy=entropy, now=now())
+    with open_keys(folder) as keys:
+        keys.add(replace(key, rate_per_minute=10_000_000, burst=1_000_000))
+    return plaintext
+
+
+async def test_the_generator_finds_nothing(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    origin = Origin()
+    async with trio.open_nursery() as nursery:
+        await nursery.start(origin.serve)
+        async with a_service(data) as service:
+            key = a_tireless_key(data)
+            place = f"http://{origin.place}"
+            async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": key}) as client:
+                some = await client.post("/v1/sources", json={"url": f"{place}/feed", "backfill": 1})
+                assert some.status_code == 201, "an event to begin with"
+            done = await generate(service.url, tmp_path, ORIGIN=place, KEY=key)
+        nursery.cancel_scope.cancel()
+    assert done.returncode == 0, done.stdout.decode(errors="replace")
+    assert [line for line in service.log if '"http.fault"' in line] == []
+
+
+async def generate(url: str, folder: Path, *more: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the generator to its end against a service."""
+    settings = str(ROOT / "tests/contract_api/schemathesis.toml")
+    with trio.fail_after(WITHIN):
+        return await trio.run_process(
+            [
+                *(sys.executable, "-m", "schemathesis.cli", "--config-file", settings),
+                *("run", f"{url}/openapi.json", "--no-color", *more),
+            ],
+            cwd=folder,
+            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"} | variables,
+            capture_stdout=True,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
