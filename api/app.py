@@ -129,6 +129,8 @@ def make_app(doors: Doors) -> Api:
 
 def _register(app: Api, route: Route) -> None:
     endpoint = f"{route.method} {route.path}"
+    if endpoint in app.routes:
+        raise ValueError(f"{endpoint} is there already")
     app.routes[endpoint] = route
     if "{" not in route.path:
         app.fixed.setdefault(route.path, []).extend((route.method, "HEAD")[: 1 + (route.method == "GET")])

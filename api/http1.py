@@ -24,6 +24,7 @@ LINE_LIMIT = 8 << 10
 HEAD_LIMIT = 8 << 10
 """Bytes of a request's headers together."""
 _VERSIONS = (b"HTTP/1.1", b"HTTP/1.0")
+_METHOD = re.compile(rb"[A-Z]{1,20}")  # Hypercorn would make capitals of small ones, which others may have let pass
 _CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LENGTH = re.compile(rb"[0-9]{1,15}")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")
@@ -46,6 +47,8 @@ def check_head(head: bytes) -> None:
     parts = line.split(b" ")
     if len(parts) != 3:
         raise Fault("line", "A request line is a method, a path and a version, with one space between them.")
+    if not _METHOD.fullmatch(parts[0]):
+        raise Fault("line", "The method must be written in capital letters.")
     if parts[2] not in _VERSIONS:
         raise Fault("line", "The version must be HTTP/1.1 or HTTP/1.0.")
     if not parts[1].startswith(b"/") or b"#" in parts[1]:

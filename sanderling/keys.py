@@ -11,7 +11,7 @@ from typing import Any
 
 from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Millis, Seq, id_of, seq_at
-from storage.records.key import ApiKey, SigningKey
+from storage.records.key import SHOWN, ApiKey, SigningKey
 from storage.records.times import rfc3339
 
 SCOPES = (
@@ -31,8 +31,6 @@ RATE = 600
 BURST = 100
 MOST = 1_000_000
 NAME_LENGTH = 100
-SHOWN = 12
-"""Characters of a key that are kept and shown, so that a person can tell keys apart."""
 
 
 def make_key(

@@ -19,6 +19,7 @@ import structlog
 from structlog.typing import Processor
 
 from storage.records.identity import Millis
+from storage.records.key import without_secrets
 from storage.records.times import rfc3339
 
 Fields = MutableMapping[str, Any]
@@ -40,6 +41,11 @@ def plain(text: str) -> str:
     'a\\nb\\x1b[31m'
     """
     return _UNSAFE.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+def tellable(text: str) -> str:
+    """Return text as it may stand in a log: plain, and without keys and secrets, whoever wrote them into a URL."""
+    return without_secrets(plain(text))
 
 
 def make_log(
@@ -103,7 +109,7 @@ def _safe_value(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple):
         return [_safe_value(part) for part in value[:LIST_CAP]]
-    text = plain(value if isinstance(value, str) else repr(value))
+    text = tellable(value if isinstance(value, str) else repr(value))
     return text if len(text) <= VALUE_CAP else text[:VALUE_CAP] + "..."
 
 

@@ -17,7 +17,7 @@ from api.openapi.webhooks import KINDS_SENT
 from api.problems import KINDS
 from api.v1.alert_schemas import Digest
 from tests.api.house import House
-from tests.api.test_access import all_routes
+from tests.api.walk import all_routes
 
 SCHEMAS = published(ROUTES, KINDS_SENT)
 PAGES = ["/docs", *(f"/problems/{slug}" for slug in KINDS)]

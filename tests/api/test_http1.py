@@ -49,6 +49,7 @@ SMUGGLING = {
     "CONNECT": b"CONNECT other.test:80 HTTP/1.1\r\n" + HOST + b"\r\n" + INNER,
     "an asterisk": b"OPTIONS * HTTP/1.1\r\n" + HOST + b"\r\n" + INNER,
     "a fragment": b"GET /healthz#x HTTP/1.1\r\n" + HOST + b"\r\n" + INNER,
+    "a small method": b"delete /v1/sources/x HTTP/1.1\r\n" + HOST + b"\r\n" + INNER,
     "two spaces": b"GET  /healthz HTTP/1.1\r\n" + HOST + b"\r\n" + INNER,
     "a tab for a space": b"GET\t/healthz HTTP/1.1\r\n" + HOST + b"\r\n" + INNER,
     "two hosts": b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n" + INNER,
