@@ -16,7 +16,7 @@ import msgspec
 import trio
 from quart import Response, g, request
 from quart_trio import QuartTrio
-from werkzeug.exceptions import MethodNotAllowed
+from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
 
 from actors.doors import Doors
 from api import ratelimit, wellknown
@@ -25,12 +25,12 @@ from api.bins_door import BinsDoor
 from api.connection import OPENED
 from api.describing import described
 from api.peers import caller
-from api.problems import INTERNAL, MEDIA, Refusal, refusal_of
+from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
 from api.v1 import alerts, bins, destinations, events, exports, looks, previews, replay, sources, status, stream, why
-from api.validation import read_body, read_query
+from api.validation import check_form, read_body, read_query
 from storage.errors import StorageError
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
@@ -155,11 +155,24 @@ def _view(app: Api, route: Route) -> Callable[..., Any]:
             target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
         )
         if route.body:
-            raw: Any = await request.get_data(cache=False)
-            call.body = read_body(bytes(raw), request.headers.get("Content-Type", ""), route.body)
+            check_form(request.headers)
+            call.body = read_body(await _raw_body(app), request.headers.get("Content-Type", ""), route.body)
         return _response(await route.run(call))
 
     return view
+
+
+async def _raw_body(app: Api) -> bytes:
+    """Return the body as it was sent. Raises Refusal (408, 413); then the rest is not read, and the connection ends."""
+    try:
+        raw: Any = await request.get_data(cache=False)
+    except RequestEntityTooLarge:
+        slug, says = "body-too-large", f"At most {app.doors.settings.request_limit} bytes of body are read."
+    except RequestTimeout:
+        slug, says = "request-timeout", f"The body had not arrived after {BODY_TIMEOUT} s."
+    else:
+        return bytes(raw)
+    raise Refusal(slug, says, [FieldError("body", says)], {"Connection": "close"})
 
 
 async def _admit(app: Api) -> None:

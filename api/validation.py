@@ -16,8 +16,10 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Struct
+from werkzeug.datastructures import Headers
+from werkzeug.http import parse_options_header
 
-from api.problems import Refusal, invalid
+from api.problems import FieldError, Refusal, invalid
 
 S = TypeVar("S", bound=Struct)
 _AT = re.compile(r"^(?P<says>.*?)(?: - at `(?P<path>\$[^`]*)`)?$", re.DOTALL)
@@ -32,13 +34,37 @@ class _Wrong(ValueError):
 
 def read_body(raw: bytes, content_type: str, kinds: tuple[type[Struct], ...]) -> Any:
     """Return the body as the one of `kinds` whose fields it names. Raises Refusal (400, 415)."""
-    media = content_type.partition(";")[0].strip().lower()
-    if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
-        raise Refusal("unsupported-media-type", f"The body must be application/json, not {media or 'without a type'}.")
+    _check_media(content_type)
     tree = _strict_json(raw)
     names = tree.keys() if isinstance(tree, dict) else ()
     kind = max(kinds, key=lambda kind: sum(name in kind.__struct_encode_fields__ for name in names))
     return _convert(tree, kind, "body", strict=True)
+
+
+def check_form(headers: Headers) -> None:
+    """Refuse a body by its headers, before any of it is read: not JSON, not UTF-8, or compressed. Raises Refusal."""
+    types = headers.getlist("Content-Type")
+    if len(types) > 1:
+        raise invalid("header.Content-Type", "may be given once only", ", ".join(types))
+    _check_media(types[0] if types else "")
+    coding = ", ".join(headers.getlist("Content-Encoding")).strip().lower()
+    if coding not in ("", "identity"):  # a small body that grows without bound is not to be met here at all
+        raise _unsupported("header.Content-Encoding", f"The body must not be compressed, and this is {coding[:60]!r}.")
+
+
+def _check_media(content_type: str) -> None:
+    media, parameters = parse_options_header(content_type)
+    media = media.lower()
+    if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
+        raise _unsupported(
+            "header.Content-Type", f"The body must be application/json, not {media[:60] or 'without a type'}."
+        )
+    if parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+        raise _unsupported("header.Content-Type", f"JSON is UTF-8, not {parameters['charset'][:60]!r}.")
+
+
+def _unsupported(location: str, says: str) -> Refusal:
+    return Refusal("unsupported-media-type", says, [FieldError(location, says)])
 
 
 def read_query(raw: bytes, kind: type[S]) -> S:

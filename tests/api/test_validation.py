@@ -6,6 +6,7 @@ import ast
 from typing import Annotated
 
 import pytest
+import trio
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta, Struct, json
@@ -106,6 +107,11 @@ def test_no_pattern_takes_a_newline_at_the_end_for_the_end() -> None:
         ("application/x-www-form-urlencoded", 415),
         ("application/jsonp", 415),
         ("application/json; charset=utf-8", 201),
+        ('application/json; charset="UTF-8"; x=y', 201),
+        ("application/json; charset=utf-16", 415),
+        ("application/json; charset=latin-1", 415),
+        ("application/json, application/json", 415),
+        ("json", 415),
         ("Application/JSON", 201),
         ("application/merge-patch+json", 201),
     ],
@@ -117,6 +123,51 @@ async def test_only_json_is_read(house: House, media: str | None, status: int) -
     assert answer.status_code == status
     if status == 415:
         assert answer.json()["type"].endswith("/unsupported-media-type")
+        assert answer.json()["errors"][0]["location"] == "header.Content-Type"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "deflate", "zstd", "gzip, gzip", "x"])
+async def test_a_compressed_body_is_415(house: House, coding: str) -> None:
+    async with await house.client() as client:
+        headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+        answer = await client.post("/v1/sources", content=(U + "}").encode(), headers=headers)
+        plain = {"Content-Type": "application/json", "Content-Encoding": "identity"}
+        assert (await client.post("/v1/sources", content=(U + "}").encode(), headers=plain)).status_code == 201
+    assert answer.status_code == 415 and answer.json()["errors"][0]["location"] == "header.Content-Encoding"
+
+
+async def test_two_content_types_are_400(house: House) -> None:
+    key = (await house.key()).encode()
+    stream = await house.raw(
+        b"POST /v1/sources HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Type: text/plain\r\n"
+        b"Content-Length: 2\r\nConnection: close\r\nAuthorization: Bearer " + key + b"\r\n\r\n{}"
+    )
+    answer = b"".join([bytes(piece) async for piece in stream])
+    assert answer.startswith(b"HTTP/1.1 400 ") and b'"header.Content-Type"' in answer
+
+
+@pytest.mark.parametrize(
+    "trap",
+    [
+        b"[" * 100_000 + b"]" * 100_000,
+        b'{"url":' * 30_000 + b"1" + b"}" * 30_000,
+        b'{"url": ' + b"9" * 200_000 + b"}",
+        b'{"url": -' + b"9" * 200_000 + b"}",
+        b'{"url": 1e' + b"9" * 200_000 + b"}",
+        b'{"url": 0.' + b"1" * 200_000 + b"}",
+        b'{"url": "' + b"\\u0000" * 30_000 + b'"}',
+        b"{" + b",".join(b'"%d": 1' % n for n in range(20_000)) + b"}",
+        b"[" * 200_000,
+        b'"' + b"\\" * 99_999,
+    ],
+    ids=lambda trap: trap[:12].decode(),
+)
+async def test_x23_json_traps_are_a_problem_and_cost_little(house: House, trap: bytes) -> None:
+    async with await house.client() as client:
+        answer = await client.post("/v1/sources", content=trap, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["errors"][0]["location"].startswith("body") and len(answer.content) < 2_000
+    assert not [event for event, _ in house.logs if event == "http.fault"]
 
 
 async def test_a_body_over_the_limit_is_413_declared_or_not(house: House) -> None:
@@ -130,6 +181,7 @@ async def test_a_body_over_the_limit_is_413_declared_or_not(house: House) -> Non
         stream = await house.raw(head + body)
         answer = b"".join([bytes(piece) async for piece in stream])
         assert answer.startswith(b"HTTP/1.1 413 ") and b"/problems/body-too-large" in answer
+        assert b'"location":"body"' in answer and b"%d bytes" % limit in answer
         assert b"connection: close" in answer.lower()
 
 
@@ -141,6 +193,43 @@ async def test_a_body_that_never_ends_is_408(house: House, autojump_clock: objec
     )
     answer = b"".join([bytes(piece) async for piece in stream])
     assert answer.startswith(b"HTTP/1.1 408 ") and b"/problems/request-timeout" in answer
+    assert b'"location":"body"' in answer
+
+
+async def test_chunks_that_never_end_are_413_or_408(house: House, autojump_clock: object) -> None:
+    """A byte a chunk, for ever: the deadline ends it; large chunks for ever: the limit does."""
+    key = (await house.key()).encode()
+    for chunk, pause, status in ((b"1\r\nx\r\n", 1.0, b"408"), (b"4000\r\n" + b"x" * 0x4000 + b"\r\n", 0.0, b"413")):
+        stream = await house.raw(
+            b"POST /v1/sources HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\nAuthorization: Bearer " + key + b"\r\n\r\n"
+        )
+        with trio.fail_after(60):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(send_for_ever, stream, chunk, pause)
+                answer = b"".join([bytes(piece) async for piece in stream])
+                nursery.cancel_scope.cancel()
+        assert answer.startswith(b"HTTP/1.1 " + status)
+
+
+async def send_for_ever(stream: trio.abc.Stream, piece: bytes, pause: float) -> None:
+    try:
+        while True:
+            await stream.send_all(piece)
+            await trio.sleep(pause)
+    except trio.BrokenResourceError:
+        pass
+
+
+async def test_a_body_that_is_cut_off_adds_nothing(house: House) -> None:
+    key = (await house.key()).encode()
+    stream = await house.raw(
+        b"POST /v1/sources HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n"
+        b"Authorization: Bearer " + key + b'\r\n\r\n{"url": "https://a.test/"}'
+    )
+    await stream.send_eof()  # type: ignore[attr-defined]  # a stapled stream has it
+    answer = b"".join([bytes(piece) async for piece in stream])
+    assert answer.startswith(b"HTTP/1.1 400 ") and not house.registry.seen
 
 
 @given(st.binary(max_size=60))
