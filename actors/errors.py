@@ -39,6 +39,13 @@ class Conflict(DomainError):
     """The thing is not in a state for this (409)."""
 
 
+class Stale(DomainError):
+    """Somebody else has changed the thing since the asker read it (412)."""
+
+    def __init__(self) -> None:
+        super().__init__("It has been changed since you read it: read it again, and change what it is now.")
+
+
 class TooSoon(DomainError):
     """Politeness forbids it now (429); `retry_after` is whole seconds."""
 

@@ -13,6 +13,7 @@ from typing import Literal
 from actors.previews import Preview, Previewed
 from storage.records.event import SourceType, Stored
 from storage.records.identity import Millis, SourceId
+from storage.records.revision import Expected
 from storage.records.source import Harvest, HotState, Source, SourceState
 from supervision import Reply
 
@@ -191,11 +192,12 @@ class SourceEdit:
 
 @dataclass(frozen=True, slots=True)
 class EditSource:
-    """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable."""
+    """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable, Stale."""
 
     source: SourceId
     edit: SourceEdit
     reply: Reply[SourceView]
+    expected: Expected = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +220,11 @@ class Teach:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSource:
-    """Stop watching and forget; the events stay. Fails with NotFound."""
+    """Stop watching and forget; the events stay. Fails with NotFound, Stale."""
 
     source: SourceId
     reply: Reply[None]
+    expected: Expected = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,7 +230,7 @@ def _response(answer: Answer) -> Response:
     elif not isinstance(body, bytes):
         body = msgspec.json.encode(body) + b"\n"  # or the next line of a terminal begins behind it
     response = Response(body, status=answer.status, headers=answer.headers)
-    if answer.status == 204:
+    if answer.status in (204, 304):
         response.headers.pop("Content-Type", None)
     else:
         response.headers["Content-Type"] = answer.media

@@ -77,6 +77,13 @@ KINDS: dict[str, Kind] = {
         "a cursor, or read `/v1/events` from its oldest event.",
         "Events after this id have been deleted by retention.",
     ),
+    "precondition-failed": Kind(
+        412,
+        "Somebody else has changed it meanwhile",
+        "`If-Match` names a revision that is no longer the present one, and nothing was changed. Read the thing again, "
+        "make your change to what it is now, and send the new `ETag`.",
+        "It has been changed since you read it: read it again, and change what it is now.",
+    ),
     "body-too-large": Kind(413, "The body is too large", "`detail` names the limit."),
     "target-too-long": Kind(414, "The request line is too long", "At most 8 KiB of path and query are read."),
     "unsupported-media-type": Kind(
@@ -209,6 +216,7 @@ TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
     ),
     (errors.NotFound, lambda e: Refusal("not-found", e.detail)),
     (errors.Conflict, lambda e: Refusal("conflict", e.detail)),
+    (errors.Stale, lambda e: Refusal("precondition-failed", e.detail)),
     (errors.TooSoon, lambda e: _later("rate-limited", e.detail, e.retry_after)),
     (errors.Overloaded, lambda e: _later("unavailable", e.detail, e.retry_after)),
     (Unanswered, lambda e: _later("unavailable", _BUSY, 5)),

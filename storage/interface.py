@@ -141,7 +141,8 @@ class Alerts(Protocol):
     async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
         """Replace an alert by what `change` makes of it, in one transaction; return the new one, None if unknown.
 
-        `change` is pure and may run in a thread. Two edits at once are both done, one after the other.
+        `change` is pure and may run in a thread. Two edits at once are both done, one after the other. What it raises
+        is raised here, and nothing has changed.
         """
 
     async def get(self, alert_id: str) -> Alert | None:
@@ -150,8 +151,11 @@ class Alerts(Protocol):
     async def all(self) -> Sequence[Alert]:
         """Return all alerts, oldest first."""
 
-    async def delete(self, alert_id: str) -> bool:
-        """Delete an alert with its destinations and their waiting deliveries; return whether there was one."""
+    async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
+        """Delete an alert with its destinations and their waiting deliveries; return whether there was one.
+
+        `check` is as `change` is in `edit`: by raising, it refuses.
+        """
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination."""
@@ -167,8 +171,10 @@ class Alerts(Protocol):
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
         """Return the destinations of an alert, or all."""
 
-    async def delete_destination(self, destination_id: str) -> bool:
-        """Delete a destination and its waiting deliveries; return whether there was one."""
+    async def delete_destination(
+        self, destination_id: str, check: Callable[[Destination], None] = lambda _: None
+    ) -> bool:
+        """Delete a destination and its waiting deliveries; return whether there was one. `check` as in `delete`."""
 
 
 class Bins(Protocol):

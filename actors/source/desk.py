@@ -12,7 +12,7 @@ from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.egress.turns import Claim
 from actors.egress.url import parse_url
-from actors.errors import Conflict, Overloaded, TooSoon, Unprocessable
+from actors.errors import Conflict, Overloaded, Stale, TooSoon, Unprocessable
 from actors.messages import (
     Added,
     AddSource,
@@ -40,6 +40,7 @@ from actors.source.tier import in_jail
 from storage.errors import StorageError
 from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
+from storage.records.revision import Expected, is_expected
 from storage.records.source import MOST_NOISE, Harvest, HotState, Source, SourceState, Validators
 from supervision import MailboxFull, Unanswered
 
@@ -120,10 +121,12 @@ class Desk:
             self._table.put(live)
             return Added(self._table.describe(live.source.id), created=True)
 
-    async def edit(self, source: SourceId, edit: SourceEdit) -> SourceView:
+    async def edit(self, source: SourceId, edit: SourceEdit, expected: Expected = None) -> SourceView:
         """Change what the user asked for; the actor starts anew, with a new baseline if another part is watched."""
         async with self._locks.hold(self._table.get(source).source.url):
-            return await self._edit(self._table.get(source), edit)
+            live = self._table.get(source)
+            _refuse_stale(live.source, expected)
+            return await self._edit(live, edit)
 
     async def _edit(self, live: Live, edit: SourceEdit) -> SourceView:
         before, source = live.source, live.source.id
@@ -135,14 +138,26 @@ class Desk:
         if after.type != before.type and "push" in (after.type, before.type):
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
         await self._table.stop(live)
-        storage = self._ports.storage
-        await storage.sources.update(after, storage.lease)
-        live = renewed(live, after)
-        if (after.type, after.selector, after.ignore) != (before.type, before.selector, before.ignore):
-            live.hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
-            await storage.log.save_states([SourceState(source, live.hot, await self._forgotten(source))], storage.lease)
-        self._table.put(live)
+        try:
+            changed = await self._replace(live, after)
+        except StorageError:
+            self._table.put(live)  # it is watched as it was
+            raise
+        self._table.put(changed)
         return self._table.describe(source)
+
+    async def _replace(self, live: Live, after: Source) -> Live:
+        """Store a source as it is to be, and return it; its memory goes first if another part is watched.
+
+        A failure between the two costs a baseline. The other way round, the old one would be compared with a new part.
+        """
+        before, storage = live.source, self._ports.storage
+        if (after.type, after.selector, after.ignore) != (before.type, before.selector, before.ignore):
+            hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
+            await storage.log.save_states([SourceState(after.id, hot, await self._forgotten(after.id))], storage.lease)
+            live.hot = hot
+        await storage.sources.update(after, storage.lease)
+        return renewed(live, after)
 
     async def teach(self, lesson: Teach) -> Learned:
         """Take the blocks that a user has called noise into the source's noise, or out of it when they are real."""
@@ -169,12 +184,17 @@ class Desk:
         stored = await self._ports.storage.sources.get(source)
         return b"" if stored is None else note.sealed(note.opened(stored.base)._replace(tier=b""))
 
-    async def delete(self, source: SourceId) -> None:
+    async def delete(self, source: SourceId, expected: Expected = None) -> None:
         """Stop watching and forget; a look under way ends first, so no event comes after the answer."""
         async with self._locks.hold(self._table.get(source).source.url):
             live = self._table.get(source)
+            _refuse_stale(live.source, expected)
             await self._table.stop(live)
-            await self._ports.storage.sources.delete(source, self._ports.storage.lease)
+            try:
+                await self._ports.storage.sources.delete(source, self._ports.storage.lease)
+            except StorageError:
+                self._table.put(live)
+                raise
             self._table.drop(source)
 
     def check(self, source: SourceId) -> Millis:
@@ -250,6 +270,11 @@ class Desk:
             self._ports.world.log("backfill.postponed", source_id=source.id, error=str(error))
         else:
             live.hot = state.hot
+
+
+def _refuse_stale(source: Source, expected: Expected) -> None:
+    if not is_expected(source, expected):
+        raise Stale
 
 
 def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:

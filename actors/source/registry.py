@@ -106,11 +106,11 @@ class Registry:
             case PreviewSource():
                 return await self._desk.preview(message)
             case EditSource():
-                return await self._desk.edit(message.source, message.edit)
+                return await self._desk.edit(message.source, message.edit, message.expected)
             case Teach():
                 return await self._desk.teach(message)
             case DeleteSource():
-                await self._desk.delete(message.source)
+                await self._desk.delete(message.source, message.expected)
                 return None
             case CheckNow():
                 return self._desk.check(message.source)

@@ -39,6 +39,12 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "string", "format": "uri"},
         "example": "http://127.0.0.1:8080/v1/sources/019db0a4-5c00-7000-8000-000000000001",
     },
+    "ETag": {
+        "description": "The revision of what was set here; figures and states beside it do not move it. `If-Match` and "
+        "`If-None-Match` take it.",
+        "schema": {"type": "string", "pattern": '^"[0-9a-f]{24}"$'},
+        "example": '"5b0e6a3c9f214d775b0e6a3c"',
+    },
     "Link": {
         "description": 'The next page (RFC 8288), as `<URL>; rel="next"`; absent on the last one.',
         "schema": {"type": "string"},

@@ -12,6 +12,8 @@ from api.openapi.schemas import components
 from api.route import Route
 
 _SOURCE, _EVENT = "019db0a4-5c00-7000-8000-000000000001", "019db0a4-6a10-7000-8000-0000000000a7"
+_TAG = '"5b0e6a3c9f214d775b0e6a3c"'
+_TAGS = {"type": "string", "pattern": '^(\\*|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$'}
 _UUID = {"type": "string", "format": "uuid"}
 _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "/v1/sources/{id}": ("The source's `id`.", _UUID, _SOURCE),
@@ -72,15 +74,19 @@ def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_headers(route: Route) -> list[dict[str, Any]]:
-    if route.media != "text/event-stream":
-        return []
-    return [
-        {
-            "name": "Last-Event-ID",
-            "in": "header",
-            "description": "The id of the last event that was seen, to go on after it; an empty one is none. Wins over "
-            "`since`.",
-            "schema": {"type": "string", "pattern": f"^({UUID7[1:-1]})?$"},
-            "example": _EVENT,
-        }
-    ]
+    found = []
+    if route.media == "text/event-stream":
+        says = "The id of the last event that was seen, to go on after it; an empty one is none. Wins over `since`."
+        schema = {"type": "string", "pattern": f"^({UUID7[1:-1]})?$"}
+        found.append(_header("Last-Event-ID", says, schema, _EVENT))
+    if 304 in route.answers:
+        says = "An `ETag` that the client has: 304 while nobody has set anything else. `*`: any."
+        found.append(_header("If-None-Match", says, _TAGS, _TAG))
+    if "precondition-failed" in route.refuses:
+        says = "The `ETag` of what is to be changed: 412 once somebody else has changed it. `*`, like no header: any."
+        found.append(_header("If-Match", says, _TAGS, _TAG))
+    return found
+
+
+def _header(name: str, says: str, schema: dict[str, Any], example: str) -> dict[str, Any]:
+    return {"name": name, "in": "header", "description": says, "schema": schema, "example": example}

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
+from api.etags import expected, guarded, refuse_stale, shown, tag_of
 from api.pagination import oldest_first
 from api.problems import invalid
 from api.route import Answer, Call, Route
@@ -154,7 +155,7 @@ async def create(call: Call) -> Answer:
     await alerts.put(alert)
     await put_in_force(call)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/alerts/{alert.id}"}
-    return Answer(record_of(alert, "instant"), 201, headers=headers)
+    return Answer(record_of(alert, "instant"), 201, headers=headers | tag_of(alert))
 
 
 async def list_alerts(call: Call) -> Answer:
@@ -166,13 +167,14 @@ async def list_alerts(call: Call) -> Answer:
     return Answer([record_of(alert, modes.get(alert.id, "instant")) for alert in page], headers=headers)
 
 
-async def _record(call: Call, alert: Alert) -> Answer:
-    return Answer(record_of(alert, _mode(await call.doors.storage.alerts.destinations(alert.id))))
+async def _record(call: Call, alert: Alert) -> wire.AlertRecord:
+    return record_of(alert, _mode(await call.doors.storage.alerts.destinations(alert.id)))
 
 
 async def describe(call: Call) -> Answer:
     """Return one alert."""
-    return await _record(call, await alert_of(call))
+    alert = await alert_of(call)
+    return shown(call, alert, await _record(call, alert))
 
 
 async def patch(call: Call) -> Answer:
@@ -185,16 +187,18 @@ async def patch(call: Call) -> Answer:
     _check_channel(change.channel)
     _check_anomaly(change.anomaly_enabled)
     sources = None if change.source_ids is UNSET else await _sources(call, change.source_ids, old.source_ids)
-    alert = await call.doors.storage.alerts.edit(old.id, lambda alert: _changed(alert, change, sources, now))
+    changed = guarded(expected(call), lambda alert: _changed(alert, change, sources, now))
+    alert = await call.doors.storage.alerts.edit(old.id, changed)
     if alert is None:
         raise NotFound("There is no such alert.")
     await put_in_force(call)
-    return await _record(call, alert)
+    return Answer(await _record(call, alert), headers=tag_of(alert))
 
 
 async def delete(call: Call) -> Answer:
     """Forget one alert with its destinations."""
-    if not await call.doors.storage.alerts.delete(path_id(call, "alert")):
+    revisions = expected(call)
+    if not await call.doors.storage.alerts.delete(path_id(call, "alert"), lambda it: refuse_stale(it, revisions)):
         raise NotFound("There is no such alert.")
     await put_in_force(call)
     return Answer(status=204)
@@ -207,6 +211,8 @@ def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any],
 
 _ONE = {200: wire.AlertRecord}
 _MAYBE = ("not-found",)
+_UNLESS_STALE = (*_MAYBE, "precondition-failed")
+_TAGGED = ("ETag",)
 ROUTES = (
     _route(
         "POST",
@@ -216,7 +222,7 @@ ROUTES = (
         {201: wire.AlertRecord},
         body=(wire.NewAlert,),
         refuses=("conflict", "unprocessable"),
-        headers=("Location",),
+        headers=("Location", *_TAGGED),
     ),
     _route(
         "GET",
@@ -227,7 +233,7 @@ ROUTES = (
         query=ListQuery,
         headers=("Link",),
     ),
-    _route("GET", "/{id}", describe, "Read one alert.", _ONE, refuses=_MAYBE),
+    _route("GET", "/{id}", describe, "Read one alert.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
     _route(
         "PATCH",
         "/{id}",
@@ -235,7 +241,8 @@ ROUTES = (
         "Change one alert.",
         _ONE,
         body=(wire.AlertPatch,),
-        refuses=("not-found", "unprocessable"),
+        refuses=("not-found", "precondition-failed", "unprocessable"),
+        headers=_TAGGED,
     ),
-    _route("DELETE", "/{id}", delete, "Forget one alert with its destinations.", {204: None}, refuses=_MAYBE),
+    _route("DELETE", "/{id}", delete, "Forget one alert with its destinations.", {204: None}, refuses=_UNLESS_STALE),
 )

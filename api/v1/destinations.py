@@ -5,7 +5,7 @@ Records are stored here; what is sent, its own actor sends, also a test. A secre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,6 +18,7 @@ from msgspec.structs import asdict, replace
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages import TestDelivery, TestResult
 from actors.signatures import webhook
+from api.etags import expected, guarded, refuse_stale, shown, tag_of
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
@@ -189,7 +190,7 @@ async def create(call: Call) -> Answer:
         raise NotFound("There is no such alert.")  # any more
     await put_in_force(call)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/destinations/{destination.id}"}
-    return Answer(_with_secret(record_of(destination, _NONE), secret), 201, headers=headers)
+    return Answer(_with_secret(record_of(destination, _NONE), secret), 201, headers=headers | tag_of(destination))
 
 
 async def list_of_alert(call: Call) -> Answer:
@@ -207,15 +208,20 @@ async def list_all(call: Call) -> Answer:
 
 async def describe(call: Call) -> Answer:
     """Return one destination."""
-    return Answer((await _records(call, [await destination_of(call)]))[0])
+    destination = await destination_of(call)
+    return shown(call, destination, (await _records(call, [destination]))[0])
 
 
-async def _edit(call: Call, change: Any) -> wire.DestinationRecord:
-    changed = await call.doors.storage.alerts.edit_destination(path_id(call, "destination"), change)
+async def _edit(
+    call: Call, change: Callable[[Destination], Destination]
+) -> tuple[wire.DestinationRecord, dict[str, str]]:
+    """Change the destination in the path; return its record, and the header with its new tag."""
+    alerts = call.doors.storage.alerts
+    changed = await alerts.edit_destination(path_id(call, "destination"), guarded(expected(call), change))
     if changed is None:
         raise _missing()
     await put_in_force(call)
-    return (await _records(call, [changed]))[0]
+    return (await _records(call, [changed]))[0], tag_of(changed)
 
 
 async def patch(call: Call) -> Answer:
@@ -227,19 +233,21 @@ async def patch(call: Call) -> Answer:
     url = None if wanted.url is UNSET else (await admitted(wanted.url, call.doors)).text
     now = call.doors.world.now()
     matched = await call.doors.storage.work.cursor(MATCHED) or START
-    return Answer(await _edit(call, lambda old: _changed(old, wanted, url, now, matched)))
+    record, tag = await _edit(call, lambda old: _changed(old, wanted, url, now, matched))
+    return Answer(record, headers=tag)
 
 
 async def rotate(call: Call) -> Answer:
     """Make a new secret; the answer alone has it."""
     secret, now = _new_secret(call), call.doors.world.now()
-    record = await _edit(call, lambda old: replace(old, secrets=rotated(old.secrets, secret, now), updated_at=now))
-    return Answer(_with_secret(record, secret))
+    record, tag = await _edit(call, lambda old: replace(old, secrets=rotated(old.secrets, secret, now), updated_at=now))
+    return Answer(_with_secret(record, secret), headers=tag)
 
 
 async def delete(call: Call) -> Answer:
     """Forget one destination and what waits for it."""
-    if not await call.doors.storage.alerts.delete_destination(path_id(call, "destination")):
+    alerts, revisions = call.doors.storage.alerts, expected(call)
+    if not await alerts.delete_destination(path_id(call, "destination"), lambda it: refuse_stale(it, revisions)):
         raise _missing()
     await put_in_force(call)
     return Answer(status=204)
@@ -274,6 +282,8 @@ def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any],
 _OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
 _ONE = {200: wire.DestinationRecord}
 _MAYBE = ("not-found",)
+_UNLESS_STALE = (*_MAYBE, "precondition-failed")
+_TAGGED = ("ETag",)
 _MANY = {200: list[wire.DestinationRecord]}
 _POST = partial(_route, "POST")
 _GET = partial(_route, "GET")
@@ -285,7 +295,7 @@ ROUTES = (
         {201: wire.DestinationWithSecret},
         body=(wire.NewDestination,),
         refuses=("not-found", "conflict", "url-refused", "unprocessable"),
-        headers=("Location",),
+        headers=("Location", *_TAGGED),
     ),
     _GET(
         _OF_ALERT,
@@ -297,7 +307,7 @@ ROUTES = (
         headers=("Link",),
     ),
     _GET(_ALL, list_all, "List all destinations, oldest first.", _MANY, query=ListQuery, headers=("Link",)),
-    _GET(_EACH, describe, "Read one destination.", _ONE, refuses=_MAYBE),
+    _GET(_EACH, describe, "Read one destination.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
     _route(
         "PATCH",
         _EACH,
@@ -305,9 +315,12 @@ ROUTES = (
         "Change one destination.",
         _ONE,
         body=(wire.DestinationPatch,),
-        refuses=("not-found", "url-refused", "unprocessable"),
+        refuses=("not-found", "precondition-failed", "url-refused", "unprocessable"),
+        headers=_TAGGED,
     ),
-    _route("DELETE", _EACH, delete, "Forget one destination and what waits for it.", {204: None}, refuses=_MAYBE),
+    _route(
+        "DELETE", _EACH, delete, "Forget one destination and what waits for it.", {204: None}, refuses=_UNLESS_STALE
+    ),
     _POST(
         f"{_EACH}/test",
         test,
@@ -320,7 +333,8 @@ ROUTES = (
         rotate,
         "Make a new secret, which is in this answer only; the old one signs beside it for 24 hours.",
         {200: wire.DestinationWithSecret},
-        refuses=_MAYBE,
+        refuses=_UNLESS_STALE,
+        headers=_TAGGED,
     ),
     _GET(
         f"{_EACH}/deliveries",

@@ -21,6 +21,7 @@ from actors.messages import (
     SourceEdit,
     SourceView,
 )
+from api.etags import expected, shown, tag_of
 from api.pagination import next_page, place
 from api.problems import refusal_of
 from api.route import Answer, Call, Route
@@ -217,7 +218,7 @@ async def create(call: Call) -> Answer:
     added: Added = await ask_registry(call, partial(_add, call.body, "body"), looks=True)
     record = record_of(added.view)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/sources/{record.id}"}
-    return Answer(record, 201 if added.created else 200, headers=headers)
+    return Answer(record, 201 if added.created else 200, headers=headers | tag_of(added.view.source))
 
 
 async def _create_batch(call: Call, batch: wire.SourceBatch) -> Answer:
@@ -269,7 +270,8 @@ async def view_of(call: Call) -> SourceView:
 
 async def describe(call: Call) -> Answer:
     """Return one source."""
-    return Answer(record_of(await view_of(call)))
+    view = await view_of(call)
+    return shown(call, view.source, record_of(view))
 
 
 async def health(call: Call) -> Answer:
@@ -278,9 +280,9 @@ async def health(call: Call) -> Answer:
 
 
 async def _change(call: Call, edit: SourceEdit) -> Answer:
-    source = source_id(call)
-    view = await ask_registry(call, lambda reply: EditSource(source=source, edit=edit, reply=reply), looks=True)
-    return Answer(record_of(view))
+    source, revisions = source_id(call), expected(call)
+    view: SourceView = await ask_registry(call, lambda reply: EditSource(source, edit, reply, revisions), looks=True)
+    return Answer(record_of(view), headers=tag_of(view.source))
 
 
 async def patch(call: Call) -> Answer:
@@ -300,8 +302,8 @@ async def enable(call: Call) -> Answer:
 
 async def delete(call: Call) -> Answer:
     """Forget one source."""
-    source = source_id(call)
-    await ask_registry(call, lambda reply: DeleteSource(source=source, reply=reply))
+    source, revisions = source_id(call), expected(call)
+    await ask_registry(call, lambda reply: DeleteSource(source, reply, revisions))
     return Answer(status=204)
 
 
@@ -319,6 +321,8 @@ def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any],
 
 _ONE = {200: wire.SourceRecord}
 _MAYBE = ("not-found",)
+_UNLESS_STALE = (*_MAYBE, "precondition-failed")
+_TAGGED = ("ETag",)
 ROUTES = (
     _route(
         "POST",
@@ -328,7 +332,7 @@ ROUTES = (
         {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
         body=(wire.NewSource, wire.SourceBatch),
         refuses=("url-refused", "unprocessable"),
-        headers=("Location",),
+        headers=("Location", *_TAGGED),
     ),
     _route(
         "GET",
@@ -339,7 +343,7 @@ ROUTES = (
         query=wire.ListQuery,
         headers=("Link",),
     ),
-    _route("GET", "/{id}", describe, "Read one source.", _ONE, refuses=_MAYBE),
+    _route("GET", "/{id}", describe, "Read one source.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
     _route(
         "PATCH",
         "/{id}",
@@ -347,11 +351,20 @@ ROUTES = (
         "Change one source; its URL is fixed.",
         _ONE,
         body=(wire.SourcePatch,),
-        refuses=("not-found", "url-refused", "unprocessable"),
+        refuses=("not-found", "precondition-failed", "url-refused", "unprocessable"),
+        headers=_TAGGED,
     ),
-    _route("DELETE", "/{id}", delete, "Forget one source; its events stay.", {204: None}, refuses=_MAYBE),
-    _route("POST", "/{id}/disable", disable, "Stop watching, keep the source.", _ONE, refuses=_MAYBE),
-    _route("POST", "/{id}/enable", enable, "Watch again.", _ONE, refuses=_MAYBE),
+    _route("DELETE", "/{id}", delete, "Forget one source; its events stay.", {204: None}, refuses=_UNLESS_STALE),
+    _route(
+        "POST",
+        "/{id}/disable",
+        disable,
+        "Stop watching, keep the source.",
+        _ONE,
+        refuses=_UNLESS_STALE,
+        headers=_TAGGED,
+    ),
+    _route("POST", "/{id}/enable", enable, "Watch again.", _ONE, refuses=_UNLESS_STALE, headers=_TAGGED),
     _route("GET", "/{id}/health", health, "Read how a source is doing.", {200: wire.SourceHealth}, refuses=_MAYBE),
     _route(
         "POST",

@@ -48,8 +48,14 @@ class MemoryAlerts:
         """Return all alerts; see Alerts."""
         return sorted(self._disk.alerts.values(), key=lambda alert: (alert.created_at, alert.id))
 
-    async def delete(self, alert_id: str) -> bool:
+    async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with all that hangs on it; see Alerts."""
+
+        def job() -> tuple[bool, Apply]:
+            found = self._disk.alerts.get(alert_id)
+            if found is not None:
+                check(found)
+            return found is not None, apply
 
         def apply() -> None:
             if self._disk.alerts.pop(alert_id, None) is not None:
@@ -57,7 +63,7 @@ class MemoryAlerts:
                     if destination.alert_id == alert_id:
                         self._forget(destination.id)
 
-        return await self._commit(apply, existed=lambda: alert_id in self._disk.alerts)
+        return await self._writer.commit(self._lease, job)
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination; see Alerts."""
@@ -93,16 +99,23 @@ class MemoryAlerts:
         all_of_them = sorted(self._disk.destinations.values(), key=lambda each: (each.created_at, each.id))
         return [each for each in all_of_them if alert_id is None or each.alert_id == alert_id]
 
-    async def delete_destination(self, destination_id: str) -> bool:
+    async def delete_destination(
+        self, destination_id: str, check: Callable[[Destination], None] = lambda _: None
+    ) -> bool:
         """Delete a destination with all that hangs on it; see Alerts."""
-        return await self._commit(
-            lambda: self._forget(destination_id), existed=lambda: destination_id in self._disk.destinations
-        )
+
+        def job() -> tuple[bool, Apply]:
+            found = self._disk.destinations.get(destination_id)
+            if found is not None:
+                check(found)
+            return found is not None, lambda: self._forget(destination_id)
+
+        return await self._writer.commit(self._lease, job)
 
     def _forget(self, destination_id: str) -> None:
         self._disk.destinations.pop(destination_id, None)
         self._disk.outbox.pop(destination_id, None)
         self._disk.attempts.pop(destination_id, None)
 
-    async def _commit(self, apply: Apply, existed: Callable[[], bool] = lambda: True) -> bool:
-        return await self._writer.commit(self._lease, lambda: (existed(), apply))
+    async def _commit(self, apply: Apply) -> None:
+        await self._writer.commit(self._lease, lambda: (None, apply))

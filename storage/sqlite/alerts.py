@@ -63,9 +63,18 @@ class SqliteAlerts:
         """Return all alerts; see Alerts."""
         return [_alert(row) for row in await self._read(_ALERTS + " ORDER BY created_at, id")]
 
-    async def delete(self, alert_id: str) -> bool:
+    async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with all that hangs on it; see Alerts."""
-        return await self._write("DELETE FROM alert WHERE id=?", alert_id)
+
+        def job(transaction: Transaction) -> bool:
+            transaction.fence(self._lease)
+            row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
+            if row is not None:
+                check(_alert(row))
+                transaction.execute("DELETE FROM alert WHERE id=?", (alert_id,))
+            return row is not None
+
+        return await self._writer.submit(job)
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination; see Alerts."""
@@ -93,18 +102,29 @@ class SqliteAlerts:
         rows = await self._read(_DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
         return [_destination(row) for row in rows]
 
-    async def delete_destination(self, destination_id: str) -> bool:
+    async def delete_destination(
+        self, destination_id: str, check: Callable[[Destination], None] = lambda _: None
+    ) -> bool:
         """Delete a destination with all that hangs on it; see Alerts."""
-        return await self._write("DELETE FROM destination WHERE id=?", destination_id)
-
-    async def _write(self, statement: str, *parameters: object) -> bool:
-        """Run one statement in the next transaction; return whether it changed a row."""
 
         def job(transaction: Transaction) -> bool:
             transaction.fence(self._lease)
-            return transaction.execute(statement, parameters).rowcount > 0
+            row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
+            if row is not None:
+                check(_destination(row))
+                transaction.execute("DELETE FROM destination WHERE id=?", (destination_id,))
+            return row is not None
 
         return await self._writer.submit(job)
+
+    async def _write(self, statement: str, *parameters: object) -> None:
+        """Run one statement in the next transaction."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            transaction.execute(statement, parameters)
+
+        await self._writer.submit(job)
 
     async def _read(self, query: str, *parameters: object) -> Sequence[Any]:
         def look(connection: sqlite3.Connection) -> Sequence[Any]:

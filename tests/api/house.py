@@ -18,7 +18,7 @@ from trio.testing import memory_stream_pair
 
 from actors import messages as m
 from actors.doors import Doors
-from actors.errors import Conflict, DomainError, NotFound
+from actors.errors import Conflict, DomainError, NotFound, Stale
 from actors.previews import Preview, Previewed
 from actors.settings import Settings
 from actors.world import ResolveFailed, World
@@ -27,6 +27,7 @@ from storage.memory import Disk, MemoryStorage
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of
 from storage.records.key import ApiKey
+from storage.records.revision import is_expected
 from storage.records.source import Harvest, HotState, SourceState
 from supervision import Mailbox
 from tests.support.build import NOW, a_draft, a_source, a_source_id
@@ -160,6 +161,7 @@ class FakeRegistry:
                 end = start + len(page)
                 return m.SourcePage(page, (0, float(end), page[-1].source.id, 0) if end < len(views) else None)
             case m.DeleteSource():
+                self._refuse_stale(message)
                 del self.views[self._known(message.source)]
                 return None
             case m.CheckNow():
@@ -181,6 +183,10 @@ class FakeRegistry:
         if source not in self.views:
             raise NotFound("There is no such source.")
         return source
+
+    def _refuse_stale(self, message: m.EditSource | m.DeleteSource) -> None:
+        if not is_expected(self.views[self._known(message.source)].source, message.expected):
+            raise Stale
 
     def _add(self, message: m.AddSource) -> m.Added:
         if message.url in self.refusals:
@@ -205,7 +211,8 @@ class FakeRegistry:
         return m.Added(view, created=True)
 
     def _edit(self, message: m.EditSource) -> m.SourceView:
-        view = self.views[self._known(message.source)]
+        self._refuse_stale(message)
+        view = self.views[message.source]
         edit = message.edit
         changes = {
             name: getattr(edit, name)

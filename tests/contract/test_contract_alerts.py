@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from typing import NoReturn
+
 import msgspec
+import pytest
 import trio
 
 from storage.interface import Storage
@@ -121,3 +124,26 @@ async def test_figures_are_moved_by_the_work_and_taken_back_by_no_edit(storage: 
     assert found is not None
     assert (found.match_count, found.last_match_at) == (4, NOW + 2)
     assert list(await storage.alerts.all()) == [found]
+
+
+async def test_what_a_change_or_a_check_refuses_is_raised_and_nothing_has_changed(storage: Storage) -> None:
+    """The comparison of an If-Match is made here, so that no other change can come between it and the write."""
+    await storage.alerts.put(an_alert("one"))
+    await storage.alerts.put_destination(a_destination("x", "one"))
+
+    def refuse(_: object) -> NoReturn:
+        raise ValueError("not this one")
+
+    for refused in (
+        lambda: storage.alerts.edit("one", refuse),
+        lambda: storage.alerts.delete("one", refuse),
+        lambda: storage.alerts.edit_destination("x", refuse),
+        lambda: storage.alerts.delete_destination("x", refuse),
+    ):
+        with pytest.raises(ValueError, match="not this one"):
+            await refused()
+    assert await storage.alerts.get("one") == an_alert("one")
+    assert await storage.alerts.destination("x") == a_destination("x", "one")
+    assert not await storage.alerts.delete("unknown", refuse)
+    assert await storage.alerts.delete_destination("x", lambda _: None)
+    assert await storage.alerts.delete("one", lambda _: None)

@@ -7,7 +7,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame
-from actors.errors import Conflict, NotFound, Overloaded, TooSoon, Unprocessable, UrlRefused
+from actors.errors import Conflict, NotFound, Overloaded, Stale, TooSoon, Unprocessable, UrlRefused
 from actors.messages import (
     CheckNow,
     DeleteSource,
@@ -20,8 +20,10 @@ from actors.messages import (
     SourceView,
 )
 from actors.source.fetch import refusal
+from storage.errors import DiskFull
 from storage.memory import Disk
 from storage.records.identity import Millis, SourceId
+from storage.records.revision import ANY, revision_of
 from tests.source.harness import SITE, Watching, page, rss, watching
 from tests.support.build import NOW
 
@@ -188,6 +190,52 @@ async def test_edits_and_deletes_that_race_leave_one_actor_or_none(autojump_cloc
             nursery.start_soon(delete, service, source)
         assert not service.sources.has(source)
         assert len(service.registry.table) == 0
+
+
+async def test_an_edit_or_a_delete_of_what_somebody_else_has_changed_is_refused(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        before = (await service.add(URL)).view.source
+        source, read = before.id, frozenset((revision_of(before),))
+        after = await service.registry_box.ask(lambda r: EditSource(source, SourceEdit(tags=("t:1",)), r, read))
+        for question in (
+            lambda reply: EditSource(source, SourceEdit(tags=("t:2",)), reply, read),
+            lambda reply: DeleteSource(source, reply, read),
+        ):
+            with pytest.raises(Stale):
+                await service.registry_box.ask(question)
+        assert (await describe(service, source)).source == after.source
+        assert service.sources.has(source)
+        await service.registry_box.ask(lambda r: DeleteSource(source, r, frozenset((ANY,))))
+        assert not service.sources.has(source)
+
+
+async def test_looks_do_not_move_a_sources_revision(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        before = revision_of((await service.add(URL)).view.source)
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(7200)
+        now = await describe(service, (await listed(service)).views[0].source.id)
+        assert now.hot.events == 1 and revision_of(now.source) == before
+
+
+@pytest.mark.parametrize("what", ["edit", "narrow", "delete"])
+async def test_storage_that_takes_nothing_leaves_a_source_watched_as_it_was(autojump_clock: object, what: str) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(f"{TEXT} one")
+        source = (await service.add(f"https://{SITE}/page")).view.source.id
+        service.disk.full = True
+        with pytest.raises(DiskFull):
+            if what == "delete":
+                await delete(service, source)
+            else:
+                await edit(service, source, **({"tags": ("t:1",)} if what == "edit" else {"selector": "main"}))
+        service.disk.full = False
+        assert service.sources.has(source) and (await describe(service, source)).source.tags == ()
+        looks = len(origin.looks("/page"))
+        await trio.sleep(7200)
+        assert len(origin.looks("/page")) > looks
 
 
 async def test_check_now_looks_at_once_but_not_more_often_than_politeness_allows(autojump_clock: object) -> None:

@@ -1,0 +1,66 @@
+"""Entity tags (RFC 9110, 8.8.3 and 13.1): which revision of a record an answer shows, and who may change it.
+
+The tag is of what somebody has set, not of the figures beside it (docs/decisions/etags-are-of-what-was-set.md). The
+comparison for a change is made where the change is made, inside the transaction; here is only what headers say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from actors.errors import Stale
+from api.problems import invalid
+from api.route import Answer, Call
+from storage.records.revision import ANY, Expected, Record, is_expected, revision_of
+
+R = TypeVar("R", bound=Record)
+_TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
+_LIST = re.compile(r'\s*(W/)?"[^"]*"(\s*,\s*(W/)?"[^"]*")*\s*')
+
+
+def tag_of(record: Record) -> dict[str, str]:
+    """Return the header with a record's tag."""
+    return {"ETag": f'"{revision_of(record)}"'}
+
+
+def shown(call: Call, record: Record, body: Any) -> Answer:
+    """Return the answer that shows a record: 304 without a body to a reader who has this revision already."""
+    known = _named(call, "If-None-Match", weak=True)
+    if known is not None and not known.isdisjoint((ANY, revision_of(record))):
+        return Answer(None, 304, headers=tag_of(record))
+    return Answer(body, headers=tag_of(record))
+
+
+def expected(call: Call) -> Expected:
+    """Return the revisions that a change may start from, None without If-Match. Raises Refusal (400)."""
+    return _named(call, "If-Match", weak=False)
+
+
+def refuse_stale(record: Record, expected: Expected) -> None:
+    """Raise Stale unless a record is at an expected revision."""
+    if not is_expected(record, expected):
+        raise Stale
+
+
+def guarded(expected: Expected, change: Callable[[R], R]) -> Callable[[R], R]:
+    """Return a change that refuses a record which is not at an expected revision."""
+
+    def checked(record: R) -> R:
+        refuse_stale(record, expected)
+        return change(record)
+
+    return checked
+
+
+def _named(call: Call, header: str, *, weak: bool) -> frozenset[str] | None:
+    """Return the tags in a header. A weak one, if it does not count, names nothing."""
+    text = ",".join(call.headers.getlist(header)).strip()
+    if not text:
+        return None
+    if text == ANY:
+        return frozenset((ANY,))
+    if not _LIST.fullmatch(text):
+        raise invalid(f"header.{header}", 'must be * or a list of entity tags such as "5b0e6a"', text)
+    return frozenset(tag for is_weak, tag in _TAG.findall(text) if weak or not is_weak)
