@@ -28,7 +28,7 @@ from api.bins_door import is_for_a_bin
 from api.export import Export, Revoked, pour
 from api.http1 import Http1
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
-from api.reader import FellBehind, Reader
+from api.reader import SEND_SIZE, FellBehind, Reader
 from api.sse import left_behind, stopping
 from storage.errors import StorageError
 
@@ -65,7 +65,7 @@ class Wire(trio.abc.Stream):
     """A connection's byte stream with a deadline on every send. `eof` once the peer has gone, or was cut off."""
 
     def __init__(self, inner: trio.abc.Stream, patience: float) -> None:
-        self.socket = getattr(inner, "socket", None) or _NoSocket()
+        self.socket: Any = getattr(inner, "socket", None) or _NoSocket()
         self.eof = False
         self.on_eof: Callable[[], None] | None = None
         self._inner, self._patience = inner, patience
@@ -105,6 +105,15 @@ class Wire(trio.abc.Stream):
             return data[os.write(self._descriptor, data) :]
         except OSError:
             return data
+
+    def hold(self, size: int) -> None:
+        """Let the kernel hold so many bytes for the peer that are not on their way yet; Trio asks for 16 KiB.
+
+        A replay goes as fast as the trips between the kernel and this process allow.
+        """
+        if self._descriptor is not None and not self.eof:
+            with suppress(OSError):
+                self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, size)
 
     async def wait_send_all_might_not_block(self) -> None:
         """Wait as the inner stream does."""
@@ -279,6 +288,7 @@ class Connection(TCPServer):
         wire, streams, last_words = self._wire, self._api.streams, b""
         with streams.opened(key) as scope, suppress(*GONE):
             wire.on_eof = scope.cancel
+            wire.hold(SEND_SIZE)
             try:
                 if not wire.eof:
                     await streams.feed(reader, writer)

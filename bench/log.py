@@ -7,6 +7,7 @@ On a machine that has other work, only the ratios mean something, and the lags m
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import shutil
@@ -31,6 +32,7 @@ from bench.log_loads import (
     sender,
 )
 from bench.log_material import DRAFTS, SOURCES, Mint, a_draft, a_harvest, seeded, signed, unsigned
+from sanderling.serve import COLLECT
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
@@ -264,6 +266,7 @@ async def cold_start(folder: Path) -> list[Row]:
 
 def rows() -> list[Row]:
     """Measure everything; about a minute."""
+    gc.set_threshold(*COLLECT)  # as the service does
     found: list[Row] = []
     for measure in (harvests, acknowledgements, wal_size, disk, replays, cold_start):
         folder = Path(tempfile.mkdtemp(prefix="bench-log-", dir=os.environ.get("BENCH_DIR")))  # noqa: TID251

@@ -6,6 +6,7 @@ import base64
 import random
 import sqlite3
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -107,11 +108,14 @@ def a_harvest(number: int, draft: Draft, base: bytes | None = None) -> Harvest:
     return Harvest(source, (draft,), SourceState(source, HOT, base))
 
 
-def seeded(folder: Path, sources: int = SOURCES, base: int = 0, events: int = 0) -> Path:
+def seeded(
+    folder: Path, sources: int = SOURCES, base: int = 0, events: int = 0, drafts: Sequence[Draft] = DRAFTS
+) -> Path:
     """Make a data folder with so many sources and events, by bare SQL."""
     open_keys(folder).close()
     c = sqlite3.connect(folder / DATABASE, isolation_level=None)
     c.execute("PRAGMA synchronous=OFF")
+    c.execute("PRAGMA cache_size=-400000")
     c.execute("BEGIN")
     hot, chance = msgspec.msgpack.encode(HOT), random.Random(1)
     detection = Detection("feed", "high", "The body is RSS 2.0.", "https://x.example/", "application/rss+xml")
@@ -122,10 +126,10 @@ def seeded(folder: Path, sources: int = SOURCES, base: int = 0, events: int = 0)
         c.execute("INSERT INTO source VALUES(?,?,?)", (n, url, msgspec.json.encode(source)))
         c.execute("INSERT INTO source_hot VALUES(?,?)", (n, hot))
         c.execute("INSERT INTO source_base VALUES(?,?)", (n, chance.randbytes(base)))
-    bodies = [unsigned(START, id_of(START, 1), source_id(1), draft) for draft in DRAFTS]
+    bodies = [unsigned(START, id_of(START, 1), source_id(1), draft) for draft in drafts]
     first = NOW - 86_400_000 << COUNTER_BITS
     insert = "INSERT INTO log VALUES(?,?,1,0,?)"
-    c.executemany(insert, ((first + n, chance.randrange(sources), bodies[n % 500]) for n in range(events)))
+    c.executemany(insert, ((first + n, chance.randrange(sources), bodies[n % len(bodies)]) for n in range(events)))
     c.execute("COMMIT")
     c.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     c.close()

@@ -34,6 +34,8 @@ from supervision import Child, ChildSpec, Escalate, Watchdog
 
 CLOSE_WITHIN = 8.0
 """Seconds that the storage gets to finish its writes after an escalation: with the tree's own stop under 15."""
+COLLECT = (50_000, 20, 100)
+"""When the garbage collector looks: most of what lives here lives long, and Python's default would hold the loop."""
 FIRST_KEY = "keys create --name me --scope sources:read --scope sources:write --scope stream:read"
 
 
@@ -42,7 +44,7 @@ def serve(settings: Settings) -> int:
     terminal = on_terminal()
     log = make_log(sys.stderr, wall, level=settings.log_level, words=terminal, colour=wants_colour(environ(), 2))
     _raise_file_limit()
-    gc.set_threshold(50_000, 20, 100)  # most of what lives here lives long: the default looks at it far too often
+    gc.set_threshold(*COLLECT)
     return trio.run(_serve, settings, log, terminal)
 
 
