@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from api.connection import Wire
+from api.reader import SEND_SIZE
 from tests.api.house import make_house, running
 from tests.api.listening import Listening
 from tests.support.build import a_draft
@@ -68,3 +69,14 @@ async def test_a_stream_over_tcp_arrives_whole_also_at_a_slow_reader() -> None:
             await house.publish(a_draft(title, content=title * 5_000))
         assert await client.titles(300) == titles
         await trio.aclose_forcefully(client.stream)
+
+
+async def test_f5_the_kernel_holds_one_send_for_a_stream_and_not_what_it_likes() -> None:
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    far = await trio.open_tcp_stream(*listener.socket.getsockname()[:2])
+    wire = Wire(await listener.accept(), patience=0.2)
+    wire.hold(SEND_SIZE)
+    assert wire.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT) == SEND_SIZE
+    for stream in (wire, far, listener):
+        await stream.aclose()
+    wire.hold(1)  # a connection that is gone has nothing to hold
