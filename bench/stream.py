@@ -81,7 +81,7 @@ def stalled() -> tuple[float, float]:
     idlers = [server.connect(window=4_096) for _ in range(STALLED)]
     for client in idlers:
         client.sendall(REQUEST)
-    deliver(server, crowd, 40)  # what the kernel takes for them is full now
+    deliver(server, crowd, 120)  # more than what the kernel takes for them
     _, beside = deliver(server, crowd, EVENTS)
     for client in idlers:
         client.close()
