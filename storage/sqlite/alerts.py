@@ -98,7 +98,8 @@ class SqliteAlerts:
 
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
         """Return destinations, oldest first; see Alerts."""
-        which, parameters = ("", ()) if alert_id is None else (" WHERE alert=?", (alert_id,))
+        which = "" if alert_id is None else " WHERE alert=?"
+        parameters = () if alert_id is None else (alert_id,)
         rows = await self._read(_DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
         return [_destination(row) for row in rows]
 
