@@ -17,8 +17,8 @@ SQL = re.compile(
 )
 CONSTANT = re.compile(r"_*[A-Z][A-Z0-9_]*$")
 ALLOWED = {
-    "storage/sqlite/connection.py:PRAGMA {}": "names and values are of a table of ours; SQLite binds none in a pragma",
-    "storage/sqlite/connection.py:PRAGMA {}={}": "names and values are of a table of ours; SQLite binds none in a pragma",
+    "storage/sqlite/connection.py:PRAGMA {}": "of a table of ours; SQLite binds none in a pragma",
+    "storage/sqlite/connection.py:PRAGMA {}={}": "of a table of ours; SQLite binds none in a pragma",
     "storage/sqlite/wal.py:PRAGMA busy_timeout={}": "a number of ours; SQLite binds none in a pragma",
     "storage/sqlite/migrations.py:PRAGMA user_version={}": "a number of ours; SQLite binds none in a pragma",
 }
