@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
 from actors.settings import Settings
+from actors.templates.instantiation import Templates
 from actors.world import World
 from storage.interface import Storage
 from supervision import Mailbox
@@ -21,6 +22,7 @@ class Doors:
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
     overdue: how many sources' due looks had not happened at the watchman's last round.
     tree: rows of the supervision tree, worst first.
+    templates: what can be instantiated.
     draining: whether the service is stopping (new work is refused with 503).
     """
 
@@ -34,4 +36,5 @@ class Doors:
     readiness: Callable[[], Mapping[str, str]]
     overdue: Callable[[], int]
     tree: Callable[[], Sequence[object]]
+    templates: Templates
     draining: Callable[[], bool]

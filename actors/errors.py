@@ -60,3 +60,7 @@ class Overloaded(DomainError):
     def __init__(self, detail: str, retry_after: int = 5) -> None:
         super().__init__(detail)
         self.retry_after = max(1, retry_after)
+
+
+class LibraryFull(Overloaded):
+    """As many sources are watched as may be (503)."""

@@ -131,12 +131,16 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class AddSource:
-    """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded."""
+    """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull.
+
+    mark: tags that are the service's own; the source gets them also when it is watched already.
+    """
 
     url: str
     reply: Reply[Added]
     type: SourceType | None = None
     tags: tuple[str, ...] = ()
+    mark: tuple[str, ...] = ()
     selector: str | None = None
     ignore: tuple[str, ...] = ()
     schedule: int | None = None

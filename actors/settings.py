@@ -6,6 +6,7 @@ reference page `docs/settings.md` is generated from this table and a test compar
 
 from __future__ import annotations
 
+import re
 from dataclasses import MISSING, Field, dataclass, field, fields
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
@@ -84,6 +85,12 @@ class Settings:
     request_limit: int = _setting(256 << 10, "Largest request body.", "B", 1 << 10, 16 << 20)
     drain: float = _setting(10.0, "Time that requests under way get at a stop.", "s", 0, 120)
 
+    templates: str = _setting("", "Folder of your own templates, TOML files that `sanderling templates check` reads.")
+    registry_base: str = _setting(
+        "https://clinicaltrials.gov",
+        "The trial registry that `clinical-trials-watch` reads: http or https, and no query.",
+    )
+
     log_level: str = _setting("info", "Least severe log line that is written: debug, info, warning or error.")
 
     def __post_init__(self) -> None:
@@ -128,6 +135,8 @@ def _check(item: Field[Any], value: Any) -> None:
                 ip_network(network)
             except ValueError as error:
                 raise ValueError(f"{item.name}: {error}: write CIDR, for example 192.168.0.0/16") from None
+    if item.name == "registry_base" and not re.fullmatch(r"https?://[^\s?#{}]+", value):
+        raise ValueError(f"registry_base = {value!r}: must be a URL such as https://clinicaltrials.gov")
     if item.name == "log_level" and value not in ("debug", "info", "warning", "error"):
         raise ValueError(f"log_level = {value!r}: must be debug, info, warning or error")
     if item.name == "base_url" and value and not value.startswith(("http://", "https://")):

@@ -28,6 +28,8 @@ from actors.signing import SigningKeys
 from actors.source.admission import Admission
 from actors.source.ports import Ports
 from actors.source.registry import Registry
+from actors.templates.catalogue import Catalogue, built_in
+from actors.templates.instantiation import Templates
 from actors.world import World
 from storage.interface import Storage
 from storage.records.key import SigningKey
@@ -65,7 +67,8 @@ Front = Callable[[Doors], Sequence[ChildSpec]]
 class System:
     """The whole service. `await run()` until `stop()`; `doors` is what the front end was given.
 
-    keys: the signing keys, the active one first. steps: a watchdog that is on, for the steps shown in the tree.
+    keys: the signing keys, the active one first. templates: the built-in ones, if not given. steps: a watchdog that is
+    on, for the steps shown in the tree.
     """
 
     def __init__(
@@ -76,9 +79,11 @@ class System:
         keys: Sequence[SigningKey],
         front: Front,
         *,
+        templates: Catalogue | None = None,
         steps: Watchdog | None = None,
     ) -> None:
         self._world, self._settings, self._storage = world, settings, storage
+        self._catalogue = built_in() if templates is None else templates
         self._stopping = False
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
@@ -164,6 +169,9 @@ class System:
             readiness=self.readiness,
             overdue=lambda: self.registry.watchman.last.overdue,
             tree=self.supervisor_rows,
+            templates=Templates(
+                self._world, self._settings.registry_base, self._storage, self.registry_box, self._catalogue
+            ),
             draining=lambda: self._stopping,
         )
 

@@ -29,7 +29,21 @@ from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
-from api.v1 import alerts, bins, destinations, events, exports, looks, previews, replay, sources, status, stream, why
+from api.v1 import (
+    alerts,
+    bins,
+    destinations,
+    events,
+    exports,
+    looks,
+    previews,
+    replay,
+    sources,
+    status,
+    stream,
+    templates,
+    why,
+)
 from api.validation import check_form, read_body, read_query
 from storage.errors import StorageError
 from storage.records.identity import Millis
@@ -45,6 +59,7 @@ ROUTES: tuple[Route, ...] = (
     *destinations.ROUTES,
     *replay.ROUTES,
     *bins.ROUTES,
+    *templates.ROUTES,
     *stream.ROUTES,
     *events.ROUTES,
     *exports.ROUTES,

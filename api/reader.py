@@ -70,7 +70,10 @@ class Texts:
 
 
 class Sieve:
-    """What a reader lets through: the log's own filter, then the tiers of notices, then words, then a channel."""
+    """What a reader lets through: the log's own filter, the tiers of notices, further tags, words, a channel.
+
+    tags: beside those of `where`, at least one of these.
+    """
 
     def __init__(
         self,
@@ -79,13 +82,16 @@ class Sieve:
         words: Sequence[Query] = (),
         texts: Texts | None = None,
         channel: Channel | None = None,
+        *,
+        tags: Sequence[str] = (),
     ) -> None:
         self.where = where
         self._tiers = frozenset(tiers)
+        self._tags = frozenset(tags)
         self._words = tuple(words)
         self._texts = texts or Texts()
         self._channel = channel
-        self.everything = where == EVERYTHING and not tiers and not words and channel is None
+        self.everything = where == EVERYTHING and not tiers and not words and channel is None and not tags
         self.turn = TURN // 10 if words or channel else TURN
 
     def admits(self, event: Stored) -> bool:
@@ -95,6 +101,8 @@ class Sieve:
     def admits_rest(self, event: Stored) -> bool:
         """Return whether an event passes that has already passed `where`."""
         if self._tiers and event.kind == Kind.NOTICE and _tier.decode(event.body).source_type not in self._tiers:
+            return False
+        if self._tags and self._tags.isdisjoint(event.tags):
             return False
         if not self._words and self._channel is None:
             return True

@@ -190,6 +190,7 @@ def doors_of(storage: Storage, port: int) -> Doors:
         readiness=dict,
         overdue=lambda: 0,
         tree=tuple,
+        templates=missing,
         draining=lambda: False,
     )
 

@@ -11,7 +11,7 @@ import click
 
 from actors.settings import Settings
 from sanderling.commands import keys as api_keys
-from sanderling.commands import receivers, signing
+from sanderling.commands import receivers, signing, templates
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, loaded, settings_flags
@@ -171,6 +171,7 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 main.add_command(receivers.listen)
 main.add_command(receivers.verify)
 main.add_command(receivers.probe)
+main.add_command(templates.templates)
 
 
 @main.command()

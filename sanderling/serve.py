@@ -22,8 +22,10 @@ import trio
 
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
+from actors.templates.catalogue import Catalogue
 from api.server import front
 from sanderling import __version__
+from sanderling.commands.templates import catalogue_of
 from sanderling.data_folder import told_plainly
 from sanderling.environment import environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
@@ -49,6 +51,7 @@ def serve(settings: Settings) -> int:
 
 
 async def _serve(settings: Settings, log: Callable[..., None], terminal: bool) -> int:
+    templates = _templates(settings, log)
     listening = await _listen(settings)
     settings = replace(settings, port=listening.port)
     world = real_world(settings, listening, log)
@@ -61,10 +64,19 @@ async def _serve(settings: Settings, log: Callable[..., None], terminal: bool) -
         with Watchdog(
             clock=monotonic, report=lambda stall: log("loop.held", level="error", says=str(stall))
         ) as watchdog:
-            return await _run(System(world, settings, storage, keys, herald.after(front), steps=watchdog), log)
+            system = System(world, settings, storage, keys, herald.after(front), templates=templates, steps=watchdog)
+            return await _run(system, log)
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
+
+
+def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:
+    """Return all templates; what is wrong with files of the user's folder is logged. Raises CommandFailed."""
+    found = catalogue_of(settings.templates)
+    for flaw in found.flaws:
+        log("template.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
+    return found
 
 
 async def _run(system: System, log: Callable[..., None]) -> int:

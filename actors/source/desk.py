@@ -12,7 +12,7 @@ from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.egress.turns import Claim
 from actors.egress.url import parse_url
-from actors.errors import Conflict, Overloaded, Stale, TooSoon, Unprocessable
+from actors.errors import Conflict, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
 from actors.messages import (
     Added,
     AddSource,
@@ -41,7 +41,7 @@ from storage.errors import StorageError
 from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import Expected, is_expected
-from storage.records.source import MOST_NOISE, Harvest, HotState, Source, SourceState, Validators
+from storage.records.source import MOST_NOISE, OWN_NAMESPACES, Harvest, HotState, Source, SourceState, Validators
 from supervision import MailboxFull, Unanswered
 
 
@@ -53,6 +53,8 @@ class Desk:
         self._table = table
         self._chance = ports.world.chance("registry/ids")
         self._locks = KeyedLocks()
+        self._beginning = 0
+        """Sources that are being saved, and not yet in the table."""
 
     async def detect(self, wish: DetectUrl) -> Previewed:
         """Classify a URL without adding it, and show what watching it would tell."""
@@ -108,18 +110,35 @@ class Desk:
         async with self._locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
-                return Added(self._table.describe(existing.id), created=False)
-            if len(self._table) >= self._ports.settings.max_sources:
-                raise Overloaded(f"the library is full: max_sources is {self._ports.settings.max_sources}", 3600)
+                return Added(await self._marked(existing.id, wish.mark), created=False)
+            self._check_room()
             found = await classify(
                 self._ports, url, Wanted(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
             )
             if part and found.fetched is not None and found.detection.type == "html":
                 await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
             live = self._make(url.text, wish, found)
-            await self._begin(live, found)
-            self._table.put(live)
+            self._check_room()  # others have been added while it was looked at
+            self._beginning += 1
+            try:
+                await self._begin(live, found)
+                self._table.put(live)
+            finally:
+                self._beginning -= 1
             return Added(self._table.describe(live.source.id), created=True)
+
+    def _check_room(self) -> None:
+        most = self._ports.settings.max_sources
+        if len(self._table) + self._beginning >= most:
+            raise LibraryFull(f"the library is full: max_sources is {most}", 3600)
+
+    async def _marked(self, source: SourceId, mark: Sequence[str]) -> SourceView:
+        """Give a source the tags that it lacks."""
+        live = self._table.get(source)
+        tags = tuple(dict.fromkeys((*live.source.tags, *mark)))
+        return (
+            self._table.describe(source) if tags == live.source.tags else await self._edit(live, SourceEdit(tags=tags))
+        )
 
     async def edit(self, source: SourceId, edit: SourceEdit, expected: Expected = None) -> SourceView:
         """Change what the user asked for; the actor starts anew, with a new baseline if another part is watched."""
@@ -230,7 +249,7 @@ class Desk:
             detection=found.detection,
             created_at=now,
             updated_at=now,
-            tags=wish.tags,
+            tags=tuple(dict.fromkeys((*wish.tags, *wish.mark))),
             selector=wish.selector,
             ignore=wish.ignore,
             schedule=wish.schedule,
@@ -296,6 +315,9 @@ def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
         )
         if (value := getattr(edit, name)) is not None
     }
+    if edit.tags is not None:
+        ours = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
+        given["tags"] = tuple(dict.fromkeys((*edit.tags, *ours)))  # a user's list is of the user's own
     return replace(source, **given, **dict.fromkeys(edit.clear), updated_at=now)
 
 

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.notices import AlertType
 from api.v1.schemas import ListQuery, Time
+from storage.records.alert import MOST_SOURCES
 from storage.records.delivery import Result
 from storage.records.destination import WEEKDAYS, DeliveryMode, Weekday
 from storage.records.event import Event
@@ -23,7 +24,7 @@ FilterQuery = Annotated[
 ]
 LanguageCode = Annotated[str, Meta(max_length=20, description="ISO 639-1, or simple for no stemming")]
 SourceId = Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "uuid"})]
-SourceIds = Annotated[tuple[SourceId, ...], Meta(max_length=1000, description="None: the whole library")]
+SourceIds = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description="None: the whole library")]
 Channel = Annotated[
     str,
     Meta(
@@ -67,7 +68,9 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AlertRecord(Struct, frozen=True, kw_only=True):
-    """An alert. `delivery_mode` is a twin: that of its first destination, or instant."""
+    """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: what it was made of,
+    as `<template id>/<key>`.
+    """
 
     id: str
     name: str
@@ -84,6 +87,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     match_count: int
     delivery_mode: DeliveryMode
     anomaly_enabled: bool = False
+    template: str | None = None
 
 
 HookUrl = Annotated[

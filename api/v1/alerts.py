@@ -20,12 +20,11 @@ from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
 from api.v1.schemas import ListQuery
 from api.v1.stream import CHANNELS
-from storage.records.alert import Alert
+from storage.records.alert import MOST_ALERTS, Alert
 from storage.records.destination import DeliveryMode, Destination
 from storage.records.identity import Millis, SourceId
 from storage.records.times import rfc3339
 
-MOST_ALERTS = 10_000
 ANSWER_WITHIN = 15.0
 """Seconds for the matcher to take over a change; it is stored by then."""
 _NAME = 60
@@ -66,8 +65,8 @@ async def _sources(call: Call, ids: Sequence[str], known: Iterable[str] = ()) ->
     return tuple(found)
 
 
-def _check_channel(channel: object) -> None:
-    if channel in CHANNELS:
+def _check_channel(call: Call, channel: object) -> None:
+    if channel in CHANNELS or (isinstance(channel, str) and call.doors.templates.catalogue.get(channel)):
         raise Unprocessable(f"{channel} is a channel of the service itself", "body.channel", channel)
 
 
@@ -104,6 +103,7 @@ def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
         last_match_at=None if alert.last_match_at is None else rfc3339(alert.last_match_at),
         match_count=alert.match_count,
         delivery_mode=mode,
+        template=alert.template,
     )
 
 
@@ -133,7 +133,7 @@ async def create(call: Call) -> Answer:
     """Add an alert."""
     new: wire.NewAlert = call.body
     _check_query(new.filter_query, new.language)
-    _check_channel(new.channel)
+    _check_channel(call, new.channel)
     _check_anomaly(new.anomaly_enabled)
     sources = await _sources(call, new.source_ids)
     alerts, now = call.doors.storage.alerts, call.doors.world.now()
@@ -184,7 +184,7 @@ async def patch(call: Call) -> Answer:
         old.filter_query if change.filter_query is UNSET else change.filter_query,
         old.language if change.language is UNSET else change.language,
     )
-    _check_channel(change.channel)
+    _check_channel(call, change.channel)
     _check_anomaly(change.anomaly_enabled)
     sources = None if change.source_ids is UNSET else await _sources(call, change.source_ids, old.source_ids)
     changed = guarded(expected(call), lambda alert: _changed(alert, change, sources, now))

@@ -25,10 +25,12 @@ def sieve_of(
     languages: Sequence[str] = (),
     kinds: Sequence[int] = (),
     channel: Channel | None = None,
+    label: str | None = None,
 ) -> Sieve:
     """Return the sieve of a set of filters. Raises Refusal (400) for nonsense.
 
-    languages: in which keywords are read. kinds, channel: restrict to a channel, of the service or of alerts.
+    languages: in which keywords are read. kinds, channel: restrict to a channel, of the service or of alerts; label: to
+    events with this tag, beside what the others say.
     """
     whole, prefixes = _sources(source)
     for name in source_type:
@@ -39,9 +41,10 @@ def sieve_of(
     asked = {kind: None for name, kind in KIND_OF.items() if name in tiers} | ({Kind.NOTICE: None} if tiers else {})
     both = [kind for kind in asked if kind in kinds] if kinds and asked else list(asked or kinds)
     nothing = bool(kinds and asked and not both)
-    where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tuple(tag))
+    tags, more = (tuple(tag), ()) if label is None else ((label,), tuple(tag))  # the log's own filter has one set
+    where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tags)
     queries = [query for word in keyword for query in _queries(word, languages)]
-    return Sieve(where, tuple(tiers), queries, texts, channel)
+    return Sieve(where, tuple(tiers), queries, texts, channel, tags=more)
 
 
 def _sources(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

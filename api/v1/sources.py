@@ -28,13 +28,11 @@ from api.route import Answer, Call, Route
 from api.v1 import schemas as wire
 from storage.records.health import RANK
 from storage.records.identity import Millis, SourceId
-from storage.records.source import Detection
+from storage.records.source import OWN_NAMESPACES, Detection
 from storage.records.times import rfc3339
 from supervision import Reply
 
 R = TypeVar("R")
-OURS = ("source_type", "template", "channel", "kind", "change")
-"""Namespaces of tags that the service itself writes."""
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHORTEST, _LONGEST = 60, 7 * 86400
 ANSWER_WITHIN = 15.0
@@ -54,8 +52,9 @@ def tags_of(tags: tuple[str, ...], where: str) -> tuple[str, ...]:
         space, colon, value = tag.strip().partition(":")
         if not colon:
             space, value = "label", space
-        if not space or not value or space in OURS:
-            rule = "this namespace is the service's own" if space in OURS else "write <namespace>:<value>, or a word"
+        if not space or not value or space in OWN_NAMESPACES:
+            ours = space in OWN_NAMESPACES
+            rule = "this namespace is the service's own" if ours else "write <namespace>:<value>, or a word"
             raise Unprocessable(f"{where}[{index}]: {rule}", f"{where}[{index}]", tag)
         named[f"{space}:{value}"] = None
     return tuple(named)

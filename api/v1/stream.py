@@ -29,18 +29,24 @@ async def everything(call: Call) -> Answer:
 
 
 async def channel(call: Call) -> Answer:
-    """Stream one channel: one of the service itself, or that of an alert."""
+    """Stream one channel: one of the service itself, that of a template, or that of an alert."""
     name = call.path["channel"]
     kinds = CHANNELS.get(name)
     if kinds is not None:
         return await _open(call, kinds)
+    template = call.doors.templates.catalogue.get(name)
+    if template is not None:
+        return await _open(call, (Kind.PUSH, Kind.FEED, Kind.HTML), label=template.tag)
     of_alerts = await call.streams.channels.get(name)
     if of_alerts is None:
-        raise NotFound(f"There is no channel of this name; there are {', '.join(CHANNELS)}, and those of alerts.")
+        known = ", ".join((*CHANNELS, *(template.id for template in call.doors.templates.catalogue)))
+        raise NotFound(f"There is no channel of this name; there are {known}, and those of alerts.")
     return await _open(call, (), of_alerts)
 
 
-async def _open(call: Call, kinds: tuple[int, ...], of_alerts: Channel | None = None) -> Answer:
+async def _open(
+    call: Call, kinds: tuple[int, ...], of_alerts: Channel | None = None, label: str | None = None
+) -> Answer:
     query: StreamQuery = call.query
     languages = await call.streams.languages() if query.keyword else ()
     sieve = sieve_of(
@@ -52,6 +58,7 @@ async def _open(call: Call, kinds: tuple[int, ...], of_alerts: Channel | None = 
         languages=languages,
         kinds=kinds,
         channel=of_alerts,
+        label=label,
     )
     assert call.key is not None
     call.streams.check_room(call.key)

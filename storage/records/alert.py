@@ -6,6 +6,10 @@ from msgspec import Struct
 
 from storage.records.identity import Millis
 
+MOST_ALERTS = 10_000
+MOST_SOURCES = 1000
+"""Sources that one alert may name."""
+
 
 class Alert(Struct, frozen=True):
     """A Boolean query in a language over a set of sources; no source ids means the whole library."""
@@ -23,3 +27,5 @@ class Alert(Struct, frozen=True):
     notice_after: int = 3600
     last_match_at: Millis | None = None
     match_count: int = 0
+    template: str | None = None
+    """The template and the key of its suggestion that it was made of, as `<template>/<key>`."""

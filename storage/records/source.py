@@ -19,6 +19,8 @@ Confidence = Literal["high", "medium", "low"]
 
 
 MOST_NOISE = 500
+OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change")
+"""Namespaces of tags that the service itself writes."""
 
 
 class Detection(Struct, frozen=True):

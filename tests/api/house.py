@@ -21,6 +21,8 @@ from actors.doors import Doors
 from actors.errors import Conflict, DomainError, NotFound, Stale
 from actors.previews import Preview, Previewed
 from actors.settings import Settings
+from actors.templates.catalogue import Catalogue, built_in
+from actors.templates.instantiation import Templates
 from actors.world import ResolveFailed, World
 from api.server import serve
 from storage.memory import Disk, MemoryStorage
@@ -331,7 +333,7 @@ def ids(events: Iterable[Stored]) -> list[str]:
     return [msgspec.json.decode(event.body)["id"] for event in events]
 
 
-def make_house(pair: StreamPair = memory_stream_pair, **settings: Any) -> House:
+def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | None = None, **settings: Any) -> House:
     """Build everything, start nothing."""
     disk = Disk()
     storage = MemoryStorage(disk, disk.start("test"))
@@ -365,6 +367,7 @@ def make_house(pair: StreamPair = memory_stream_pair, **settings: Any) -> House:
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
         tree=lambda: (),
+        templates=Templates(world, "https://clinicaltrials.gov", storage, registry.mailbox, catalogue or built_in()),
         draining=lambda: house.draining,
     )
     return house

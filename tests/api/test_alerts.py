@@ -44,6 +44,7 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
         "match_count": 0,
         "anomaly_enabled": False,
         "delivery_mode": "instant",
+        "template": None,
     }
     assert (await client.get(f"/v1/alerts/{record['id']}")).json()["id"] == record["id"]
     assert house.matcher.changes == 1

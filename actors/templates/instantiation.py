@@ -1,0 +1,121 @@
+"""Attaches the sources of a template, and the alerts that it suggests.
+
+Nothing is remembered of an instantiation but what it has made: sources are found again by their URLs, alerts by the key
+that is stored with them. So the same call, repeated, raced or cut off by a crash, ends in the same library, and each
+call does what is left to do. The registry adds the sources, with all the politeness that it has for anyone's; here they
+are only asked for a few at once, hosts in turn, and not for longer than a client waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+import trio
+
+from actors.errors import DomainError, LibraryFull, UrlRefused
+from actors.messages import Added, AddSource, RegistryMessage
+from actors.templates.catalogue import Catalogue
+from actors.templates.expansion import Values, Wanted, expand
+from actors.templates.report import LATE, Foreseen, Report, SourceOutcome
+from actors.templates.suggesting import Suggesting
+from actors.templates.template import Template
+from actors.world import World
+from storage.errors import StorageError
+from storage.interface import Storage
+from supervision import Mailbox, Reply, Unanswered
+
+AT_ONCE = 16
+"""Sources asked for at once, by all calls together: half of what the registry handles at once."""
+WITHIN = 20.0
+"""Seconds for the sources; with those for the alerts less than the half minute after which clients give up."""
+
+
+class Templates:
+    """What can be instantiated, and the doing of it. `registry_base` is the setting of this name."""
+
+    def __init__(
+        self,
+        world: World,
+        registry_base: str,
+        storage: Storage,
+        registry: Mailbox[RegistryMessage],
+        catalogue: Catalogue,
+    ) -> None:
+        self.catalogue = catalogue
+        self._world, self._registry_base = world, registry_base
+        self._sources, self._registry = storage.sources, registry
+        self._slots = trio.CapacityLimiter(AT_ONCE)
+        self._suggesting = Suggesting(world, storage.alerts)
+
+    async def preview(self, template: Template, values: Values) -> Foreseen:
+        """Return what an instantiation would find and make. Asks nobody but the storage. Raises UrlRefused."""
+        sources = []
+        for wanted in expand(template, values, self._registry_base):
+            known = await self._sources.by_url(wanted.url)
+            sources.append((wanted, None if known is None else known.id))
+        return Foreseen(sources, await self._suggesting.known(template))
+
+    async def instantiate(self, template: Template, values: Values, *, alerts: bool) -> Report:
+        """Attach what is not yet attached, and report on all of it. Takes 25 seconds at most.
+
+        Cancelled, it leaves what was done by then, and the next call finishes it. Raises UrlRefused, before anything is
+        done. The matcher is not told of the alerts: that is left to the caller.
+        """
+        sources = await self._attach_all(expand(template, values, self._registry_base))
+        attached = tuple(outcome.source for outcome in sources if outcome.source is not None)
+        report = Report(sources, await self._suggesting.suggest(template, attached) if alerts else ())
+        self._world.log("template.instantiated", template=template.id, sources=len(sources), attached=len(attached))
+        return report
+
+    async def _attach_all(self, wanted: Sequence[Wanted]) -> Sequence[SourceOutcome]:
+        found: dict[str, SourceOutcome] = {}
+        waiting = _in_turns(wanted)
+
+        async def work() -> None:
+            for one in waiting:
+                async with self._slots:
+                    found[one.url] = await self._attach(one)
+
+        with trio.move_on_after(WITHIN):
+            async with trio.open_nursery() as nursery:
+                for _ in range(min(AT_ONCE, len(wanted))):
+                    nursery.start_soon(work)
+        return [found.get(one.url) or SourceOutcome(one, "failed", reason=LATE) for one in wanted]
+
+    async def _attach(self, wanted: Wanted) -> SourceOutcome:
+        *tags, mark = wanted.tags
+
+        def message(reply: Reply[Added]) -> AddSource:
+            return AddSource(wanted.url, reply, type=wanted.type, tags=tuple(tags), mark=(mark,))
+
+        try:
+            added = await self._registry.ask(message)
+        except (DomainError, StorageError, Unanswered) as error:
+            return SourceOutcome(wanted, "failed", reason=_words(error), full=isinstance(error, LibraryFull))
+        source = added.view.source
+        asleep = None if source.enabled else "it is disabled: enable it to watch it"
+        return SourceOutcome(
+            wanted, "attached_new" if added.created else "attached_existing", source.id, source.type, asleep
+        )
+
+
+def _in_turns(wanted: Iterable[Wanted]) -> Iterator[Wanted]:
+    """Yield the first source of each host, then the second of each: one host is slow, many are quick."""
+    by_host: dict[str, list[Wanted]] = {}
+    for one in wanted:
+        by_host.setdefault(one.host, []).append(one)
+    for row in zip_longest(*by_host.values()):
+        yield from (one for one in row if one is not None)
+
+
+def _words(error: Exception) -> str:
+    """Return why something failed, for the report."""
+    match error:
+        case UrlRefused():
+            return f"{error.detail} (rule: {error.rule})"
+        case DomainError():
+            return error.detail
+        case Unanswered():
+            return "the service is busy, and it is not known whether it was done: call again"
+    return "the storage takes nothing now: call again"

@@ -1,0 +1,198 @@
+"""Templates: listed, shown, previewed and instantiated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from actors.errors import NotFound
+from actors.templates.expansion import Values
+from actors.templates.parameters import BadParameters, read_parameters
+from actors.templates.report import AlertOutcome, Foreseen, Report, SourceOutcome
+from actors.templates.template import Template
+from api.problems import FieldError, Refusal, shown
+from api.route import Answer, Call, Route
+from api.v1 import template_schemas as wire
+from api.v1.alerts import put_in_force
+
+# --- requests to records ---------------------------------------------------------------------------------------------
+
+
+def template_of(call: Call) -> Template:
+    """Return the template in the path. Raises NotFound."""
+    found = call.doors.templates.catalogue.get(call.path["template_id"])
+    if found is None:
+        raise NotFound("There is no such template; GET /v1/templates lists them.")
+    return found
+
+
+def _values(call: Call, template: Template) -> Values:
+    try:
+        return read_parameters(template, call.body.params)
+    except BadParameters as error:
+        wrong = [FieldError(f"body.{place}", says, shown(value)) for place, says, value in error.wrong]
+        raise Refusal("invalid-request", f"body.{error.detail}", wrong) from None
+
+
+# --- records to answers ----------------------------------------------------------------------------------------------
+
+
+def _parameters(template: Template) -> tuple[wire.TemplateParameter, ...]:
+    return tuple(
+        wire.TemplateParameter(
+            key=parameter.key,
+            type=parameter.type,
+            description=parameter.description,
+            example=parameter.example,
+            required=True,
+            repeatable=parameter.max > 1,
+            min=parameter.min,
+            max=parameter.max,
+        )
+        for parameter in template.parameters
+    )
+
+
+def _about(template: Template) -> dict[str, Any]:
+    return {
+        "slug": template.id,
+        "name": template.name,
+        "summary": template.summary,
+        "category": template.category,
+        "version": template.version,
+        "source_count": len(template.sources),
+        "parameters": _parameters(template),
+    }
+
+
+def _record(template: Template) -> wire.TemplateRecord:
+    return wire.TemplateRecord(
+        **_about(template),
+        sources=tuple(wire.TemplateSource(pattern.url, pattern.type, pattern.tags) for pattern in template.sources),
+        alerts=tuple(
+            wire.TemplateAlert(each.key, each.name, each.query, each.language, each.channel) for each in template.alerts
+        ),
+    )
+
+
+def _previewed(template: Template, found: Foreseen, *, alerts: bool) -> wire.TemplatePreview:
+    sources = tuple(
+        wire.PreviewedSource(wanted.url, "new" if known is None else "existing", known, wanted.type, wanted.tags)
+        for wanted, known in found.sources
+    )
+    suggested = tuple(_previewed_alert(template, found, key.key) for key in template.alerts) if alerts else ()
+    count = Counter(source.status for source in sources)
+    alert_count = Counter(alert.status for alert in suggested)
+    summary = wire.PreviewSummary(count["new"], count["existing"], alert_count["new"], alert_count["existing"])
+    return wire.TemplatePreview(template.id, template.version, sources, suggested, summary)
+
+
+def _previewed_alert(template: Template, found: Foreseen, key: str) -> wire.PreviewedAlert:
+    known = found.alerts.get(key)
+    if known is not None:
+        there = (known.filter_query, known.language, known.channel)
+        return wire.PreviewedAlert(known.name, "existing", known.id, *there)
+    suggestion = next(each for each in template.alerts if each.key == key)
+    words = (suggestion.query, suggestion.language, suggestion.channel)
+    return wire.PreviewedAlert(suggestion.name, "new", None, *words)
+
+
+def _reported_source(outcome: SourceOutcome) -> wire.ReportedSource:
+    return wire.ReportedSource(outcome.wanted.url, outcome.status, outcome.source, outcome.type, outcome.reason)
+
+
+def _reported_alert(outcome: AlertOutcome) -> wire.ReportedAlert:
+    return wire.ReportedAlert(outcome.name, outcome.status, outcome.alert, outcome.count, outcome.reason)
+
+
+def _reported(template: Template, report: Report) -> wire.TemplateReport:
+    count = Counter(outcome.status for outcome in report.sources)
+    first = next((outcome.alert for outcome in report.alerts if outcome.alert is not None), None)
+    return wire.TemplateReport(
+        template=template.id,
+        version=template.version,
+        status="complete" if report.complete else "partial",
+        sources=tuple(map(_reported_source, report.sources)),
+        alerts=tuple(map(_reported_alert, report.alerts)),
+        next_steps=wire.NextSteps(
+            add_destination=None if first is None else f"/alerts/{first}/destinations",
+            stream=f"/v1/stream?tag={template.tag}",
+        ),
+        summary=wire.ReportSummary(
+            attached=count["attached_new"],
+            already=count["attached_existing"],
+            failed=count["failed"],
+            alerts_created=sum(outcome.status == "created" for outcome in report.alerts),
+            skipped_cap=sum(outcome.full for outcome in report.sources),
+        ),
+    )
+
+
+# --- handlers --------------------------------------------------------------------------------------------------------
+
+
+async def list_templates(call: Call) -> Answer:
+    """Return all templates."""
+    return Answer([wire.TemplateSummary(**_about(template)) for template in call.doors.templates.catalogue])
+
+
+async def describe(call: Call) -> Answer:
+    """Return one template."""
+    return Answer(_record(template_of(call)))
+
+
+async def preview(call: Call) -> Answer:
+    """Return what an instantiation would attach."""
+    template = template_of(call)
+    found = await call.doors.templates.preview(template, _values(call, template))
+    return Answer(_previewed(template, found, alerts=call.body.alerts))
+
+
+async def instantiate(call: Call) -> Answer:
+    """Attach what is not yet attached. Raises TooSlowError (503) when alerts can't be put in force now."""
+    template = template_of(call)
+    report = await call.doors.templates.instantiate(template, _values(call, template), alerts=call.body.alerts)
+    if report.alerts:  # also when all were there: a call that was cut off may not have come to this
+        await put_in_force(call)
+    return Answer(_reported(template, report))
+
+
+_ONE = "/v1/templates/{template_id}"
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/templates",
+        scope="alerts:read",
+        run=list_templates,
+        says="List the templates that can be instantiated.",
+        answers={200: list[wire.TemplateSummary]},
+    ),
+    Route(
+        method="GET",
+        path=_ONE,
+        scope="alerts:read",
+        run=describe,
+        says="Read one template: its parameters, sources and suggested alerts.",
+        answers={200: wire.TemplateRecord},
+    ),
+    Route(
+        method="POST",
+        path=f"{_ONE}/preview",
+        scope="alerts:read",
+        beside=("sources:read",),
+        run=preview,
+        says="Show what an instantiation would attach, without doing it.",
+        answers={200: wire.TemplatePreview},
+        body=(wire.Instantiation,),
+    ),
+    Route(
+        method="POST",
+        path=f"{_ONE}/instantiate",
+        scope="alerts:write",
+        beside=("sources:write",),
+        run=instantiate,
+        says="Attach a template's sources, and if wanted its alerts; again, it does what is left.",
+        answers={200: wire.TemplateReport},
+        body=(wire.Instantiation,),
+    ),
+)

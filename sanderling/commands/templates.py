@@ -1,0 +1,91 @@
+"""`sanderling templates`: what can be instantiated, and whether one's own files are in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import loaded, settings_flags
+
+if TYPE_CHECKING:
+    from actors.templates.catalogue import Catalogue
+
+
+@click.group()
+def templates() -> None:
+    """List, show and check templates: groups of sources with suggested alerts, attached in one call."""
+
+
+@templates.command("list")
+@settings_flags("templates")
+def listed(config: str | None, **flags: str | None) -> int:
+    """List the built-in templates and those of your own folder."""
+    from sanderling.template_pages import as_line
+
+    found = catalogue_of(loaded(config, flags).settings.templates)
+    for entry in found.entries():
+        click.echo(as_line(entry))
+    _tell_flaws(found)
+    return Exit.WELL
+
+
+@templates.command("show")
+@click.argument("name", metavar="ID")
+@settings_flags("templates")
+def show(name: str, config: str | None, **flags: str | None) -> int:
+    """Show one template: what it takes, attaches and suggests.
+
+    \b
+    sanderling templates show gtm-competitor-watch
+    """
+    from sanderling.template_pages import as_page
+
+    found = catalogue_of(loaded(config, flags).settings.templates)
+    entry = next((entry for entry in found.entries() if entry.template.id == name), None)
+    if entry is None:
+        raise CommandFailed(f"{name}: there is no such template; `sanderling templates list` shows them.", Exit.USAGE)
+    click.echo(as_page(entry))
+    return Exit.WELL
+
+
+@templates.command("check")
+@click.argument("folder", type=click.Path(path_type=Path))
+def check(folder: Path) -> int:
+    """Check the *.toml files of a FOLDER as the service would read them. The exit code is 1 when any is wrong.
+
+    \b
+    sanderling templates check ./my-templates
+    """
+    from actors.templates.catalogue import BUILT_IN
+
+    found = catalogue_of(str(folder))
+    mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]
+    for entry in mine:
+        click.echo(f"{entry.origin}: {entry.template.id}, version {entry.template.version}, is well")
+    for flaw in found.flaws:
+        click.echo(str(flaw))
+    if not mine and not found.flaws:
+        click.echo(f"There is no *.toml file in {folder}.", err=True)
+    return Exit.FAILED if found.flaws else Exit.WELL
+
+
+def catalogue_of(folder: str) -> Catalogue:
+    """Return the built-in templates, and those of a folder if it is named. Raises CommandFailed (BAD_SETTING)."""
+    from actors.templates.catalogue import built_in, with_folder
+
+    if not folder:
+        return built_in()
+    try:
+        return with_folder(Path(folder))
+    except OSError as error:
+        raise CommandFailed(
+            f"{folder} can't be read as a folder of templates: {error.strerror or error}.", Exit.BAD_SETTING
+        ) from None
+
+
+def _tell_flaws(found: Catalogue) -> None:
+    for flaw in found.flaws:
+        click.echo(f"sanderling: {flaw}", err=True)

@@ -1,0 +1,18 @@
+"""Templates of the tests' own."""
+
+from __future__ import annotations
+
+from actors.templates.reading import read_template
+from actors.templates.template import Template
+
+HEAD = 'id = "own"\nversion = 3\nname = "Own"\nsummary = "A template of my own."\ncategory = "tests"\n'
+PAGE = '[[sources]]\nurl = "https://a.example/"\ntype = "html"'
+
+
+def a_text(*tables: str, head: str = HEAD) -> str:
+    """The text of a template's file; one page, unless tables are given."""
+    return "\n\n".join((head.strip(), *(tables or (PAGE,)))) + "\n"
+
+
+def a_template(*tables: str, head: str = HEAD) -> Template:
+    return read_template(a_text(*tables, head=head), "own.toml")
