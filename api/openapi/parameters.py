@@ -22,9 +22,15 @@ _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "/v1/webhook-bins/{id}": ("The bin's `id`.", _UUID, "019db0a4-a050-7000-8000-0000000000e1"),
     "/v1/events/{id}": ("The event's `id`.", _UUID | {"pattern": UUID7}, _EVENT),
     "/v1/streams/{channel}": (
-        "`push`, `feed`, `html`, `alerts` (the service's own notices), or the `channel` of an alert.",
+        "`push`, `feed`, `html`, `alerts` (the service's own notices), the name of a template, or the `channel` of an "
+        "alert.",
         {"type": "string", "minLength": 1},
         "feed",
+    ),
+    "/v1/templates/{template_id}": (
+        "The template's `slug`.",
+        {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$"},
+        "gtm-competitor-watch",
     ),
     "/schemas/{name}": ("The name of a type, such as `stream-event` or `problem`.", {"type": "string"}, "problem"),
     "/schemas/{name}/{version}": ("The version of the schema.", {"type": "string", "enum": ["1.json"]}, "1.json"),

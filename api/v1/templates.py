@@ -174,6 +174,7 @@ ROUTES = (
         run=describe,
         says="Read one template: its parameters, sources and suggested alerts.",
         answers={200: wire.TemplateRecord},
+        refuses=("not-found",),
     ),
     Route(
         method="POST",
@@ -183,6 +184,7 @@ ROUTES = (
         run=preview,
         says="Show what an instantiation would attach, without doing it.",
         answers={200: wire.TemplatePreview},
+        refuses=("not-found", "url-refused"),
         body=(wire.Instantiation,),
     ),
     Route(
@@ -193,6 +195,7 @@ ROUTES = (
         run=instantiate,
         says="Attach a template's sources, and if wanted its alerts; again, it does what is left.",
         answers={200: wire.TemplateReport},
+        refuses=("not-found", "url-refused"),
         body=(wire.Instantiation,),
     ),
 )

@@ -34,6 +34,7 @@ TAGS: dict[str, str] = {
     "Alerts": "Standing queries over sources, in a language.",
     "Destinations": "Where an alert's matches go, and what became of each.",
     "Deliveries": "What destinations get.",
+    "Templates": "Groups of sources with suggested alerts, attached in one call.",
     "Webhook bins": "Addresses that keep what they are sent, to be looked at.",
     "Service": "Keys, schemas, health: without a key.",
 }

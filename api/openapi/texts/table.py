@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.openapi.operation import Operation
-from api.openapi.texts import alerts, bins, destinations, events, service, sources, streams, watching
+from api.openapi.texts import alerts, bins, destinations, events, service, sources, streams, templates, watching
 
 OPERATIONS: dict[str, Operation] = {
     **sources.OPERATIONS,
@@ -12,6 +12,7 @@ OPERATIONS: dict[str, Operation] = {
     **events.OPERATIONS,
     **alerts.OPERATIONS,
     **destinations.OPERATIONS,
+    **templates.OPERATIONS,
     **bins.OPERATIONS,
     **service.OPERATIONS,
 }
