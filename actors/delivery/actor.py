@@ -87,6 +87,7 @@ class DestinationActor:
         self._pausing = trio.CancelScope()
         self._parked = False
         self._quiet: Millis | None = None
+        self._stale = True
         self._gathering = Gathering(self._world, self._storage, self._chance)
 
     async def run(self, child: Child) -> None:
@@ -121,7 +122,7 @@ class DestinationActor:
     async def _fill(self) -> bool:
         """Claim what is due before the queue runs dry; return whether there is something to deliver."""
         self._hush()
-        if len(self._queue) < MOST_IN_FLIGHT or not self._width() or self._parked:
+        if len(self._queue) < MOST_IN_FLIGHT or not self._width() or self._parked or self._stale:
             try:
                 await self._write()
                 await self._refill()
@@ -131,8 +132,9 @@ class DestinationActor:
         return bool(self._queue) and self._width() > 0 and not self._parked
 
     async def _refill(self) -> None:
-        await self._book.mend()
         await self._read()
+        self._stale = False
+        await self._book.mend()
         self._hush()
         await self._remind()
         if self._record is not None and self._width():
@@ -158,6 +160,10 @@ class DestinationActor:
     async def _read(self) -> None:
         """Read the record again: it may have another URL, other secrets, or have been switched off or on."""
         known, self._record = self._record, await self._storage.alerts.destination(self._id)
+        if known is not None and self._record is not None and _gathers(known) != _gathers(self._record):
+            # What is claimed and has not set out goes in the new way.
+            self._book.put_back(self._queue)
+            self._queue.clear()
         if self._record is not None and (known is None or known.state != self._record.state):
             # Someone else has changed the state. Our own standing may be ahead of both records, so it is no measure.
             self._standing = standing_of(self._record)
@@ -194,7 +200,7 @@ class DestinationActor:
         return {"active": MOST_IN_FLIGHT, "failing": 1, "disabled": 0}[self._standing.state]
 
     def _gathers(self) -> bool:
-        return self._record is not None and self._record.delivery_mode != "instant"
+        return self._record is not None and _gathers(self._record)
 
     # --- waiting -------------------------------------------------------------------------------------------------
 
@@ -304,3 +310,7 @@ class DestinationActor:
         if news is not None:
             self._news = None
             self._owes(self._id)
+
+
+def _gathers(destination: Destination) -> bool:
+    return destination.delivery_mode != "instant"

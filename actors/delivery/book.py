@@ -6,7 +6,7 @@ what it may have claimed is released before the next, for rows that nobody holds
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import trio
 
@@ -44,6 +44,12 @@ class Book:
         for each in claimed:
             self.held[each.seq] = each
         return claimed
+
+    def put_back(self, deliveries: Iterable[Delivery]) -> None:
+        """Give back what was claimed and has not set out; the next `mend` makes it due again."""
+        for delivery in deliveries:
+            del self.held[delivery.seq]
+            self._unsure = True
 
     async def mend(self) -> None:
         """Release what an unfinished claim may have claimed. Raises DiskFull, Unavailable."""

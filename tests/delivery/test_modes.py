@@ -67,6 +67,39 @@ async def test_d10_what_waits_for_another_try_goes_into_the_digest_and_is_told_t
     assert await rig.results() == ["retry", "retry", "sent"]
 
 
+async def test_d10_what_was_claimed_when_a_destination_was_disabled_goes_in_the_way_of_when_it_is_enabled(
+    autojump_clock: MockClock,
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(200, takes=10.0)
+    names = [str(number) for number in range(12)]
+    async with rig.running():
+        await rig.match("hook", *names)
+        await trio.sleep(5)
+        await change(rig, enabled=False)
+        await trio.sleep(HOUR)
+        under_way = len(rig.arrivals)
+        await change(rig, enabled=True, delivery_mode="15min")
+        await trio.sleep(HOUR)
+    digests = [json.loads(arrival.body) for arrival in rig.arrivals[under_way:]]
+    assert [event["title"] for body in digests for event in body["events"]] == names
+
+
+async def test_what_was_claimed_goes_to_the_url_of_when_a_destination_is_enabled_again(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(200, takes=10.0)
+    async with rig.running():
+        await rig.match("hook", *"abcdefghijkl")
+        await trio.sleep(5)
+        await change(rig, enabled=False)
+        await change(rig, enabled=True, url="https://elsewhere.example/")
+        await trio.sleep(60)
+    assert len(rig.ids("hook.example")) == 4
+    assert len(set(rig.ids("elsewhere.example"))) == 12
+
+
 async def test_d6_what_waits_when_a_destination_is_disabled_goes_out_when_it_is_enabled_again(
     autojump_clock: MockClock,
 ) -> None:
