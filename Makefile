@@ -4,8 +4,9 @@ PYTHON_IN = .venv/bin/python
 COMPILE = $(PYTHON_IN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-emit-find-links --no-annotate
 SEED = 1
+SEEDS = 1000
 
-.PHONY: help setup run demo test check simulate bench bench-cadence bench-churn lock clean
+.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn lock clean
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -13,6 +14,7 @@ help:
 	@echo "make test      all tests                                    (ARGS=\"tests/api -x\")"
 	@echo "make check     format, lint, types, import rules, house rules"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
+	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
 	@echo "make bench     goals, limits and our figures in one table"
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
 	@echo "make setup     what all of these need;  make lock: resolve requirements/*.in anew"
@@ -44,6 +46,10 @@ check:
 simulate:
 	@bin/setup run
 	@exec bin/sanderling simulate $(SEED) $(ARGS)
+
+simulate-d1:
+	@bin/setup run
+	@exec bin/sanderling simulate 1..$(SEEDS) --only deliveries $(ARGS)
 
 bench:
 	@bin/setup test

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from sanderling.simulation.clients import AddedSource, Condition, Taken
+from sanderling.simulation.letters.records import Letters
 from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen
 from sanderling.simulation.program import SERVICE, OriginPlan, Program
@@ -68,6 +69,7 @@ class Facts:
     overdue: list[str] = field(default_factory=list)
     deaf: list[str] = field(default_factory=list)
     ends: float = 0.0
+    letters: Letters | None = None
 
     def of(self, plan: OriginPlan) -> list[Logged]:
         """Return the events of one source, without the service's own notices."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from sanderling.simulation.letters.plans import Correspondence
+
 DAY = 86_400.0
 CALM = 3600.0
 
@@ -182,6 +184,7 @@ class Ending:
 class Program:
     """One seed's world. `point_crash` is the chance that something ends each time the code reaches a named point: the
     whole process, or that actor alone. robots: by machine. looks_per_second: the service's setting.
+    letters: what is said without origins, and who is written to. season: how far ahead the service's clock begins.
     """
 
     seed: str
@@ -194,6 +197,8 @@ class Program:
     point_crash: float
     looks_per_second: float
     robots: tuple[tuple[str, RobotsPlan], ...] = ()
+    letters: Correspondence | None = None
+    season: float = 0.0
 
     @property
     def ends(self) -> float:

@@ -22,6 +22,7 @@ from sanderling.simulation import scheduling
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
 from sanderling.simulation.facts import Facts, Logged
+from sanderling.simulation.letters.stage import Stage
 from sanderling.simulation.network import SimListener, SimNetwork
 from sanderling.simulation.oracle.owed import owed
 from sanderling.simulation.oracle.promises import Violation, judge
@@ -104,11 +105,11 @@ class _Simulation:
             keepalive=KEEPALIVE,
             looks_per_second=program.looks_per_second,
         )
-        self._machine = Machine(program, self._network, trace, settings, front)
+        self._machine = Machine(program, self._network, trace, settings, front, clock_offset=program.season)
         self._network.add(SERVICE)
         self._key, self._key_record = make_key(
             "simulation",
-            ("sources:read", "sources:write", "stream:read"),
+            ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write"),
             entropy=chance(program.seed, "key").randbytes,
             now=Millis(int(EPOCH * 1000)),
         )
@@ -119,6 +120,14 @@ class _Simulation:
         self._doctor = Doctor(self._caller("doctor"))
         self._clients = [StreamClient(plan, self._caller(plan.name), trace) for plan in program.clients]
         self._facts = Facts(program)
+        self._stage = Stage(
+            program.letters,
+            program.seed,
+            self._network,
+            trace,
+            caller=self._caller,
+            life=lambda: self._life,
+        )
         self._life: Life | None = None
         self._over = False
 
@@ -132,6 +141,7 @@ class _Simulation:
             nursery.start_soon(self._go_wrong, nursery)
             nursery.start_soon(self._user.add_all, self._program)
             nursery.start_soon(self._doctor.watch, checkup_moments(self._program))
+            await self._stage.start(nursery, self._program.ends)
             for client in self._clients:
                 nursery.start_soon(client.run, self._program.ends)
             await trio.sleep_until(self._program.ends)
@@ -148,7 +158,7 @@ class _Simulation:
         facts.asked = [(at, name) for at, who, name in self._network.asked if who == SERVICE and name != HOOK]
         facts.dialled = [(at, address) for at, who, address in self._network.dialled if who == SERVICE]
         facts.checkups, facts.told = self._doctor.checkups, self._machine.told
-        facts.receipts = self._hook.receipts
+        facts.receipts, facts.letters = self._hook.receipts, self._stage.letters
         facts.taken = {client.plan.name: client.taken for client in self._clients}
         facts.added, facts.refused = self._user.added, self._user.refused
         facts.lives = self._machine.spans
@@ -177,6 +187,7 @@ class _Simulation:
         await storage.alerts.put_destination(
             Destination("hook", "alert", "webhook", f"https://{HOOK}/", "instant", HOOK, (secret,), now, now)
         )
+        await self._stage.provision(storage)
         await storage.aclose()
 
     async def _start_origins(self, nursery: trio.Nursery) -> None:
@@ -272,10 +283,12 @@ class _Simulation:
     async def _come_to_rest(self) -> None:
         self._trace.note("world", "the program is over")
         with trio.move_on_after(self._patience):
+            await self._stage.put_right()
             while self._owed():  # noqa: ASYNC110  # judged from outside, where no event tells
                 await trio.sleep(LOOK_AROUND)
         self._facts.overdue = self._owed()
         self._facts.ends = trio.current_time()
+        await self._stage.ask_at_last()
         self._facts.jwks = await self._user.learn("/.well-known/jwks.json")
         for url, added in self._user.added.items():
             self._facts.health[url] = await self._user.learn(f"/v1/sources/{added.id}/health")

@@ -21,7 +21,7 @@ LONGEST_STALL = 600.0
 _LARGEST_HEAD = 64 * 1024
 _TRICKLE = 2.0
 
-Pace = Literal["at once", "never", "half", "trickle"]
+Pace = Literal["at once", "never", "half", "trickle", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,8 @@ class Answer:
     """What it answers.
 
     claims: a Content-Length that the body may fall short of (a truncated answer). pace: "half" stops in the middle,
-    "trickle" sends a byte every two seconds. finished: called when nothing more will be sent.
+    "trickle" sends a byte every two seconds, "lost" drops the connection without a word. finished: called when nothing
+    more will be sent.
     """
 
     status: int
@@ -96,6 +97,8 @@ async def _answer(stream: SimStream, answer: Answer) -> None:
     try:
         if answer.pace == "at once":
             await stream.send_all(head + body)
+        elif answer.pace == "lost":
+            stream.reset()
         else:
             await _stall(stream, head, body, answer.pace)
     finally:

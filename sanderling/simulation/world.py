@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import trio
 
 from actors.jail.inline import InlineJail
+from actors.messages import RecorderMessage
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.world import World
@@ -25,7 +26,7 @@ from sanderling.simulation.program import CALM, SERVICE, Program
 from sanderling.simulation.trace import Trace
 from storage.interface import Storage
 from storage.memory import Disk, MemoryStorage
-from supervision import Escalate
+from supervision import Escalate, Mailbox
 
 ACTORS = ("recorder/", "matcher/", "delivery/")
 """Points inside an actor, where it alone may crash; those of the storage are inside a promise of the engine."""
@@ -100,6 +101,11 @@ class Life:
         self._sync_dice = chance(machine.program.seed, f"sync/{self.number}")
         self._entropy_dice = chance(machine.program.seed, f"entropy/{self.number}")
         self.world = self._make_world()
+
+    @property
+    def recorder(self) -> Mailbox[RecorderMessage] | None:
+        """Where this life's sources hand in what they have found; None while it boots."""
+        return None if self._system is None else self._system.recorder_box
 
     async def run(self) -> None:
         """Boot the product's own composition root and run it to its end."""

@@ -86,7 +86,9 @@ async def test_d10_what_was_claimed_when_a_destination_was_disabled_goes_in_the_
     assert [event["title"] for body in digests for event in body["events"]] == names
 
 
-async def test_what_was_claimed_goes_to_the_url_of_when_a_destination_is_enabled_again(autojump_clock: MockClock) -> None:
+async def test_what_was_claimed_goes_to_the_url_of_when_a_destination_is_enabled_again(
+    autojump_clock: MockClock,
+) -> None:
     rig = Rig()
     await rig.prepare("hook")
     rig.receivers["hook.example"] = answers(200, takes=10.0)

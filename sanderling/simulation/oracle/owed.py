@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sanderling.simulation.facts import Facts, Logged
 from sanderling.simulation.oracle import feeds, pages
+from sanderling.simulation.oracle.letters import wanted
 from sanderling.simulation.origins.texts import link
 from sanderling.simulation.program import ALERT_WORD, OriginPlan
 
@@ -21,6 +22,7 @@ def owed(facts: Facts) -> Iterator[str]:
             yield from pages.missing(facts, plan)
         else:
             yield from _owed_frames(facts, plan)
+    yield from wanted.owed(facts)
     newest = facts.log[-1].event["id"] if facts.log else None
     for name, taken in facts.taken.items():
         if newest is not None and taken and taken[-1].id != newest:

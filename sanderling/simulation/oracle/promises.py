@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.oracle import delivering, feeds, log, pages, politeness, streams, watching
+from sanderling.simulation.oracle.letters import attempts, digests, pace, standing, wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,27 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "L4 no frame is told that nobody wants": log.admitted,
     "R1 a cursor never misses": streams.cursors,
     "D1 what is delivered is what is in the log": delivering.deliveries,
+    "D1 nothing is lost, and nothing else comes": wanted.promised,
+    "D2 one id has one body": attempts.same,
+    "D3 each attempt is signed anew": attempts.fresh,
+    "D4 retries keep to the schedule": pace.schedule,
+    "D4 no retry too soon": pace.obliging,
+    "D5 who has taken it is left alone": pace.satisfied,
+    "D5 gone is gone": standing.gone,
+    "D6 disabled for a reason": standing.disabled,
+    "D6 told once": standing.told,
+    "D6 not about itself": standing.own,
+    "D7 oldest first": pace.order,
+    "D7 nobody waits for older ones": pace.prompt,
+    "D7 one at a time while it fails": pace.probing,
+    "D8 so many at once": pace.at_once,
+    "D10 in one digest": digests.once,
+    "D10 digests are whole": digests.whole,
+    "D10 windows follow the clock": digests.aligned,
+    "D10 digests and nothing else": attempts.fitting,
+    "D11 secrets sign while they are in force": attempts.signed,
+    "Q1 quiet hours": attempts.silent,
+    "Q2 the deleted are left alone": attempts.ended,
     "W1 a page's change is told once": pages.once,
     "W2 churn, walls and flaps are not told": pages.real,
     "W3 deltas fit together": pages.chain,

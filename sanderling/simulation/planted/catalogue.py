@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sanderling.simulation.planted import delivering, log, streams, watching
+from sanderling.simulation.planted import delivering, letters, log, streams, watching
 
 Plant = Callable[[], AbstractContextManager[Any]]
 
@@ -42,3 +42,30 @@ PLANTS: tuple[Plant, ...] = (
     watching.all_back_at_once,
     watching.dead_connections_kept,
 )
+
+OF_LETTERS: tuple[Plant, ...] = (
+    letters.encoded_again,
+    letters.another_id,
+    letters.signed_at_first,
+    letters.old_secrets_sign_for_ever,
+    letters.old_secrets_stop_at_once,
+    letters.redirects_are_success,
+    letters.silence_is_success,
+    letters.wishes_ignored,
+    letters.gone_is_a_failure,
+    letters.one_success_does_not_count,
+    letters.settled_before_the_post,
+    letters.probes_never,
+    letters.probes_in_crowds,
+    letters.too_many_at_once,
+    letters.no_room_to_mind,
+    letters.older_ones_first,
+    letters.in_two_digests,
+    letters.frozen_by_elapsed_days,
+    letters.quiet_hours_drop,
+    letters.quiet_hours_unheard,
+    letters.disabled_drops,
+    letters.edits_lose,
+    letters.debts_paid_late,
+)
+"""Those that a correspondence shows."""

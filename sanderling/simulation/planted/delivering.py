@@ -29,9 +29,9 @@ def matches_after_the_cursor() -> AbstractContextManager[Any]:
     right = MemoryWork.advance
 
     async def wrong(  # noqa: PLR0917  # as the method that it stands for
-        self: MemoryWork, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease
+        self: MemoryWork, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
-        await right(self, name, expect, to, (), lease)
+        await right(self, name, expect, to, (), lease, **more)
         if matches:
             await right(self, name, to, to, matches, lease)
 

@@ -1,0 +1,201 @@
+"""Worlds that are about deliveries: no origins, but alerts that users change, and receivers with every trouble.
+
+They begin at a season's edge, a day or two before a change of the clocks somewhere; a third lasts long enough for a
+destination to be given up and disabled.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sanderling.simulation.chances import chance
+from sanderling.simulation.drawing.moments import moments
+from sanderling.simulation.letters.plans import (
+    RECEIVER_FAULTS,
+    AlertPlan,
+    AlertState,
+    AlertStep,
+    Correspondence,
+    DestinationPlan,
+    DestinationState,
+    DestinationStep,
+    Mode,
+    Quiet,
+    Saying,
+)
+from sanderling.simulation.origins.texts import EPOCH
+from sanderling.simulation.program import CALM, DAY, SERVICE, ClockStep, Ending, Fault, Program
+
+WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "glade", "heron")
+ZONES = ("UTC", "Europe/Stockholm", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia")
+CHANGES = (1_790_000_000.0, 1_791_041_400.0, 1_792_890_000.0, 1_793_512_800.0, 1_805_007_600.0, 1_806_195_600.0)
+"""Unix times of no change, and of those in Lord Howe, Europe and New York in autumn, New York and Europe in spring."""
+MODES: tuple[Mode, ...] = ("instant", "instant", "instant", "15min", "hourly", "daily")
+SOURCES = 3
+LASTING = ("refused", "http500", "forbidden", "redirects", "lost")
+"""What a receiver may be like for nearly all of the time."""
+_OURS = ("dns", "servfail", "offline", "dead line", "disk full")
+_LENGTHS = (0.6, 0.8, 1.2, 1.5, 5.5, 6.5)
+
+
+def draw_letters(
+    seed: str,
+    *,
+    days: float | None = None,
+    point_crash: float = 0.01,
+    lives: float = 8.0,
+    troubles: Sequence[str] = RECEIVER_FAULTS,
+    modes: Sequence[Mode] = MODES,
+) -> Program:
+    """Draw a world of deliveries. days: as long as the seed says, if not given. lives: of the service, about.
+
+    troubles: of the receivers. modes: of the destinations, the likelier ones several times.
+    """
+    dice = chance(seed, "letters")
+    drawn = dice.choice(_LENGTHS)
+    days = drawn if days is None else days
+    ends = days * DAY
+    plan = _correspondence(seed, ends, modes)
+    program = Program(
+        seed=seed,
+        days=days,
+        origins=(),
+        clients=(),
+        faults=(),
+        steps=_steps(chance(seed, "steps"), ends),
+        endings=_endings(chance(seed, "endings"), ends, lives / max(1.0, days)),
+        point_crash=point_crash,
+        looks_per_second=0.01,
+        letters=plan,
+        season=dice.choice(CHANGES) - dice.uniform(0.2, 0.8) * ends - EPOCH,
+    )
+    return replace(program, faults=_faults(seed, plan.hosts, ends, troubles))
+
+
+def draw_crowd(seed: str) -> Program:
+    """Draw a world in which very many deliveries are due at once, and all receivers are silent."""
+    kinds: tuple[str, ...] = ("silent", "trickle")
+    begins = CALM + 60
+    alerts = tuple(AlertPlan(f"alert{n}", (AlertStep(5.0 + n, AlertState((WORDS[0],))),)) for n in range(4))
+    destinations = tuple(
+        DestinationPlan(
+            f"crowd{n}", f"alert{n % 4}", f"crowd{n % 12}.receiver.org", (_set(30.0 + n, DestinationState()),)
+        )
+        for n in range(72)
+    )
+    dice = chance(seed, "crowd")
+    sayings = tuple(Saying(begins + n / 10, 0, (WORDS[0],)) for n in range(6))
+    faults = [
+        Fault(begins - 10, 40.0, dice.choice(kinds), host) for host in dict.fromkeys(d.host for d in destinations)
+    ]
+    plan = Correspondence(1, sayings, alerts, destinations, DAY)
+    return Program(seed, 0.1, (), (), tuple(faults), (), (), 0.0, 0.01, letters=plan)
+
+
+# --- what is said, and who asked for it ------------------------------------------------------------------------------
+
+
+def _correspondence(seed: str, ends: float, modes: Sequence[Mode]) -> Correspondence:
+    alerts = tuple(_alert(chance(seed, f"alert/{n}"), n, ends) for n in range(3))
+    hosts = [f"receiver{n}.example.org" for n in range(4)]
+    plans = [_destination(chance(seed, f"destination/{n}"), n, hosts, modes, ends) for n in range(6)]
+    # One that nobody touches, of an alert that nobody touches, at a receiver that is always well.
+    plain = DestinationPlan("plain", "alert0", "plain.example.org", (_set(40.0, DestinationState()),))
+    edits = [step.at for alert in alerts for step in alert.steps] + [step.at for plan in plans for step in plan.steps]
+    return Correspondence(SOURCES, _sayings(chance(seed, "sayings"), edits, ends), alerts, (*plans, plain), ends / 12)
+
+
+def _sayings(dice: random.Random, edits: Sequence[float], ends: float) -> tuple[Saying, ...]:
+    """Draw single events, bursts of which several come in one second, and what comes just while something changes."""
+    drawn: list[float] = moments(dice, 24 / (ends / DAY), CALM / 2, ends)
+    for at in moments(dice, 5 / (ends / DAY), CALM, ends):
+        drawn += [at + dice.uniform(0, 3) for _ in range(dice.randint(3, 14))]
+    for at in (at for at in edits if at > CALM):
+        drawn += [at + dice.uniform(-0.05, 0.15)] if dice.random() < 0.7 else []
+    return tuple(
+        Saying(at, dice.randrange(SOURCES), tuple(dice.sample(WORDS, dice.randint(1, 3)))) for at in sorted(drawn)
+    )
+
+
+def _alert(dice: random.Random, number: int, ends: float) -> AlertPlan:
+    def state() -> AlertState:
+        words = tuple(dice.sample(WORDS, dice.randint(2, 5)))
+        sources = () if dice.random() < 0.7 else tuple(sorted(dice.sample(range(SOURCES), 2)))
+        return AlertState(words, sources, enabled=dice.random() < 0.85)
+
+    first = AlertStep(10.0 + number, replace(state(), enabled=True))
+    if number == 0:
+        return AlertPlan("alert0", (AlertStep(10.0, AlertState(WORDS[:4])),), notices=True)
+    steps = [AlertStep(at, state()) for at in moments(dice, 4 / (ends / DAY), CALM, ends)]
+    if dice.random() < 0.15 and steps:
+        steps[-1] = replace(steps[-1], state=None)
+    return AlertPlan(f"alert{number}", (first, *steps))
+
+
+def _destination(
+    dice: random.Random, number: int, hosts: Sequence[str], modes: Sequence[Mode], ends: float
+) -> DestinationPlan:
+    def state() -> DestinationState:
+        quiet = None
+        if dice.random() < 0.25:
+            begins = dice.randrange(24)
+            hours = ((begins + dice.randint(1, 9)) % 24, dice.choice((0, 30)))
+            quiet = Quiet(f"{begins:02d}:15", f"{hours[0]:02d}:{hours[1]:02d}", dice.choice(ZONES))
+        return DestinationState(
+            dice.choice(modes), dice.random() < 0.8, quiet, dice.choice((0, 2, 3, 8, 23)), dice.choice(ZONES)
+        )
+
+    begins = dice.choice((50.0, 60.0, dice.uniform(CALM, ends / 2)))
+    steps = [_set(begins, replace(state(), enabled=True))]
+    for at in moments(dice, 5 / (ends / DAY), max(CALM, begins + 60), ends):
+        do = dice.choice(("set", "set", "rotate", "test"))
+        steps.append(_set(at, state()) if do == "set" else DestinationStep(at, do))  # type: ignore[arg-type]  # of a tuple of literals
+    if dice.random() < 0.2:
+        steps[1:] = [step for step in steps[1:] if step.at < ends * 0.7]
+        steps.append(DestinationStep(ends * dice.uniform(0.7, 0.9), "delete"))
+    alert = f"alert{number % 3}"
+    return DestinationPlan(f"letter{number}", alert, dice.choice(hosts), tuple(steps))
+
+
+def _set(at: float, state: DestinationState) -> DestinationStep:
+    return DestinationStep(at, "set", state)
+
+
+# --- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+def _faults(seed: str, hosts: Sequence[str], ends: float, kinds: Sequence[str]) -> tuple[Fault, ...]:
+    """Draw troubles of all receivers but the plain one, and our own."""
+    drawn: list[Fault] = []
+    for host in hosts:
+        if not host.startswith("plain"):
+            drawn += _troubles(chance(seed, f"troubles/{host}"), host, ends, kinds)
+    dice = chance(seed, "our own troubles")
+    for at in moments(dice, 3 / (ends / DAY), CALM, ends):
+        lasts = min(dice.expovariate(1 / 600), ends - at)
+        drawn.append(Fault(at, lasts, dice.choice(_OURS), SERVICE))
+    return tuple(sorted(drawn, key=lambda fault: fault.at))
+
+
+def _troubles(dice: random.Random, host: str, ends: float, kinds: Sequence[str]) -> list[Fault]:
+    """Draw one trouble after the other: of minutes, hours or days; some receivers are away for most of the time."""
+    drawn, at = [], CALM + dice.expovariate(1 / (0.15 * ends))
+    if dice.random() < 0.2:
+        kind = dice.choice([each for each in kinds if each in LASTING] or kinds)
+        return [Fault(at, (ends - at) * dice.uniform(0.8, 1.0), kind, host)]
+    while at < ends:
+        lasts = dice.choice((dice.uniform(30, 600), dice.uniform(600, 7200), dice.uniform(7200, 0.4 * ends)))
+        drawn.append(Fault(at, min(lasts, ends - at), dice.choice(kinds), host))
+        at += lasts + dice.expovariate(1 / (0.12 * ends))
+    return drawn
+
+
+def _steps(dice: random.Random, ends: float) -> tuple[ClockStep, ...]:
+    by = (-3600.0, 3600.0, -3600.0, 3600.0, -90.5, 90.5, round(dice.uniform(-3600, 3600), 3))
+    return tuple(ClockStep(at, dice.choice(by)) for at in moments(dice, 2.5 / (ends / DAY), CALM, ends))
+
+
+def _endings(dice: random.Random, ends: float, per_day: float) -> tuple[Ending, ...]:
+    return tuple(Ending(at, 1.0, dice.random() < 0.3) for at in moments(dice, per_day, CALM, ends))

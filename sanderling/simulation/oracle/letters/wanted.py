@@ -1,0 +1,122 @@
+"""Who must get what, and who must not: D1.
+
+A rule that changes while an event is on its way may be judged before or after; so an event is owed when every version
+that may have been in force wants it, and must not come when none does. What a destination missed while it was disabled
+is replayed by its user at the end, by the alert of then.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+from sanderling.simulation.facts import Facts
+from sanderling.simulation.letters.plans import AlertState
+from sanderling.simulation.letters.records import KeptDestination, Letters, Receipt, Said, Span
+from sanderling.simulation.oracle.letters.clock import settled
+
+
+@cache
+def contents(body: bytes) -> tuple[str, ...]:
+    """Return the ids of the events in a delivery."""
+    document = json.loads(body)
+    events = document.get("events", [document])
+    return tuple(event["id"] for event in events)
+
+
+def is_test(receipt: Receipt) -> bool:
+    """Return whether it is the sample that a user asked for."""
+    return b'"kind:test"' in receipt.body
+
+
+def owed(facts: Facts) -> Iterator[str]:
+    """Yield what must still arrive, once users have put all right."""
+    letters = facts.letters
+    if letters is None:
+        return
+    if not letters.right:
+        yield "the keeper has not yet put all right"
+        return
+    for kept in letters.destinations:
+        there = _arrived(letters, kept) | _dead(letters, kept)
+        if not _untold(letters, kept):
+            missing = [(id, title) for id, title in wanted(facts, kept) if id not in there]
+            yield from (f"{id} ({title}) did not reach {kept.label}" for id, title in missing)
+
+
+def promised(facts: Facts) -> Iterator[str]:
+    """D1: every matched event is answered 2xx by each destination or given up visibly, and no other event comes."""
+    letters = facts.letters
+    if letters is None:
+        return
+    yield from letters.wrong
+    titles = {logged.event["id"]: logged.event["title"] for logged in facts.log}
+    for kept in letters.destinations:
+        strange = dict.fromkeys(
+            id for receipt in letters.received(kept) if not is_test(receipt) for id in contents(receipt.body)
+        )
+        for id in strange:
+            if id not in titles:
+                yield f"{kept.label} was given {id}, which is not in the log"
+            elif (said := letters.said.get(titles[id])) is not None and _unwanted(facts, kept, said):
+                yield f"{kept.label} was given {id} ({titles[id]}), which its alert never wanted"
+
+
+def _arrived(letters: Letters, kept: KeptDestination) -> set[str]:
+    return {id for receipt in letters.received(kept) if receipt.taken for id in contents(receipt.body)}
+
+
+def _dead(letters: Letters, kept: KeptDestination) -> set[str]:
+    """Return the events that are in the list of what was given up, alone or in digests."""
+    dead = frozenset(kept.dead)
+    seen = (id for receipt in letters.received(kept) if receipt.id in dead for id in contents(receipt.body))
+    return {*dead, *seen}
+
+
+def _untold(letters: Letters, kept: KeptDestination) -> bool:
+    """Whether a digest was given up of which the receiver saw nothing: nobody here knows what was in it."""
+    singles = {receipt.id for receipt in letters.received(kept)}
+    known = {id for receipts in letters.receipts.values() for receipt in receipts for id in contents(receipt.body)}
+    return any(id not in singles and id not in known for id in kept.dead)
+
+
+def wanted(facts: Facts, kept: KeptDestination) -> Iterator[tuple[str, str]]:
+    """Yield the events that a destination must have got."""
+    letters = facts.letters
+    assert letters is not None
+    if not kept.id or kept.gone < math.inf:
+        return
+    shut = list(kept.shut())
+    for logged in facts.log:
+        said = letters.said.get(logged.event["title"])
+        if said is not None and _must(facts, kept, shut, said):
+            yield logged.event["id"], logged.event["title"]
+
+
+def _must(facts: Facts, kept: KeptDestination, shut: list[Span], said: Said) -> bool:
+    until = settled(facts, said.known)
+    versions = list(kept.history.during(said.offered, until))
+    if any(state is None for state in versions):
+        return False
+    closed = any(state is not None and not state.enabled for state in versions) or any(
+        span.begins <= until and span.ends >= said.offered for span in shut
+    )
+    # What came while it was shut is replayed, by the alert as it is then, whether it is enabled or not.
+    wishes = list(kept.alert.history.during(said.offered, math.inf if closed else until))
+    return all(wish is not None and wish.wants(said.saying) for wish in wishes)
+
+
+def _unwanted(facts: Facts, kept: KeptDestination, said: Said) -> bool:
+    until = math.inf if kept.replays else settled(facts, said.known)
+    for wish in kept.alert.history.during(said.offered, until):
+        if wish is not None and (wish.wants(said.saying) or (kept.replays and _would(wish, said))):
+            return False
+    return True
+
+
+def _would(wish: AlertState, said: Said) -> bool:
+    """A replay asks the alert whether it is enabled or not."""
+    return replace(wish, enabled=True).wants(said.saying)

@@ -1,0 +1,295 @@
+"""Bugs of deliveries that take a correspondence to be found: digests, secrets, order, users' changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import date, timedelta, tzinfo
+from typing import Any
+from unittest.mock import patch
+
+import trio
+from msgspec.structs import replace
+
+from actors.delivery import actor as acting
+from actors.delivery import attempt as posting
+from actors.delivery import digest, room, schedule, status
+from actors.delivery.actor import DestinationActor
+from actors.delivery.registry import DeliveryRegistry
+from actors.delivery.schedule import Answer
+from actors.delivery.status import Standing
+from actors.delivery.zones import reading
+from actors.matcher.actor import Matcher
+from actors.messages import AlertsChanged, MatcherMessage
+from actors.signatures import webhook
+from storage.interface import Lease
+from storage.memory.disk import Row
+from storage.memory.log import MemoryLog
+from storage.memory.work import MemoryWork
+from storage.records.delivery import Delivery, Freeze, Portion
+from storage.records.destination import Destination, Secret
+from storage.records.identity import Millis
+from storage.records.source import Harvest
+
+Plant = AbstractContextManager[Any]
+
+# --- bodies and ids --------------------------------------------------------------------------------------------------
+
+
+def _repeated_as(change: Callable[[Delivery], Delivery]) -> Plant:
+    """Let every attempt but the first send something else."""
+    right = DestinationActor._deliver
+
+    async def wrong(self: DestinationActor, delivery: Delivery, task_status: trio.TaskStatus[None]) -> None:
+        await right(self, change(delivery) if delivery.attempt > 1 else delivery, task_status)
+
+    return patch.object(DestinationActor, "_deliver", wrong)
+
+
+def encoded_again() -> Plant:
+    """A retry makes its body anew, with the same content."""
+    return _repeated_as(lambda it: replace(it, body=json.dumps(json.loads(it.body)).encode()))
+
+
+def another_id() -> Plant:
+    """A retry is another message."""
+    return _repeated_as(lambda it: replace(it, event_id=it.event_id[:-1] + str(it.attempt % 10)))
+
+
+def signed_at_first() -> Plant:
+    """Each attempt carries the time of the first."""
+    right = posting.signed_headers
+    first: dict[str, dict[str, str]] = {}
+
+    def wrong(destination: Destination, webhook_id: str, body: bytes, world: Any) -> dict[str, str]:
+        return first.setdefault(webhook_id + destination.id, right(destination, webhook_id, body, world))
+
+    return patch.object(posting, "signed_headers", wrong)
+
+
+def old_secrets_sign_for_ever() -> Plant:
+    """A secret that was rotated away goes on signing."""
+
+    def wrong(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
+        return tuple(secret.value for secret in secrets)
+
+    return patch.object(webhook, "live", wrong)
+
+
+def old_secrets_stop_at_once() -> Plant:
+    """Only the newest secret signs."""
+
+    def wrong(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
+        return (secrets[0].value,)
+
+    return patch.object(webhook, "live", wrong)
+
+
+# --- what an answer means --------------------------------------------------------------------------------------------
+
+
+def redirects_are_success() -> Plant:
+    """An answer below 400 counts as delivered."""
+    return patch.object(Answer, "delivered", property(lambda self: self.status is not None and self.status < 400))
+
+
+def silence_is_success() -> Plant:
+    """A connection that was lost before the answer counts as delivered."""
+    right = posting.attempt
+
+    async def wrong(*args: Any) -> Answer:
+        answer: Answer = await right(*args)
+        return answer._replace(status=200) if answer.status is None and not answer.ours else answer
+
+    return patch.object(acting, "attempt", wrong)
+
+
+def wishes_ignored() -> Plant:
+    """`Retry-After` of a receiver changes nothing, a 429 neither."""
+    right = schedule.wait
+
+    def wrong(answer: Answer, attempt: int, draw: float) -> float:
+        return right(Answer(500, 0), attempt, draw)
+
+    return patch.object(schedule, "wait", wrong)
+
+
+def gone_is_a_failure() -> Plant:
+    """410 is a failure like any other."""
+    right = status.after
+
+    def wrong(standing: Standing, answer: Answer, at: Millis) -> Any:
+        return right(standing, answer._replace(status=500) if answer.status == 410 else answer, at)
+
+    return patch.object(acting, "after", wrong)
+
+
+def one_success_does_not_count() -> Plant:
+    """A success does not end a row of failures: whoever fails now and then is disabled in the end."""
+    right = status.after
+
+    def wrong(standing: Standing, answer: Answer, at: Millis) -> Any:
+        return (standing, None) if answer.delivered else right(standing, answer, at)
+
+    return patch.object(acting, "after", wrong)
+
+
+def settled_before_the_post() -> Plant:
+    """A delivery is done when it sets out."""
+
+    async def wrong(self: DestinationActor, delivery: Delivery, task_status: trio.TaskStatus[None]) -> None:
+        record = self._record
+        assert record is not None
+        self._take(delivery, Answer(200, 0))
+        await self._settle()
+        await self._post(record, delivery.event_id, delivery.body, task_status.started)
+
+    return patch.object(DestinationActor, "_deliver", wrong)
+
+
+# --- order and number ------------------------------------------------------------------------------------------------
+
+
+def probes_never() -> Plant:
+    """A failing destination is not tried any more."""
+    right = DestinationActor._width
+
+    def wrong(self: DestinationActor) -> int:
+        return 0 if self._standing.state == "failing" else right(self)
+
+    return patch.object(DestinationActor, "_width", wrong)
+
+
+def probes_in_crowds() -> Plant:
+    """A failing destination is tried by as many requests as ever."""
+    right = DestinationActor._width
+
+    def wrong(self: DestinationActor) -> int:
+        return 4 if right(self) else 0
+
+    return patch.object(DestinationActor, "_width", wrong)
+
+
+@contextmanager
+def too_many_at_once() -> Iterator[None]:
+    """Six requests are under way to a destination."""
+    with patch.object(acting, "MOST_IN_FLIGHT", 6), patch.object(room, "MOST_TO_A_URL", 6):
+        yield
+
+
+def no_room_to_mind() -> Plant:
+    """Nobody counts the requests to a machine, nor all of them."""
+    return patch.multiple(room, MOST_REQUESTS=10_000, MOST_TO_A_MACHINE=10_000)
+
+
+@contextmanager
+def older_ones_first() -> Iterator[None]:
+    """A delivery that waits for another try holds up all newer ones."""
+    claim = MemoryWork.claim
+
+    async def wrong(
+        self: MemoryWork, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+    ) -> Sequence[Delivery]:
+        due = await first_due(self, destination, digests=digests)
+        return () if due is None or due > now else await claim(self, destination, now, limit, lease, digests=digests)
+
+    async def first_due(self: MemoryWork, destination: str, *, digests: bool = False) -> Millis | None:
+        waiting = self._waiting(destination, digests=digests)
+        return waiting[min(waiting)].due if waiting else None
+
+    with patch.object(MemoryWork, "claim", wrong), patch.object(MemoryWork, "next_due", first_due):
+        yield
+
+
+# --- digests ---------------------------------------------------------------------------------------------------------
+
+
+def in_two_digests() -> Plant:
+    """What is frozen is gathered once more."""
+    right = MemoryWork.freeze
+
+    async def wrong(self: MemoryWork, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
+        before = [seq for seq, row in self._rows(destination).items() if row.digest is None]
+        taken = await right(self, destination, portion, freeze, lease)
+        rows = self._rows(destination)
+        for seq in [seq for seq in before if seq not in rows][:1]:
+            rows[seq] = Row(portion.end, portion.end)
+        return taken
+
+    return patch.object(MemoryWork, "freeze", wrong)
+
+
+def frozen_by_elapsed_days() -> Plant:
+    """A day has 24 hours, whatever the clocks do."""
+
+    def wrong(day: date, hour: int, zone: tzinfo) -> Millis:
+        first = date(2026, 1, 1)
+        offset = reading(Millis(1_767_268_800_000), zone).utcoffset() or timedelta()
+        return Millis(
+            1_767_225_600_000 + ((day - first).days * 24 + hour) * 3_600_000 - round(offset.total_seconds()) * 1000
+        )
+
+    return patch.object(digest, "_turn", wrong)
+
+
+# --- what users change -----------------------------------------------------------------------------------------------
+
+
+def quiet_hours_drop() -> Plant:
+    """What is due in quiet hours is gone."""
+    right = DestinationActor._hush
+
+    def wrong(self: DestinationActor) -> None:
+        right(self)
+        if self._quiet is not None:
+            for rows in [self._storage._disk.outbox.get(self._id, {})]:  # type: ignore[attr-defined]  # in memory
+                for seq in [seq for seq, row in rows.items() if not row.claimed and not row.attempts]:
+                    del rows[seq]
+
+    return patch.object(DestinationActor, "_hush", wrong)
+
+
+def quiet_hours_unheard() -> Plant:
+    """Quiet hours hold nothing."""
+    return patch.object(DestinationActor, "_quiet_at", lambda self, at: None)
+
+
+def disabled_drops() -> Plant:
+    """What waits for a destination that is disabled is thrown away."""
+    right = DeliveryRegistry._stop
+
+    async def wrong(self: DeliveryRegistry, id: str, *, forget: bool) -> None:
+        await right(self, id, forget=forget)
+        self._storage._disk.outbox.pop(id, None)  # type: ignore[attr-defined]  # in memory
+
+    return patch.object(DeliveryRegistry, "_stop", wrong)
+
+
+def edits_lose() -> Plant:
+    """What was matched and not yet committed is forgotten when alerts are read again."""
+    right = Matcher._handle
+
+    async def wrong(self: Matcher, message: MatcherMessage) -> None:
+        if isinstance(message, AlertsChanged):
+            self._rows.clear()
+        await right(self, message)
+
+    return patch.object(Matcher, "_handle", wrong)
+
+
+def debts_paid_late() -> Plant:
+    """A notice that was told is owed once more."""
+    right = MemoryLog._admits
+    told: dict[str, None] = {}
+
+    def wrong(self: MemoryLog, harvest: Harvest, paid: dict[str, None]) -> bool:
+        debtor = harvest.debtor
+        if debtor is None or debtor in told:
+            return right(self, harvest, paid)
+        admitted = right(self, harvest, {})
+        if admitted:
+            told[debtor] = None
+        return admitted
+
+    return patch.object(MemoryLog, "_admits", wrong)

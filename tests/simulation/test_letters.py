@@ -1,0 +1,63 @@
+"""Deliveries in worlds of their own: 30 of the 1,000 seeds of D1, and one trace for a seed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+
+from sanderling.simulation.command import simulate_deliveries
+from sanderling.simulation.drawing.letters import draw_crowd, draw_letters
+from sanderling.simulation.run import simulate_program
+
+TRACE = (
+    "from sanderling.simulation.drawing.letters import draw_letters; "
+    "from sanderling.simulation.run import simulate_program; "
+    "print(simulate_program(draw_letters('hash', days=0.4)).digest)"
+)
+
+
+@pytest.mark.parametrize("seed", [str(seed) for seed in range(1, 31)])
+def test_d1_every_matched_event_is_taken_or_visibly_given_up(seed: str) -> None:
+    # The rest of the thousand is `make simulate-d1`; short worlds do here.
+    result = simulate_program(draw_letters(seed, days=0.5))
+    assert [str(violation) for violation in result.violations] == []
+    letters = result.facts.letters
+    assert letters is not None
+    assert letters.right
+    assert sum(receipt.taken for receipts in letters.receipts.values() for receipt in receipts) > 20
+
+
+def test_a_world_long_enough_to_give_up_and_to_disable() -> None:
+    result = simulate_program(draw_letters("1", days=6.5))
+    assert [str(violation) for violation in result.violations] == []
+    assert any(logged.event.get("alert_type") == "destination_failing" for logged in result.facts.log)
+
+
+def test_d8_a_crowd_of_destinations_at_silent_receivers() -> None:
+    result = simulate_program(draw_crowd("1"))
+    assert [str(violation) for violation in result.violations] == []
+
+
+@pytest.mark.real
+def test_a_seed_of_deliveries_gives_one_trace_whatever_the_hashes_of_strings_are() -> None:
+    digests = {simulate_program(draw_letters("hash", days=0.4)).digest + "\n"}
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", TRACE],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": "."},
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        digests.add(done.stdout)
+    assert len(digests) == 1
+
+
+def test_the_command_runs_a_range_of_seeds_and_sums_up() -> None:
+    out = StringIO()
+    assert simulate_deliveries("6..7", out=out) == 0
+    assert out.getvalue().startswith("2 seeds, ")
+    assert out.getvalue().endswith(" 0 seeds broken\n")
