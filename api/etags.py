@@ -56,9 +56,9 @@ def guarded(expected: Expected, change: Callable[[R], R]) -> Callable[[R], R]:
 
 def _named(call: Call, header: str, *, weak: bool) -> frozenset[str] | None:
     """Return the tags in a header. A weak one, if it does not count, names nothing."""
-    text = ",".join(call.headers.getlist(header)).strip()
-    if not text:
+    if header not in call.headers:
         return None
+    text = ",".join(call.headers.getlist(header)).strip()
     if text == ANY:
         return frozenset((ANY,))
     if not _LIST.fullmatch(text):

@@ -84,7 +84,11 @@ def read_query(raw: bytes, kind: type[S]) -> S:
             raise invalid(f"query.{name}", "may be given once only", value)
         else:
             tree[name] = value
-    return _convert(tree, kind, "query", strict=False)
+    query = _convert(tree, kind, "query", strict=False)
+    for field, name in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
+        if name in tree and getattr(query, field) is None:  # msgspec reads the word so, where a field can be absent
+            raise invalid(f"query.{name}", "null is no value of it", tree[name])
+    return query
 
 
 @cache

@@ -13,7 +13,7 @@ from api.route import Route
 
 _SOURCE, _EVENT = "019db0a4-5c00-7000-8000-000000000001", "019db0a4-6a10-7000-8000-0000000000a7"
 _TAG = '"5b0e6a3c9f214d775b0e6a3c"'
-_TAGS = {"type": "string", "pattern": '^(\\*|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$'}
+_TAGS = {"type": "string", "format": "entity-tags"}
 _UUID = {"type": "string", "format": "uuid"}
 _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "/v1/sources/{id}": ("The source's `id`.", _UUID, _SOURCE),

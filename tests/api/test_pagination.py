@@ -117,6 +117,12 @@ async def test_attempts_are_paged_newest_first_also_those_of_one_result(
     assert [[line["webhook_id"][-1] for line in page] for page in sent] == [["7", "5"], ["3", "1"]]
 
 
+async def test_the_word_null_is_no_absent_parameter(house: House, client: httpx.AsyncClient) -> None:
+    hook = (await hooked(client))["id"]
+    answer = await client.get(f"/v1/destinations/{hook}/deliveries?result=null")
+    assert (answer.status_code, answer.json()["errors"][0]["location"]) == (400, "query.result")
+
+
 async def test_the_look_trail_is_paged_while_looks_go_on(house: House, client: httpx.AsyncClient) -> None:
     trail = b""
     verdicts = (Verdict.CHANGED, Verdict.UNCHANGED, Verdict.THROTTLED, Verdict.CHANGED, Verdict.UNCHANGED)

@@ -48,6 +48,7 @@ FORMATS: dict[str, st.SearchStrategy[str]] = {
     "source-list": _listed(_UUIDS),
     "uuid7": _IDS,
     "position": st.one_of(_TIMES, _IDS),
+    "entity-tags": st.sampled_from(["*", '"5b0e6a3c9f214d775b0e6a3c"', 'W/"a"', '"a", "b"', '""']),
 }
 for name, strategy in FORMATS.items():
     schemathesis.openapi.format(name, strategy)
