@@ -37,7 +37,9 @@ class Settings:
     host: str = _setting("127.0.0.1", "Address to listen on.")
     port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
     data: str = _setting("data", "Folder of everything that belongs to this instance.")
-    base_url: str = _setting("", "The service's public address, as clients see it; empty: http://host:port.")
+    base_url: str = _setting("", "The service's public address, as clients see it; empty: http(s)://host:port.")
+    tls_cert: str = _setting("", "PEM file of the certificate chain with which to serve https; needs `tls_key`.")
+    tls_key: str = _setting("", "PEM file of the certificate's private key, not encrypted.")
     trusted_proxies: tuple[str, ...] = _setting(
         (),
         "Proxies (CIDR, comma-separated) whose X-Forwarded-For or Forwarded header says whose request it is; no other "
@@ -97,6 +99,9 @@ class Settings:
         """Refuse what is out of bounds or can't be read. Raises ValueError with a sentence that names the setting."""
         for item in fields(self):
             _check(item, getattr(self, item.name))
+        if bool(self.tls_cert) != bool(self.tls_key):
+            one, other = ("tls_cert", "tls_key") if self.tls_cert else ("tls_key", "tls_cert")
+            raise ValueError(f"{one} is set and {other} is not: https needs both, http neither")
 
     def watch_networks(self) -> tuple[Network, ...]:
         """Return the networks that may be watched although they are not public."""
@@ -115,7 +120,7 @@ class Settings:
         if self.base_url:
             return self.base_url.rstrip("/")
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"{'https' if self.tls_cert else 'http'}://{host}:{self.port}"
 
 
 def meaning(item: Field[Any]) -> Meaning:

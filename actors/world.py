@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import trio
 
@@ -61,6 +61,23 @@ class TaskRefused(Exception):
         self.reason = reason
 
 
+class Renewal(NamedTuple):
+    """How it went when a changed certificate was read; `says` is a sentence."""
+
+    taken: bool
+    says: str
+
+
+class Certificate(Protocol):
+    """What the front end shows of itself: TLS with a certificate that may be renewed while it runs."""
+
+    def wrap(self, stream: trio.abc.Stream) -> trio.abc.Stream:
+        """Return the server's side of TLS on an accepted stream (a trio.SSLStream), before its handshake."""
+
+    def refresh(self) -> Renewal | None:
+        """Take a renewed certificate for new connections; None when nothing has changed."""
+
+
 class Jail(Protocol):
     """Disposable workers for hostile bytes. `run` is one child of the tree, `call` is used by everybody."""
 
@@ -86,6 +103,7 @@ class World:
     log: one structured log line: an event name and fields. Never secrets, keys or bodies.
     keep_idle: seconds that an unused outgoing connection is kept (0 in simulations: the library's expiry reads the real
     clock).
+    certificate: the service's own TLS; None: connections are taken as they come.
     """
 
     wall: Callable[[], float]
@@ -99,6 +117,7 @@ class World:
     reach: Callable[[str], None]
     log: Callable[..., None]
     keep_idle: float = 60.0
+    certificate: Certificate | None = None
 
     def now(self) -> Millis:
         """Return the wall clock in whole milliseconds."""

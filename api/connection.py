@@ -1,17 +1,12 @@
 """One connection: Hypercorn's protocol on a stream of ours, and the way from a Quart answer to a live stream.
 
-Hypercorn shields its sends without a deadline, so that one client that stops reading would hold up every stop; `Wire`
-is the stream we hand it, and puts a deadline on each send. `Wire` is also the place from which a live stream is
-written straight: Quart and all its hooks answer `GET /v1/stream` with a head and a reader, Hypercorn sends that head,
-and from then on each chunk goes to the socket without passing their layers again (a third of the cost, half of the
-memory).
+`Wire` is the stream that Hypercorn is handed, and the place from which a live stream is written straight: Quart and
+all its hooks answer `GET /v1/stream` with a head and a reader, Hypercorn sends that head, and from then on each chunk
+goes to the socket without passing their layers again (a third of the cost, half of the memory).
 """
 
 from __future__ import annotations
 
-import os
-import socket
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -30,6 +25,7 @@ from api.http1 import Http1
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.reader import SEND_SIZE, FellBehind, Reader
 from api.sse import left_behind, stopping
+from api.wire import Wire
 from storage.errors import StorageError
 
 if TYPE_CHECKING:
@@ -48,120 +44,6 @@ LINGER = 1.0
 OPENED = "sanderling.opened"
 """Where in an ASGI scope a view leaves the key and the reader of a stream that it has opened."""
 Message = dict[str, Any]
-
-
-class _NoSocket:
-    """What Hypercorn asks of a socket, for streams that have none (memory streams)."""
-
-    family = socket.AF_INET
-
-    def getpeername(self) -> tuple[str, int]:
-        return ("127.0.0.1", 0)
-
-    getsockname = getpeername
-
-
-class Wire(trio.abc.Stream):
-    """A connection's byte stream with a deadline on every send. `eof` once the peer has gone, or was cut off."""
-
-    def __init__(self, inner: trio.abc.Stream, patience: float) -> None:
-        self.socket: Any = getattr(inner, "socket", None) or _NoSocket()
-        self.eof = False
-        self.on_eof: Callable[[], None] | None = None
-        self._inner, self._patience = inner, patience
-        self._sending: trio.CancelScope | None = None
-        plain = isinstance(inner, trio.SocketStream)
-        self._descriptor = inner.socket.fileno() if plain else None  # type: ignore[attr-defined]  # seen by `plain` only
-
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Send everything, or cut the connection after the deadline, or when cancelled half way.
-
-        Raises trio.BrokenResourceError when cut off, by either end.
-        """
-        data = self.send_nowait(data)
-        if not data:
-            await trio.lowlevel.checkpoint()
-            return
-        done = False
-        try:
-            with trio.CancelScope(deadline=trio.current_time() + self._patience) as self._sending:
-                await self._inner.send_all(data)
-                done = True
-        finally:
-            self._sending = None
-            if not done:
-                await self.cut()
-        if not done:
-            raise trio.BrokenResourceError("the peer took nothing until the deadline")
-
-    def send_nowait(self, data: bytes | bytearray | memoryview) -> bytes | bytearray | memoryview:
-        """Send what a socket takes at once; return the rest (all of it, where there is no socket).
-
-        Trio's own send does the same and costs more than the system call. An error is left to the next `send_all`.
-        """
-        if self._descriptor is None or self.eof:
-            return data
-        try:
-            return data[os.write(self._descriptor, data) :]
-        except OSError:
-            return data
-
-    def hold(self, size: int) -> None:
-        """Let the kernel hold so many bytes for the peer that are not on their way yet; Trio asks for 16 KiB.
-
-        A replay goes as fast as the trips between the kernel and this process allow.
-        """
-        if self._descriptor is not None and not self.eof:
-            with suppress(OSError):
-                self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, size)
-
-    async def wait_send_all_might_not_block(self) -> None:
-        """Wait as the inner stream does."""
-        await self._inner.wait_send_all_might_not_block()
-
-    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        """Receive, and notice the peer's end."""
-        try:
-            data = await self._inner.receive_some(max_bytes)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            self._ended()
-            raise
-        if not data:
-            self._ended()
-        return data
-
-    async def aclose(self) -> None:
-        """Close."""
-        self._descriptor = None  # the system gives the number to the next connection
-        await self._inner.aclose()
-
-    def half_close(self) -> bool:
-        """Tell the peer that nothing more comes, and go on hearing it; False where that can't be. Not a checkpoint."""
-        inner = getattr(self._inner, "transport_stream", self._inner)
-        if self.eof or not isinstance(inner, trio.SocketStream):
-            return False
-        try:
-            inner.socket.shutdown(socket.SHUT_WR)
-        except OSError:
-            return False
-        return True
-
-    def hurry(self) -> None:
-        """Give up the send under way, if any: the service stops."""
-        self._patience = 0.0
-        if self._sending is not None:
-            self._sending.cancel()
-
-    async def cut(self) -> None:
-        """End the connection here and now, in the middle of whatever it is."""
-        self._ended()
-        self._descriptor = None
-        await trio.aclose_forcefully(self._inner)
-
-    def _ended(self) -> None:
-        self.eof = True
-        if self.on_eof is not None:
-            self.on_eof()
 
 
 class Connection(TCPServer):

@@ -8,7 +8,7 @@ get `settings.drain` seconds, and then every connection is cut.
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -18,9 +18,11 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
 from actors.doors import Doors
+from actors.world import Renewal
 from api.app import Api, make_app
-from api.connection import Connection, Wire
+from api.connection import HEAD_TIMEOUT, Connection
 from api.problems import MEDIA, Refusal
+from api.wire import Wire, wire_of
 from supervision import Child, ChildSpec
 
 BESIDE_STREAMS = 8_192
@@ -28,6 +30,8 @@ BESIDE_STREAMS = 8_192
 NO_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 PAUSE = 0.1
 GRACE = 5.0
+RENEWAL_CHECK = 30.0
+"""Seconds between two looks at the files of the certificate."""
 
 
 def front(doors: Doors) -> Sequence[ChildSpec]:
@@ -46,6 +50,7 @@ async def serve(doors: Doors, child: Child) -> None:
             nursery.start_soon(house.cut_when_cancelled)
             nursery.start_soon(house.api.streams.watch_keys)
             nursery.start_soon(house.api.touch_keys)
+            nursery.start_soon(house.renew_certificate)
             async with trio.open_nursery() as accepting:
                 for listener in listeners:
                     accepting.start_soon(house.accept, listener, nursery)
@@ -87,7 +92,8 @@ class House:
             if len(self._wires) >= self._most:
                 await self._turn_away(stream)
             else:
-                wire = Wire(stream, self._settings.send_timeout)
+                certificate = self.api.doors.world.certificate
+                wire = wire_of(certificate.wrap(stream) if certificate else stream, self._settings.send_timeout)
                 self._wires[wire] = None
                 nursery.start_soon(self._live, wire)
 
@@ -98,6 +104,14 @@ class House:
         if self._wires:
             with trio.move_on_after(seconds):
                 await self._empty.wait()
+
+    async def renew_certificate(self) -> None:
+        """Take a renewed certificate into use, and tell of one that can't be. Ends at once where there is no TLS."""
+        world = self.api.doors.world
+        while world.certificate is not None:
+            await trio.sleep(RENEWAL_CHECK)
+            if (renewal := world.certificate.refresh()) is not None:
+                tell_renewal(world.log, renewal)
 
     async def cut_when_cancelled(self) -> None:
         """When cancelled, give up every send under way: Hypercorn shields them, and a stop would wait for each."""
@@ -121,21 +135,29 @@ class House:
             await trio.aclose_forcefully(wire)
 
     async def _turn_away(self, stream: trio.abc.Stream) -> None:
+        """Say that there is no room; over TLS nothing is said, since it would take a handshake."""
         body = Refusal("unavailable", "Too many connections are open.").encode(self.api.base_url)
         head = (
             f"HTTP/1.1 503 \r\ncontent-type: {MEDIA}\r\ncontent-length: {len(body)}\r\n"
-            "retry-after: 10\r\nconnection: close\r\n\r\n"
+            f"x-request-id: {self.api.new_request_id()}\r\nretry-after: 10\r\nconnection: close\r\n\r\n"
         )
-        with trio.move_on_after(PAUSE):
-            with suppress(trio.BrokenResourceError):
+        if self.api.doors.world.certificate is None:
+            with trio.move_on_after(PAUSE), suppress(trio.BrokenResourceError):
                 await stream.send_all(head.encode() + body)
         await trio.aclose_forcefully(stream)
+
+
+def tell_renewal(log: Callable[..., None], renewal: Renewal) -> None:
+    """Log how it went when a changed certificate was read."""
+    level = "info" if renewal.taken else "error"
+    log("http.certificate", level=level, taken=renewal.taken, says=renewal.says)
 
 
 def _hypercorn_config() -> Config:
     config = Config()
     config.accesslog = None
     config.errorlog = None
+    config.ssl_handshake_timeout = HEAD_TIMEOUT
     config.include_date_header = False  # it reads the real clock
     config.include_server_header = False
     return config

@@ -17,7 +17,7 @@ import trio
 from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.jail.pool import ProcessJail
 from actors.settings import Settings
-from actors.world import World
+from actors.world import Certificate, World
 from sanderling.environment import worker_command
 from storage.interface import Storage
 from storage.records.identity import Millis
@@ -73,7 +73,12 @@ class Listening:
         return ready or await open_listeners(host, port)
 
 
-def real_world(settings: Settings, listen: Callable[[str, int], Any], log: Callable[..., None]) -> World:
+def real_world(
+    settings: Settings,
+    listen: Callable[[str, int], Any],
+    log: Callable[..., None],
+    certificate: Certificate | None = None,
+) -> World:
     """Return the World of a running service."""
 
     dice = chance()  # one for all: it has no state that consumers could disturb for each other
@@ -104,4 +109,5 @@ def real_world(settings: Settings, listen: Callable[[str, int], Any], log: Calla
         open_storage=open_storage,
         reach=lambda _point: None,
         log=log,
+        certificate=certificate,
     )

@@ -23,8 +23,10 @@ import trio
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.templates.catalogue import Catalogue
-from api.server import front
+from actors.world import Certificate, Renewal
+from api.server import front, tell_renewal
 from sanderling import __version__
+from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.commands.templates import catalogue_of
 from sanderling.data_folder import told_plainly
 from sanderling.environment import environ, on_terminal, typed, wants_colour
@@ -52,9 +54,10 @@ def serve(settings: Settings) -> int:
 
 async def _serve(settings: Settings, log: Callable[..., None], terminal: bool) -> int:
     templates = _templates(settings, log)
+    certificate = _certificate(settings)
     listening = await _listen(settings)
     settings = replace(settings, port=listening.port)
-    world = real_world(settings, listening, log)
+    world = real_world(settings, listening, log, certificate)
     with told_plainly(Path(settings.data)):
         storage = await world.open_storage()
     try:
@@ -65,7 +68,7 @@ async def _serve(settings: Settings, log: Callable[..., None], terminal: bool) -
             clock=monotonic, report=lambda stall: log("loop.held", level="error", says=str(stall))
         ) as watchdog:
             system = System(world, settings, storage, keys, herald.after(front), templates=templates, steps=watchdog)
-            return await _run(system, log)
+            return await _run(system, log, certificate)
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
@@ -79,10 +82,10 @@ def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:
     return found
 
 
-async def _run(system: System, log: Callable[..., None]) -> int:
+async def _run(system: System, log: Callable[..., None], certificate: Certificate | None = None) -> int:
     code = Exit.WELL
     async with trio.open_nursery() as nursery:
-        await nursery.start(_obey_signals, system, log)
+        await nursery.start(_obey_signals, system, log, certificate)
         try:
             await system.run()
         except Escalate as error:
@@ -91,6 +94,15 @@ async def _run(system: System, log: Callable[..., None]) -> int:
         nursery.cancel_scope.cancel()
     log("serve.stopped", code=int(code))
     return code
+
+
+def _certificate(settings: Settings) -> CertificateFiles | None:
+    if not settings.tls_cert:
+        return None
+    try:
+        return CertificateFiles(Path(settings.tls_cert), Path(settings.tls_key))
+    except CertificateUnusable as error:
+        raise CommandFailed(f"{error} (tls_cert, tls_key)", Exit.BAD_SETTING) from None
 
 
 async def _listen(settings: Settings) -> Listening:
@@ -106,12 +118,20 @@ async def _listen(settings: Settings) -> Listening:
         raise CommandFailed(f"Can't listen on {where}: {error.strerror or error}.", Exit.BAD_SETTING) from None
 
 
-async def _obey_signals(system: System, log: Callable[..., None], task_status: trio.TaskStatus[None]) -> None:
-    """The first SIGTERM or SIGINT asks for an ordered stop; the next one skips politeness."""
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+async def _obey_signals(
+    system: System, log: Callable[..., None], certificate: Certificate | None, task_status: trio.TaskStatus[None]
+) -> None:
+    """The first SIGTERM or SIGINT asks for an ordered stop; the next one skips politeness.
+
+    SIGHUP reads a renewed certificate now; where there is no TLS it asks for a stop, as it would of any program.
+    """
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         task_status.started()
         asked = False
         async for number in signals:
+            if number == signal.SIGHUP and certificate is not None:
+                tell_renewal(log, certificate.refresh() or Renewal(True, "The certificate's files have not changed."))
+                continue
             log("serve.stopping", signal=signal.Signals(number).name, now=asked)
             system.stop(now=asked)
             asked = True
