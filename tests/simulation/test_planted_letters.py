@@ -7,7 +7,7 @@ from functools import cache, partial
 
 import pytest
 
-from sanderling.simulation.drawing.letters import MODES, draw_crowd, draw_letters
+from sanderling.simulation.drawing.letters import MODES, draw_crowd, draw_edits, draw_letters
 from sanderling.simulation.letters.plans import Mode
 from sanderling.simulation.planted.catalogue import OF_LETTERS, Plant
 from sanderling.simulation.program import Program
@@ -52,7 +52,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "quiet_hours_drop": (QUIET, "2", "T3"),
     "quiet_hours_unheard": (QUIET, "2", "Q1"),
     "disabled_drops": (partial(plagued, "gone"), "1", "T3"),
-    "edits_lose": (QUIET, "1", "T3"),
+    "edits_lose": (draw_edits, "1", "T3"),
     "debts_paid_late": (partial(plagued, "gone"), "1", "D6"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""

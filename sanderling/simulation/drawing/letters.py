@@ -74,6 +74,17 @@ def draw_letters(
     return replace(program, faults=_faults(seed, plan.hosts, ends, troubles))
 
 
+def draw_edits(seed: str) -> Program:
+    """Draw a world in which nothing goes wrong, and which is talkative just while alerts are changed."""
+    calm = draw_letters(seed, days=0.5, point_crash=0.0, lives=1.0, troubles=("odd success",), modes=("instant",))
+    assert calm.letters is not None
+    dice = chance(seed, "talk")
+    edits = [step.at for alert in calm.letters.alerts for step in alert.steps if step.at > CALM]
+    talk = sorted(at + dice.uniform(0.05, 0.5) for at in edits for _ in range(25))
+    sayings = tuple(Saying(at, dice.randrange(SOURCES), tuple(dice.sample(WORDS, 3))) for at in talk)
+    return replace(calm, faults=(), endings=(), steps=(), letters=replace(calm.letters, sayings=sayings))
+
+
 def draw_crowd(seed: str) -> Program:
     """Draw a world in which very many deliveries are due at once, and all receivers are silent."""
     kinds: tuple[str, ...] = ("silent", "trickle")
