@@ -30,6 +30,7 @@ from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
 from api.v1 import (
+    alert_preview,
     alerts,
     bins,
     destinations,
@@ -56,6 +57,7 @@ ROUTES: tuple[Route, ...] = (
     *looks.ROUTES,
     *why.ROUTES,
     *alerts.ROUTES,
+    *alert_preview.ROUTES,
     *destinations.ROUTES,
     *replay.ROUTES,
     *bins.ROUTES,

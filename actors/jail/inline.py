@@ -44,7 +44,7 @@ class InlineJail:
 
     def _known(self) -> Mapping[str, Callable[[bytes], bytes]]:
         if self._tasks is None:
-            from actors.content.tasks import TASKS  # noqa: PLC0415  # the parsers are slow to import
+            from actors.jail.tasks import TASKS  # noqa: PLC0415  # the parsers are slow to import
 
             self._tasks = TASKS
         return self._tasks

@@ -26,14 +26,14 @@ _REASON_LIMIT = 500
 _ALARM_SLACK = 5.0
 
 
-def content_tasks() -> Tasks:
+def product_tasks() -> Tasks:
     """Return the tasks of the product. Slow: it imports the parsers."""
-    from actors.content.tasks import TASKS  # noqa: PLC0415
+    from actors.jail.tasks import TASKS  # noqa: PLC0415
 
     return TASKS
 
 
-def main(load: Callable[[], Tasks] = content_tasks) -> int:
+def main(load: Callable[[], Tasks] = product_tasks) -> int:
     """Serve tasks from standard input until it ends. Returns the exit code."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN

@@ -7,7 +7,7 @@ are made when a phrase has all its words in the text, the words themselves when 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import chain
 
@@ -60,18 +60,33 @@ class Analysed:
         for step in phrase.steps:
             if not any(all(self.has(unit, code) for unit in path) for path in step):
                 return False
-        ends: set[int] | None = None
-        for step in phrase.steps:
-            ends = {end for path in step for end in self._walk(path, ends, code)}
-            if not ends:
-                return False
-        return True
+        return bool(self.stretches(phrase, code))
 
-    def _walk(self, path: Path, starts: set[int] | None, code: str) -> set[int]:
-        """Return where a path may end that begins at any of `starts` (None: anywhere)."""
+    def stretches(self, node: Unit | Phrase, code: str) -> Sequence[tuple[int, int]]:
+        """Return where a word or a phrase stands: the positions of its first word and after its last one, in order.
+
+        Of several stretches that end at one place, one.
+        """
+        steps = node.steps if isinstance(node, Phrase) else (((node,),),)
+        ends: dict[int, int] | None = None
+        for step in steps:
+            found: dict[int, int] = {}
+            for path in step:
+                found |= self._walk(path, ends, code)
+            if not found:
+                return ()
+            ends = found
+        return sorted((begun, end) for end, begun in (ends or {}).items())
+
+    def _walk(self, path: Path, ends: dict[int, int] | None, code: str) -> dict[int, int]:
+        """Return where a path may end that begins where something ends (None: anywhere), and where that began."""
         for unit in path:
-            starts = {end for start, end in self._places(unit, code) if starts is None or start in starts}
-        return starts or set()
+            ends = {
+                end: start if ends is None else ends[start]
+                for start, end in self._places(unit, code)
+                if ends is None or start in ends
+            }
+        return ends or {}
 
     def _places(self, unit: Unit, code: str) -> Iterator[tuple[int, int]]:
         if isinstance(unit, Prefix):

@@ -29,7 +29,8 @@ from actors.query.scripts import EMOJI, FLAG, MARKS, UNSPACED
 LONGEST = 64
 """Characters of a word that count; what follows them is not looked at, on either side."""
 
-_HIDDEN = re.compile("[\u00ad\u200d\u2060\ufeff\ufe00-\ufe0f]+")
+HIDDEN = "[\u00ad\u200d\u2060\ufeff\ufe00-\ufe0f]"
+_HIDDEN = re.compile(f"{HIDDEN}+")
 _WORD = rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+"
 _DOT = r"(?:(?<![\w.])\.(?=[^\W\d_]))?"
 _TAIL = r"(?:\+\+|(?<=[^\W\d_])[+#](?!\w))?"
@@ -73,6 +74,12 @@ def chunks(text: str) -> list[str]:
     return (_ASCII_CHUNKS if text.isascii() else _CHUNKS).findall(text)
 
 
+def placed(text: str) -> list[tuple[int, str]]:
+    """Return the chunks with where each begins."""
+    found = (_ASCII_CHUNKS if text.isascii() else _CHUNKS).finditer(text)
+    return [(each.start(), each[0]) for each in found]
+
+
 _shapes: dict[str, Shape] = {}
 _REMEMBERED = 50_000
 
@@ -110,14 +117,16 @@ def _shape(chunk: str) -> Shape:
 def _unglue(bare: str) -> tuple[list[str], list[str]]:
     """Return a chunk's words and what stands between them; a decimal number or a version stays one word."""
     first, *rest = _SPLIT.split(bare)
-    words, glues = [first], []
+    # In parts until the end: a text of nothing but "1.1.1." would otherwise be copied once for each of its dots.
+    found, glues, is_number = [[first]], list[str](), first.isdecimal()
     for glue, word in zip(rest[::2], rest[1::2], strict=True):
-        if glue in ".," and word.isdecimal() and words[-1].replace(".", "").isdecimal():
-            words[-1] += "." + word
+        if is_number and glue in ".," and word.isdecimal():
+            found[-1].append(word)
         else:
-            words.append(word)
+            found.append([word])
             glues.append(glue)
-    return words, glues
+            is_number = word.isdecimal()
+    return [".".join(parts) for parts in found], glues
 
 
 def _runs(words: list[str], glues: list[str]) -> Iterator[tuple[int, int]]:

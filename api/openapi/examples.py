@@ -9,9 +9,23 @@ from typing import Any, get_args, get_origin
 
 from msgspec import Struct, to_builtins
 
-from api.openapi import example_bins, example_previews, example_reasons, example_records, example_templates
+from api.openapi import (
+    example_alerts,
+    example_bins,
+    example_previews,
+    example_reasons,
+    example_records,
+    example_templates,
+)
 
-_ALL = (*example_records.ALL, *example_bins.ALL, *example_previews.ALL, *example_reasons.ALL, *example_templates.ALL)
+_ALL = (
+    *example_records.ALL,
+    *example_bins.ALL,
+    *example_alerts.ALL,
+    *example_previews.ALL,
+    *example_reasons.ALL,
+    *example_templates.ALL,
+)
 _BY_TYPE: dict[type, Struct] = {type(record): record for record in _ALL}
 
 

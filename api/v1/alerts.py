@@ -40,7 +40,7 @@ def path_id(call: Call, noun: str) -> str:
         raise NotFound(f"There is no such {noun}.") from None
 
 
-def _check_query(query: str, language: str) -> None:
+def check_query(query: str, language: str) -> None:
     """Raise Refusal (400 with the position), Unprocessable."""
     try:
         parse(query, language)
@@ -50,7 +50,7 @@ def _check_query(query: str, language: str) -> None:
         raise invalid("body.filter_query", f"{error.reason} (at character {error.position})", query) from None
 
 
-async def _sources(call: Call, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
+async def sources_of(call: Call, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
     """Return source ids in their one spelling, each once. Raises Refusal (400), Unprocessable for unknown ones."""
     found: dict[str, None] = {}
     there = frozenset(known)
@@ -132,10 +132,10 @@ async def alert_of(call: Call) -> Alert:
 async def create(call: Call) -> Answer:
     """Add an alert."""
     new: wire.NewAlert = call.body
-    _check_query(new.filter_query, new.language)
+    check_query(new.filter_query, new.language)
     _check_channel(call, new.channel)
     _check_anomaly(new.anomaly_enabled)
-    sources = await _sources(call, new.source_ids)
+    sources = await sources_of(call, new.source_ids)
     alerts, now = call.doors.storage.alerts, call.doors.world.now()
     if len(await alerts.all()) >= MOST_ALERTS:
         raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
@@ -180,13 +180,13 @@ async def describe(call: Call) -> Answer:
 async def patch(call: Call) -> Answer:
     """Change one alert."""
     old, change, now = await alert_of(call), call.body, call.doors.world.now()
-    _check_query(
+    check_query(
         old.filter_query if change.filter_query is UNSET else change.filter_query,
         old.language if change.language is UNSET else change.language,
     )
     _check_channel(call, change.channel)
     _check_anomaly(change.anomaly_enabled)
-    sources = None if change.source_ids is UNSET else await _sources(call, change.source_ids, old.source_ids)
+    sources = None if change.source_ids is UNSET else await sources_of(call, change.source_ids, old.source_ids)
     changed = guarded(expected(call), lambda alert: _changed(alert, change, sources, now))
     alert = await call.doors.storage.alerts.edit(old.id, changed)
     if alert is None:

@@ -19,6 +19,7 @@ from trio.testing import memory_stream_pair
 from actors import messages as m
 from actors.doors import Doors
 from actors.errors import Conflict, DomainError, NotFound, Stale
+from actors.jail.inline import InlineJail
 from actors.previews import Preview, Previewed
 from actors.settings import Settings
 from actors.templates.catalogue import Catalogue, built_in
@@ -350,7 +351,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         resolver=resolver,
         connector=None,  # type: ignore[arg-type]
         listen=listen,
-        jail=None,  # type: ignore[arg-type]
+        jail=InlineJail(),
         open_storage=None,  # type: ignore[arg-type]
         reach=lambda name: None,
         log=lambda event, **fields: logs.append((event, fields)),

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from actors.content.requests import DetectRequest, FeedRequest, PageRequest
+from actors.query.preview import PreviewAnswer, PreviewRequest
 from actors.settings import Settings
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from tests.jail.test_pool import a_jail
@@ -49,6 +50,20 @@ async def test_the_product_answers_from_its_worker() -> None:
         request = msgspec.msgpack.encode(DetectRequest(FEED, "text/html", URL))
         found = msgspec.msgpack.decode(await jail.call("detect", request, deadline=10))
         assert "feed" in found.values()
+
+
+async def test_a_worker_stems_though_it_opens_no_file_once_it_has_started() -> None:
+    settings = Settings()
+    async with a_jail(WORKER, memory=settings.worker_memory) as jail:
+        for code, query, text in (
+            ("sv", "föreläggande", "Förelägganden"),
+            ("en", "price*", "Prices"),
+            ("yi", "a", "A"),
+        ):
+            asked = PreviewRequest(query, code, (msgspec.json.encode({"title": text, "content": ""}),), 1)
+            answer = await jail.call("preview_query", msgspec.msgpack.encode(asked), deadline=10)
+            found = msgspec.msgpack.decode(answer, type=PreviewAnswer)
+            assert (found.matched, found.why[0].title) == ((0,), ((0, len(text)),))
 
 
 async def test_x8_whatever_it_is_fed_it_ends_at_the_deadline_and_the_next_is_served() -> None:

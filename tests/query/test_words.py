@@ -3,10 +3,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
+import pytest
+import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.query.languages import fold, language
+from actors.query import words
+from actors.query.languages import _TABLE, fold, language, languages
 from actors.query.scripts import MARKS, UNSPACED
 from actors.query.words import LONGEST, chunks, plain, shape
 
@@ -57,6 +60,20 @@ def test_accents_are_folded_after_latin_and_greek_letters_only() -> None:
     assert [fold(word) for word in ("àéîõü", "øłđðı", "æœþ", "ώ", "й", "が", "क़")] == [
         "aeiou", "olddi", "aeoeth", "ω", "й", "が", "क़"
     ]  # fmt: skip
+
+
+def test_every_snowball_stemmer_has_its_language() -> None:
+    variants = {"porter", "dutch_porter"}  # of English and Dutch, older
+    assert {name for _, name in _TABLE.values() if name} == set(Stemmer.algorithms()) - variants
+
+
+@pytest.mark.parametrize("code", list(languages()))
+def test_in_every_language_a_word_and_its_spelling_without_accents_meet(code: str) -> None:
+    speech = language(code)
+    for word in ("föreläggande", "déjà", "łódź", "überprüfung", "ação", "č", "smørrebrød", "ïle", "plain"):
+        typed = words.plain(word)
+        assert set(speech.keys(typed)) & set(speech.keys(fold(typed))), (code, word)
+        assert all(key == words.plain(key) for key in speech.keys(typed))
 
 
 def test_only_words_with_accents_have_a_second_key() -> None:

@@ -29,6 +29,27 @@ One that can't be read is 400 with the position; a language that is not known is
         },
         leads=dict.fromkeys(_OF_ONE, "/id"),
     ),
+    "POST /v1/alerts/preview": Operation(
+        name="previewAlert",
+        tag="Alerts",
+        explains="""\
+Looks at the newest events, at most 2,000 and for at most 2 seconds, and says how many it has looked at. Of each match \
+shown there are the terms that were found and where they stand: pairs of Unicode code points in the title and the \
+content, never HTML. `terms` says how many of the events have each term, so that one sees which of them asks for too \
+much; `warnings` are sentences about the query itself; `per_day` is the volume to expect.
+
+Errors are those of adding an alert. 429 after 10 previews at once, all keys together.""",
+        asks={
+            "Over the whole library": {"filter_query": 'price OR ticket OR "opening hours"'},
+            "The last 200 events of one source": {
+                "filter_query": "upphandling* -avslutad",
+                "language": "sv",
+                "source_ids": [records.SOURCE_ID],
+                "last": 200,
+                "limit": 5,
+            },
+        },
+    ),
     "GET /v1/alerts": Operation(name="listAlerts", tag="Alerts", explains="All alerts, disabled ones too."),
     "GET /v1/alerts/{id}": Operation(
         name="readAlert", tag="Alerts", explains="With how often it has matched, and when last."

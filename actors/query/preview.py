@@ -1,0 +1,72 @@
+"""A query tried on events that have been: which of them match, and why. Runs in a worker, as events may be long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from actors.query.analysis import Analysed
+from actors.query.explain import Explanation, explain, has, shown, terms
+from actors.query.match import matches
+from actors.query.syntax import parse
+
+MOST_TERMS = 50
+"""Terms of a query that are counted one by one."""
+
+
+class PreviewRequest(Struct, frozen=True):
+    """bodies: events as they are stored. show: of how many matches, at most, is said why."""
+
+    query: str
+    language: str
+    bodies: tuple[bytes, ...]
+    show: int
+
+
+class PreviewAnswer(Struct, frozen=True):
+    """matched: places in `bodies`. why: of the first of these. found_in: how many events have each term, in order."""
+
+    matched: tuple[int, ...]
+    why: tuple[Explanation, ...]
+    found_in: tuple[int, ...]
+
+
+class _Text(Struct):
+    title: str = ""
+    content: str = ""
+
+
+_text = msgspec.json.Decoder(_Text)
+
+
+def counted_terms(query_text: str, language: str) -> tuple[str, ...]:
+    """Return the terms that `found_in` counts. Raises QueryError, UnknownLanguage."""
+    return tuple(map(shown, list(dict.fromkeys(terms(parse(query_text, language).root)))[:MOST_TERMS]))
+
+
+def preview(asked: PreviewRequest) -> PreviewAnswer:
+    """Try a query on events. Raises QueryError, UnknownLanguage."""
+    query = parse(asked.query, asked.language)
+    counted = list(dict.fromkeys(terms(query.root)))[:MOST_TERMS]
+    found_in = [0] * len(counted)
+    matched: list[int] = []
+    why: list[Explanation] = []
+    for place, body in enumerate(asked.bodies):
+        event = _text.decode(body)
+        text = Analysed(event.title, event.content)
+        for number, term in enumerate(counted):
+            found_in[number] += has(term, text, query.language)
+        if matches(query, text):
+            matched.append(place)
+            if len(why) < asked.show:
+                why.append(explain(query, event.title, event.content, text))
+    return PreviewAnswer(tuple(matched), tuple(why), tuple(found_in))
+
+
+def _preview_query(request: bytes) -> bytes:
+    return msgspec.msgpack.encode(preview(msgspec.msgpack.decode(request, type=PreviewRequest)))
+
+
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {"preview_query": _preview_query}

@@ -1,0 +1,91 @@
+"""Wire shapes of the preview of an alert; see `schemas.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from api.v1.alert_schemas import FilterQuery, LanguageCode, SourceIds
+from api.v1.schemas import Time
+
+MOST_EVENTS = 2_000
+Mark = Annotated[
+    tuple[int, int], Meta(description="From a code point to before another, counted in the whole title or content")
+]
+
+
+class PreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A query as an alert would have it, and how far to look.
+
+    `last`: how many of the log's newest events are looked at. `limit`: how many matches are shown.
+    """
+
+    filter_query: FilterQuery
+    language: LanguageCode = "en"
+    source_ids: SourceIds = ()
+    last: Annotated[int, Meta(ge=1, le=MOST_EVENTS)] = MOST_EVENTS
+    limit: Annotated[int, Meta(ge=0, le=100)] = 20
+
+
+class PreviewTerm(Struct, frozen=True):
+    """A word, prefix or phrase of the query, as it was understood, and in how many of the events it is."""
+
+    text: str
+    events: int
+
+
+class PreviewDay(Struct, frozen=True):
+    """A day (UTC): how many of its events were looked at, and how many of these match."""
+
+    day: Annotated[str, Meta(extra_json_schema={"format": "date"})]
+    looked_at: int
+    matches: int
+
+
+class ContentExcerpt(Struct, frozen=True):
+    """A piece of the content, from the code point `start` on. Its marks are counted in the content, as `start` is."""
+
+    start: int
+    text: str
+    marks: tuple[Mark, ...]
+
+
+class Highlights(Struct, frozen=True):
+    """Where the terms stand, in Unicode code points; no text here is HTML."""
+
+    title: tuple[Mark, ...]
+    content: tuple[ContentExcerpt, ...]
+
+
+class PreviewMatch(Struct, frozen=True, kw_only=True):
+    """An event that matches. `matched`: which terms of the query are in it."""
+
+    id: str
+    source_id: str
+    title: str
+    url: str
+    emitted_at: Time
+    matched: tuple[str, ...]
+    highlights: Highlights
+
+
+class AlertPreview(Struct, frozen=True, kw_only=True):
+    """What an alert would have told.
+
+    `query`: as it was understood. `complete`: `last` events, or all there are, were looked at in the time there is.
+    `looked_from`: when the oldest of them was emitted. `per_day`: the matches to expect; null when too little was
+    looked at to say.
+    """
+
+    query: str
+    language: str
+    warnings: tuple[str, ...]
+    looked_at: int
+    complete: bool
+    looked_from: Time | None
+    matches_found: int
+    per_day: float | None
+    days: tuple[PreviewDay, ...]
+    terms: tuple[PreviewTerm, ...]
+    matches: tuple[PreviewMatch, ...]
