@@ -201,7 +201,7 @@ class FakeRegistry:
         source = a_source(
             number,
             url=message.url,
-            tags=message.tags,
+            tags=(*message.tags, *message.mark),
             selector=message.selector,
             ignore=message.ignore,
             schedule=message.schedule,

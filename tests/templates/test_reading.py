@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import re
 
 import pytest
 
 from actors.templates import lines
 from actors.templates.reading import BadTemplate, read_template
+from tests.rules.source_files import ROOT
 from tests.templates.samples import HEAD, PAGE, a_template, a_text
 
 ALERT = '[[alerts]]\nkey = "k"\nname = "N"\nquery = "x"'
@@ -93,6 +95,12 @@ def test_a_channel_of_the_service_is_no_id(name: str) -> None:
 def test_an_id_is_a_slug(name: str) -> None:
     (flaw,) = flaws(a_text(head=HEAD.replace("own", name)))
     assert flaw.startswith("own.toml:1: id: expected `str` matching regex")
+
+
+def test_the_example_of_the_documentation_is_a_template() -> None:
+    page = (ROOT / "docs/templates.md").read_text("utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert read_template(example, "templates.md").id == "harbours"
 
 
 def test_all_flaws_are_told_at_once_in_the_order_of_the_lines() -> None:
