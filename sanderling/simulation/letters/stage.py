@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import trio
 
@@ -64,8 +64,3 @@ class Stage:
         """Have users read what they need at the very end."""
         if self._plan is not None:
             await self._keeper.read_lines()
-
-
-def hosts_of(plan: Correspondence | None) -> Iterable[str]:
-    """Return the receivers' hosts."""
-    return () if plan is None else plan.hosts
