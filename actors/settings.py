@@ -132,6 +132,8 @@ def meaning(item: Field[Any]) -> Meaning:
 
 def _check(item: Field[Any], value: Any) -> None:
     says = meaning(item)
+    if isinstance(value, str) and not value.isprintable():  # some become headers, and all may be logged
+        raise ValueError(f"{item.name} = {value!r}: must have no control characters")
     if (says.low is not None and value < says.low) or (says.high is not None and value > says.high):
         raise ValueError(f"{item.name} = {value!r}: must be from {says.low:g} to {says.high:g} {says.unit}".rstrip())
     if item.name.endswith("_networks") or item.name == "trusted_proxies":

@@ -25,12 +25,14 @@ HEAD_LIMIT = 8 << 10
 """Bytes of a request's headers together."""
 _VERSIONS = (b"HTTP/1.1", b"HTTP/1.0")
 _METHOD = re.compile(rb"[A-Z]{1,20}")  # Hypercorn would make capitals of small ones, which others may have let pass
-_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROLS = bytes(code for code in (*range(0x20), 0x7F) if code != 0x09)
+_BARE = "Lines end in CRLF; a CR or LF alone ends none."
+_FOLDED = re.compile(rb"\n[ \t]")
 _LENGTH = re.compile(rb"[0-9]{1,15}")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")
 _CHUNK_LINE = 10
 _CHUNK_BEGUN = re.compile(rb"[0-9A-Fa-f]{0,8}|[0-9A-Fa-f]{1,8}\r")
-_NOT_OURS = (b"upgrade", b"http2-settings")
+_UPGRADE = re.compile(rb"\n(upgrade|http2-settings):", re.IGNORECASE)
 
 
 class Fault(h11.RemoteProtocolError):
@@ -43,54 +45,72 @@ class Fault(h11.RemoteProtocolError):
 
 def check_head(head: bytes) -> None:
     """Refuse a head, which ends in an empty line, that another parser could read otherwise. Raises Fault."""
-    line, *fields = head[:-4].split(b"\r\n")
+    line, _, fields = head.partition(b"\r\n")
+    method, target, version = _parts(line)
+    if not _METHOD.fullmatch(method):
+        raise Fault("line", "The method must be written in capital letters.")
+    if version not in _VERSIONS:
+        raise Fault("line", "The version must be HTTP/1.1 or HTTP/1.0.")
+    if not target.startswith(b"/") or b"#" in target:
+        raise Fault("line", "The target must be a path that begins with / and has no fragment.")
+    if _FOLDED.search(head):
+        raise Fault("headers", "A header may not be folded over lines (RFC 9112, section 5.2).")
+    small = fields.lower()
+    if b"content-length" in small or b"transfer-encoding" in small:  # most requests have neither
+        _check_framing(small, version)
+
+
+def _parts(line: bytes) -> Sequence[bytes]:
     parts = line.split(b" ")
     if len(parts) != 3:
         raise Fault("line", "A request line is a method, a path and a version, with one space between them.")
-    if not _METHOD.fullmatch(parts[0]):
-        raise Fault("line", "The method must be written in capital letters.")
-    if parts[2] not in _VERSIONS:
-        raise Fault("line", "The version must be HTTP/1.1 or HTTP/1.0.")
-    if not parts[1].startswith(b"/") or b"#" in parts[1]:
-        raise Fault("line", "The target must be a path that begins with / and has no fragment.")
-    said: dict[bytes, list[bytes]] = {}
-    for field in fields:
-        if field[:1] in (b" ", b"\t"):
-            raise Fault("headers", "A header may not be folded over lines (RFC 9112, section 5.2).")
+    return parts
+
+
+def _check_framing(fields: bytes, version: bytes) -> None:
+    """Refuse a body whose length is said twice, in two ways, or in a way that we do not read. `fields` are small."""
+    said: dict[bytes, list[bytes]] = {b"content-length": [], b"transfer-encoding": []}
+    for field in fields.split(b"\r\n"):
         name, _, value = field.partition(b":")
-        said.setdefault(name.lower(), []).append(value.strip(b" \t"))
-    _check_framing(said, parts[2])
-
-
-def _check_framing(said: dict[bytes, list[bytes]], version: bytes) -> None:
-    """Refuse a body whose length is said twice, in two ways, or in a way that we do not read."""
-    lengths, codings = said.get(b"content-length", []), said.get(b"transfer-encoding", [])
+        if name in said:
+            said[name].append(value.strip(b" \t"))
+    lengths, codings = said.values()
     if len(lengths) + len(codings) > 1:
         raise Fault("header.Content-Length", "A body's length is said once: by Content-Length or Transfer-Encoding.")
     if lengths and not _LENGTH.fullmatch(lengths[0]):
         raise Fault("header.Content-Length", "Content-Length is a decimal number of at most 15 digits.")
-    if codings and (codings[0].lower() != b"chunked" or version != b"HTTP/1.1"):
+    if codings and (codings[0] != b"chunked" or version != b"HTTP/1.1"):
         raise Fault("header.Transfer-Encoding", "The only transfer coding is chunked, with HTTP/1.1.")
 
 
 def read_head(buffer: ReceiveBuffer) -> h11.Request | None:
-    """Take a request's head out of a buffer; None while it is incomplete. Raises Fault."""
+    """Take a request's head out of a buffer, without what proposes an upgrade; None while it is incomplete.
+
+    Raises Fault.
+    """
     raw = bytes(buffer)
     end = raw.find(b"\r\n\r\n")
     seen = raw if end < 0 else raw[: end + 4]
-    bare = seen.removesuffix(b"\r").replace(b"\r\n", b"")
-    if b"\n" in bare or b"\r" in bare:
-        raise Fault("head", "Lines end in CRLF; a CR or LF alone ends none.")
-    if _CONTROLS.search(seen):
-        raise Fault("head", "A head holds no control characters.")
+    text = seen.removesuffix(b"\r").replace(b"\r\n", b"")
+    if len(text.translate(None, _CONTROLS)) != len(text):
+        bare = b"\n" in text or b"\r" in text
+        raise Fault("head", _BARE if bare else "A head holds no control characters.")
     line = seen.find(b"\r\n")
     if (line if line >= 0 else len(seen)) > LINE_LIMIT:
         raise Fault("line", f"The request line is longer than {LINE_LIMIT} bytes.", 414)
     if line >= 0 and len(seen) - line > HEAD_LIMIT:
         raise Fault("headers", f"The headers are longer than {HEAD_LIMIT} bytes.", 431)
-    if end >= 0:
-        check_head(seen)
-    return maybe_read_from_IDLE_client(buffer)
+    if end < 0:
+        return None
+    check_head(seen)
+    request = maybe_read_from_IDLE_client(buffer)
+    assert request is not None
+    return _without_upgrade(request) if _UPGRADE.search(seen) else request
+
+
+def _without_upgrade(request: h11.Request) -> h11.Request:
+    kept = [pair for pair in request.headers.raw_items() if pair[0].lower() not in (b"upgrade", b"http2-settings")]
+    return h11.Request(method=request.method, target=request.target, headers=kept, http_version=request.http_version)
 
 
 class Chunks:
@@ -163,24 +183,20 @@ class StrictConnection(h11.Connection):
             super().receive_data(data)
 
     def next_event(self) -> Any:
-        """Return the next event; see h11. Of a request, without the headers that propose an upgrade.
+        """Return the next event; see h11.
 
         What cannot be read while an answer is already under way is no event: that answer ends the connection.
         """
         if self._deaf:
             return h11.NEED_DATA
         try:
-            event = super().next_event()
+            return super().next_event()
         except h11.RemoteProtocolError as error:
             self.fault = error if isinstance(error, Fault) else None
             self._deaf = True
             if self.our_state in (h11.IDLE, h11.SEND_RESPONSE):
                 raise
             return h11.NEED_DATA
-        if isinstance(event, h11.Request) and any(name in _NOT_OURS for name, _ in event.headers):
-            kept = [pair for pair in event.headers.raw_items() if pair[0].lower() not in _NOT_OURS]
-            return h11.Request(method=event.method, target=event.target, headers=kept, http_version=event.http_version)
-        return event
 
     @property
     def half_head(self) -> bool:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from api.app import _register
 from api.route import PUBLIC, SCOPES, Answer, Call, Route
 from sanderling.logs import make_log
+from storage.errors import Unavailable
 from storage.records.alert import Alert
 from storage.records.key import ApiKey
 from tests.api.house import House
@@ -234,6 +235,18 @@ async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(house: House) -> 
     assert "secret" not in answer.text
     (fault,) = [fields for event, fields in house.logs if event == "http.fault"]
     assert fault["request_id"] == answer.headers["x-request-id"]
+
+
+async def test_when_keys_cannot_be_looked_up_nothing_opens_and_the_address_is_counted(house: House) -> None:
+    async def broken(_hash: str) -> None:
+        raise Unavailable("the disk is gone")
+
+    house.storage.keys.by_hash = broken  # type: ignore[method-assign,assignment]
+    async with await house.client(*SCOPES) as client:
+        for _ in range(2):
+            answer = await client.get("/v1/sources")
+            assert_problem(answer, 503, "unavailable")
+    assert int(answer.headers["ratelimit-remaining"]) < int(answer.headers["ratelimit-limit"]) - 1
 
 
 def test_x16_a_view_without_a_declared_scope_cannot_be_registered() -> None:

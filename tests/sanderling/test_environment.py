@@ -112,3 +112,9 @@ def test_a_named_file_must_exist_and_may_move_the_data(tmp_path: Path) -> None:
     assert "cannot be read" in refusal({}, {}, str(tmp_path / "absent.toml"))
     (tmp_path / "here.toml").write_text("data = '/elsewhere'\n")
     assert load({}, {"SANDERLING_CONFIG": str(tmp_path / "here.toml")}).settings.data == "/elsewhere"
+
+
+@pytest.mark.parametrize("name", ["base_url", "contact", "host", "tls_cert"])
+def test_x5_a_setting_that_could_end_a_header_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} = .* no control characters"):
+        Settings(**{name: "http://x\r\nSet-Cookie: a"})
