@@ -11,7 +11,7 @@ from base64 import urlsafe_b64encode
 from typing import NamedTuple
 
 from actors.egress.url import Url, parse_url
-from actors.errors import Overloaded, UrlRefused
+from actors.errors import Conflict, UrlRefused
 from actors.world import World
 from storage.interface import Storage
 from storage.records.bin import Bin, Capture
@@ -79,9 +79,9 @@ class Bins:
     # --- bins --------------------------------------------------------------------------------------------------------
 
     async def mint(self) -> Bin:
-        """Make a bin. Raises Overloaded when there are too many, StorageError."""
+        """Make a bin. Raises Conflict when there are too many, StorageError."""
         if len(await self._storage.bins.all()) >= MOST_BINS:
-            raise Overloaded(f"there are {MOST_BINS} bins: delete some, or wait for them to expire", 3600)
+            raise Conflict(f"there are {MOST_BINS} bins: delete some, or wait for them to expire")
         now = self._world.now()
         token = urlsafe_b64encode(self._world.entropy(TOKEN_BYTES)).decode()
         bin = Bin(self._world.new_id(), token, now, Millis(now + LIFE))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from actors.query import words
 from actors.query.explain import shown, terms
-from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
+from actors.query.nodes import All, Any, Node, Not, Query, Word
 from actors.query.syntax import QueryError, parse
 
 _QUOTED = re.compile('["“”„]([^"“”]*)["“”]')
@@ -44,18 +44,20 @@ def _breadth(root: Node) -> Iterator[str]:
 
 def _contradictions(node: Node) -> Iterator[str]:
     if isinstance(node, All):
-        wanted = [part for part in node.parts if isinstance(part, Word | Prefix | Phrase)]
-        for excluded in (part.part for part in node.parts if isinstance(part, Not)):
-            for one in wanted:
-                if one == excluded or _is_word_of(one, excluded):
-                    yield f"{shown(one)} can't match: {Not(excluded)} excludes every text that has it."
+        excluded = {part.part: None for part in node.parts if isinstance(part, Not)}
+        by_key = {key: word for word in excluded if isinstance(word, Word) for key in word.keys}
+        for one in node.parts:
+            other = one if one in excluded else _same_stem(one, by_key)
+            if other is not None:
+                yield f"{one} can't match: {Not(other)} excludes every text that has it."
     for part in node.parts if isinstance(node, All | Any) else ():
         yield from _contradictions(part)
 
 
-def _is_word_of(one: Node, excluded: Node) -> bool:
-    """Return whether whatever has one word has the other too, because their stems are the same."""
-    return isinstance(one, Word) and isinstance(excluded, Word) and set(one.keys) <= set(excluded.keys)
+def _same_stem(one: Node, by_key: Mapping[str, Word]) -> Word | None:
+    """Return the excluded word that every text has which has this one."""
+    other = by_key.get(one.keys[0]) if isinstance(one, Word) else None
+    return other if other is not None and isinstance(one, Word) and set(one.keys) <= set(other.keys) else None
 
 
 def _words(query: Query) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What an alert would have told, before it is made: its query over the log's newest events, with the reasons.
 
-The events go to a worker, some at a time: an event may take it 20 milliseconds, for which the loop must not stand
+The events go to a worker, some at a time: a long event may take it 50 milliseconds, for which the loop must not stand
 still. It ends after the events that were asked for or after a time, and says how far it came.
 """
 

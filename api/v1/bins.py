@@ -119,6 +119,7 @@ ROUTES = (
         create,
         "Make a bin: an address that keeps what it is sent.",
         {201: wire.BinRecord},
+        refuses=("conflict",),
         headers=("Location",),
     ),
     _route(
