@@ -21,6 +21,7 @@ from storage.sqlite.writer import Transaction, Writer
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"
+_SWEEP = "DELETE FROM bin WHERE id IN (SELECT id FROM bin WHERE expires_at<=? ORDER BY expires_at LIMIT ?)"
 _WEIGHT = "SELECT value FROM fact WHERE name='captured'"
 _SURPLUS = """DELETE FROM capture WHERE number IN
     (SELECT number FROM capture WHERE bin=? ORDER BY number DESC LIMIT -1 OFFSET ?)"""
@@ -64,8 +65,7 @@ class SqliteBins:
 
     async def sweep(self, now: Millis, limit: int) -> int:
         """Delete bins that have expired; see Bins."""
-        expired = "SELECT id FROM bin WHERE expires_at<=? ORDER BY expires_at LIMIT ?"
-        return await self._write(f"DELETE FROM bin WHERE id IN ({expired})", now, limit)  # noqa: S608  # a constant
+        return await self._write(_SWEEP, now, limit)
 
     async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
         """Keep what a bin was sent; see Bins."""
