@@ -18,10 +18,11 @@ from quart import Response, g, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
 
+from actors.bins import PATH
 from actors.doors import Doors
 from api import ratelimit, wellknown
 from api.auth import identify, unauthorized
-from api.bins_door import BinsDoor
+from api.bins_door import BinsDoor, is_for_a_bin
 from api.connection import OPENED
 from api.describing import described
 from api.peers import caller
@@ -103,7 +104,8 @@ class Api(QuartTrio):
 
     def report(self, error: BaseException, scope: dict[str, Any]) -> None:
         """Log a fault that a request has met."""
-        where = f"{scope.get('method', '')} {scope.get('path', '')}".strip()
+        path = PATH if is_for_a_bin(scope) else scope.get("path", "")  # what follows there is a secret
+        where = f"{scope.get('method', '')} {path}".strip()
         self.doors.world.log("http.fault", level="error", where=where, error=f"{type(error).__name__}: {error}"[:500])
 
     def key_used(self, key: ApiKey) -> None:

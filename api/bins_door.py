@@ -45,7 +45,7 @@ Message = dict[str, Any]
 def is_for_a_bin(scope: Message) -> bool:
     """Return whether an ASGI scope is a request to a bin."""
     path: bytes = scope.get("raw_path", b"")
-    return scope["type"] == "http" and path.startswith(PATH.encode())
+    return scope.get("type") == "http" and path.startswith(PATH.encode())
 
 
 class BinsDoor:

@@ -19,7 +19,7 @@ from api.v1.schemas import ListQuery
 from storage.records.bin import Bin, Capture
 from storage.records.times import rfc3339
 
-PAGE_SIZE = 4 << 20
+PAGE_SIZE = 1 << 20
 """Bytes of captures in one answer, if there is more than one."""
 
 

@@ -256,7 +256,14 @@ async def test_no_log_line_holds_a_bins_token(house: House) -> None:
     client, bin = await minted(house)
     async with house.stranger() as stranger:
         await stranger.post(bin["url"], content="x")
-    await captures(client, bin)
+        await captures(client, bin)
+
+        async def broken(*_: object, **__: object) -> bool:
+            raise RuntimeError("a bug")
+
+        house.storage.bins.capture = broken  # type: ignore[method-assign]
+        assert (await stranger.post(bin["url"], content="x")).status_code == 500
+    assert "http.fault" in [event for event, _ in house.logs]
     assert bin["url"].rpartition("/")[2] not in json.dumps(house.logs)
 
 
