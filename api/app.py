@@ -253,6 +253,8 @@ def _response(answer: Answer) -> Response:
         response.headers.pop("Content-Type", None)
     else:
         response.headers["Content-Type"] = answer.media
+    if answer.stream is not None:
+        response.headers.pop("Content-Length", None)  # to HEAD too: nobody knows it (RFC 9110, 8.6)
     return response
 
 

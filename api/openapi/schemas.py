@@ -63,7 +63,13 @@ def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dic
     """Return the types that have a schema of their own at a URL, by name."""
     kinds: list[type[Struct]] = [Problem, Event, *more]
     kinds += [struct for route in routes for kind in bodies_of(route) for struct in structs_of(kind)]
-    return {name_of(kind): kind for kind in kinds}
+    named: dict[str, type[Struct]] = {}
+    for kind in kinds:
+        if named.setdefault(name_of(kind), kind) is not kind:
+            raise ValueError(
+                f"two types would be at /schemas/{name_of(kind)}: rename {kind.__module__}.{kind.__name__}"
+            )
+    return named
 
 
 def schema_document(kind: type[Struct], url: str) -> dict[str, Any]:

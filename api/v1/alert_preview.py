@@ -105,7 +105,7 @@ def _day(event: Stored) -> str:
 
 async def preview(call: Call) -> Answer:
     """Try a query on the newest events."""
-    asked: wire.PreviewRequest = call.body
+    asked: wire.AlertPreviewRequest = call.body
     check_query(asked.filter_query, asked.language)
     sources = await sources_of(call, asked.source_ids)
     verdict = call.limiter.take("previews of alerts", PACE, trio.current_time())
@@ -140,7 +140,7 @@ def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
         yield part
 
 
-async def _try(call: Call, asked: wire.PreviewRequest, events: Sequence[Stored], show: int) -> PreviewAnswer:
+async def _try(call: Call, asked: wire.AlertPreviewRequest, events: Sequence[Stored], show: int) -> PreviewAnswer:
     """Have a worker try the query. Raises Overloaded."""
     bodies = tuple(event.body for event in events)
     request = msgspec.msgpack.encode(Asked(asked.filter_query, asked.language, bodies, show))
@@ -152,7 +152,7 @@ async def _try(call: Call, asked: wire.PreviewRequest, events: Sequence[Stored],
 
 
 def _answer(
-    asked: wire.PreviewRequest, names: Sequence[str], tally: _Tally, now: Millis, *, complete: bool
+    asked: wire.AlertPreviewRequest, names: Sequence[str], tally: _Tally, now: Millis, *, complete: bool
 ) -> wire.AlertPreview:
     query = parse(asked.filter_query, asked.language)
     terms = tuple(wire.PreviewTerm(text, events) for text, events in zip(names, tally.terms, strict=True))
@@ -179,7 +179,7 @@ ROUTES = (
         run=preview,
         says="Try a query on the newest events: what would match, and why.",
         answers={200: wire.AlertPreview},
-        body=(wire.PreviewRequest,),
+        body=(wire.AlertPreviewRequest,),
         refuses=("unprocessable",),
     ),
 )

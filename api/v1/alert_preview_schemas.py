@@ -15,7 +15,7 @@ Mark = Annotated[
 ]
 
 
-class PreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
+class AlertPreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A query as an alert would have it, and how far to look.
 
     `last`: how many of the log's newest events are looked at. `limit`: how many matches are shown.

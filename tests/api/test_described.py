@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
 import openapi_spec_validator
 import pytest
 from jsonschema import Draft202012Validator
+from msgspec import Struct
 from msgspec.structs import fields
 
 from actors.delivery import digest
@@ -89,8 +91,26 @@ async def test_every_schema_url_serves_a_valid_schema(house: House) -> None:
         assert (await client.get("/schemas/problem/2.json")).status_code == 404
 
 
-def test_no_two_types_share_a_schema_url() -> None:
-    assert len(set(SCHEMAS.values())) == len(SCHEMAS)
+async def test_the_schemas_at_their_urls_are_those_of_the_description(house: House) -> None:
+    async with house.stranger() as client:
+        components = (await client.get("/openapi.json")).json()["components"]["schemas"]
+        for name in SCHEMAS:
+            served = (await client.get(f"/schemas/{name}/1.json")).text.replace("#/$defs/", "#/components/schemas/")
+            for part, schema in json.loads(served)["$defs"].items():
+                # An example is shown where a type is asked for by name.
+                assert _without_examples(schema) == _without_examples(components[part]), (name, part)
+
+
+def _without_examples(schema: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in schema.items() if name != "examples"}
+
+
+def test_two_types_of_one_name_are_refused() -> None:
+    class Digest(Struct):
+        """Another one."""
+
+    with pytest.raises(ValueError, match="rename"):
+        published(ROUTES, (*KINDS_SENT, Digest))
 
 
 def test_the_digest_that_is_described_is_the_one_that_is_sent() -> None:

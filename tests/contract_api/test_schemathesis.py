@@ -9,27 +9,15 @@ from pathlib import Path
 import httpx
 import pytest
 import trio
-from msgspec.structs import replace
 
-from sanderling.keys import make_key
-from sanderling.real_world import entropy, now
-from storage.sqlite.database import open_keys
+from tests.contract_api.live import a_tireless_key
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_service
 from tests.rules.source_files import ROOT
 
 pytestmark = pytest.mark.real
 
-SCOPES = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write", "bins:read", "bins:write")
 WITHIN = 300.0
-
-
-def a_tireless_key(folder: Path) -> str:
-    """Make a key whose bucket is never empty."""
-    plaintext, key = make_key("generator", SCOPES, entropy=entropy, now=now())
-    with open_keys(folder) as keys:
-        keys.add(replace(key, rate_per_minute=10_000_000, burst=1_000_000))
-    return plaintext
 
 
 async def test_the_generator_finds_nothing(tmp_path: Path) -> None:
@@ -37,9 +25,9 @@ async def test_the_generator_finds_nothing(tmp_path: Path) -> None:
     origin = Origin()
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
-        async with a_service(data) as service:
+        place = f"http://{origin.place}"
+        async with a_service(data, SANDERLING_REGISTRY_BASE=place) as service:
             key = a_tireless_key(data)
-            place = f"http://{origin.place}"
             async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": key}) as client:
                 some = await client.post("/v1/sources", json={"url": f"{place}/feed", "backfill": 1})
                 assert some.status_code == 201, "an event to begin with"

@@ -63,11 +63,14 @@ class Service:
 
 
 @asynccontextmanager
-async def a_service(folder: Path, *, wait: bool = True) -> AsyncIterator[Service]:
-    """Run a service on a data folder, waited for unless told not to; what is alive at the end is killed."""
+async def a_service(folder: Path, *, wait: bool = True, **settings: str) -> AsyncIterator[Service]:
+    """Run a service on a data folder, waited for unless told not to; what is alive at the end is killed.
+
+    settings: variables beside SETTINGS.
+    """
     process = await trio.lowlevel.open_process(
         [sys.executable, "-P", "-m", "sanderling", "serve", "--port", "0", "--data", str(folder)],
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"} | SETTINGS,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"} | SETTINGS | settings,
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
     )

@@ -1,0 +1,99 @@
+"""Every route keeps to the limits that its own description states; generated from the description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from api.openapi.document import document
+from api.route import Route
+from tests.api.house import House
+from tests.api.test_access import all_routes, name_of, path_of
+from tests.docs.test_api_described import BASE_URL, EVERY
+
+DESCRIPTION = document(EVERY, BASE_URL)
+ROUTES = [pytest.param(route, id=name_of(route)) for route in all_routes()]
+READ = [pytest.param(route, id=name_of(route)) for route in all_routes() if route.method == "GET"]
+BODIES = [pytest.param(route, id=name_of(route)) for route in all_routes() if route.body]
+
+
+def operation_of(route: Route) -> dict[str, Any]:
+    operation: dict[str, Any] = DESCRIPTION["paths"][route.path][route.method.lower()]
+    return operation
+
+
+def over(schema: dict[str, Any]) -> Iterator[str]:
+    """Yield values of a parameter just beyond each of its limits."""
+    if "enum" in schema:
+        yield from ("neither", "null")
+    if schema.get("type") in ("integer", "number"):
+        yield from ("x", "1.5", "", "null")
+        yield from (str(schema[limit] + step) for limit, step in (("minimum", -1), ("maximum", 1)) if limit in schema)
+    if schema.get("type") == "boolean":
+        yield "maybe"
+    if "maxLength" in schema:
+        yield "x" * (schema["maxLength"] + 1)
+    if schema.get("minLength"):
+        yield ""
+
+
+async def refused(house: House, client: httpx.AsyncClient, route: Route, **more: Any) -> str:
+    """Return where a request was refused as invalid."""
+    method = "HEAD" if route.media == "text/event-stream" and "params" not in more else route.method
+    answer = await client.request(method, path_of(route), **more)
+    assert answer.status_code == 400, f"{more} {answer.status_code} {answer.text}"
+    return str(answer.json()["errors"][0]["location"])
+
+
+@pytest.mark.parametrize("route", ROUTES)
+async def test_a_parameter_that_is_not_described_is_refused_by_name(
+    house: House, client: httpx.AsyncClient, route: Route
+) -> None:
+    assert await refused(house, client, route, params={"nothing": "1"}) == "query.nothing"
+
+
+@pytest.mark.parametrize("route", READ)
+async def test_a_parameter_keeps_to_its_limits(house: House, client: httpx.AsyncClient, route: Route) -> None:
+    for parameter in operation_of(route)["parameters"]:
+        if parameter["in"] != "query":
+            continue
+        name, schema = parameter["name"], parameter["schema"]
+        listed = schema.get("type") == "array"
+        for value in over(schema["items"] if listed else schema):
+            where = await refused(house, client, route, params={name: value})
+            assert where.startswith(f"query.{name}"), (name, value[:20])
+        if listed:
+            many = {name: [str(number) for number in range(schema["maxItems"] + 1)]}
+            assert (await refused(house, client, route, params=many)).startswith(f"query.{name}")
+        else:
+            assert await refused(house, client, route, params={name: ["1", "1"]}) == f"query.{name}"
+
+
+@pytest.mark.parametrize("route", BODIES)
+async def test_a_body_of_another_shape_is_refused(house: House, client: httpx.AsyncClient, route: Route) -> None:
+    (content,) = operation_of(route)["requestBody"]["content"].values()
+    for example in content["examples"].values():
+        whole = example["value"]
+        assert await refused(house, client, route, json={**whole, "nothing": 1}) == "body.nothing"
+        for name in whole:
+            where = await refused(house, client, route, json={**whole, name: {"nothing": 1}})
+            assert where.startswith(f"body.{name}"), name
+    for other in (b"[]", b'"text"', b"1", b"null"):
+        more = {"content": other, "headers": {"Content-Type": "application/json"}}
+        assert await refused(house, client, route, **more) == "body"
+
+
+@pytest.mark.parametrize("route", READ)
+async def test_head_is_get_without_its_body(house: House, client: httpx.AsyncClient, route: Route) -> None:
+    head = await client.head(path_of(route))
+    assert head.content == b""
+    if route.media == "text/event-stream":
+        assert head.status_code == 200 and "content-length" not in head.headers
+        return
+    get = await client.get(path_of(route))
+    varying = ("x-request-id", "ratelimit-remaining", "ratelimit-reset")
+    shown = [{n: v for n, v in answer.headers.items() if n not in varying} for answer in (head, get)]
+    assert (head.status_code, shown[0]) == (get.status_code, shown[1])

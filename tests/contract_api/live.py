@@ -1,0 +1,21 @@
+"""What the tests of this folder need of a live service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from sanderling.keys import make_key
+from sanderling.real_world import entropy, now
+from storage.sqlite.database import open_keys
+
+SCOPES = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write", "bins:read", "bins:write")
+
+
+def a_tireless_key(folder: Path) -> str:
+    """Make a key whose bucket is never empty."""
+    plaintext, key = make_key("tests", SCOPES, entropy=entropy, now=now())
+    with open_keys(folder) as keys:
+        keys.add(replace(key, rate_per_minute=10_000_000, burst=1_000_000))
+    return plaintext
