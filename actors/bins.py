@@ -78,13 +78,15 @@ class Bins:
 
     # --- bins --------------------------------------------------------------------------------------------------------
 
-    async def mint(self) -> Bin:
-        """Make a bin. Raises Conflict when there are too many, StorageError."""
+    async def mint(self, id: str | None = None) -> Bin:
+        """Make a bin, of this id if it is given and not there yet. Raises Conflict for one too many, StorageError."""
+        if id is not None and (there := await self._storage.bins.get(id)) is not None:
+            return there
         if len(await self._storage.bins.all()) >= MOST_BINS:
             raise Conflict(f"there are {MOST_BINS} bins: delete some, or wait for them to expire")
         now = self._world.now()
         token = urlsafe_b64encode(self._world.entropy(TOKEN_BYTES)).decode()
-        bin = Bin(self._world.new_id(), token, now, Millis(now + LIFE))
+        bin = Bin(id or self._world.new_id(), token, now, Millis(now + LIFE))
         await self._storage.bins.add(bin)
         return bin
 

@@ -1,10 +1,11 @@
 """Keeps the log within its bounds: deletes the oldest events, a slice at a time, between the commits of others.
 
-Bins that have expired go the same way, with what they captured.
+Bins that have expired go the same way, with what they captured, and so do kept answers of repeatable calls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import trio
@@ -14,6 +15,7 @@ from actors.world import World
 from storage.errors import DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.identity import Millis
+from storage.records.kept_call import LIFE, MOST
 from storage.retention import Keep, next_slice
 from supervision import Child
 
@@ -21,6 +23,8 @@ ROUND: Final = 600.0
 """Seconds between two looks at whether anything is to be deleted."""
 BINS_AT_ONCE: Final = 5
 """Each may hold 25 MiB of captures."""
+CALLS_AT_ONCE: Final = 200
+"""Kept answers that go in one transaction, of some KB each."""
 PAUSE: Final = 0.05
 """Seconds between two slices, so that harvests go first."""
 _DAY_MS: Final = 86_400_000
@@ -46,16 +50,22 @@ class Pruner:
             await trio.sleep(ROUND)
 
     async def sweep(self) -> int:
-        """Delete the bins that have expired; return how many went. A full disk ends the round early."""
+        """Delete bins and kept answers that have expired; return how many went. A full disk ends the round early."""
+        bins, calls, now = self._storage.bins, self._storage.calls, self._world.now()
+        swept = await self._swept("bins", lambda: bins.sweep(now, BINS_AT_ONCE), BINS_AT_ONCE)
+        old = Millis(now - LIFE)
+        return swept + await self._swept("calls", lambda: calls.sweep(old, MOST, CALLS_AT_ONCE), CALLS_AT_ONCE)
+
+    async def _swept(self, what: str, sweep: Callable[[], Awaitable[int]], at_once: int) -> int:
         swept = 0
         while True:
             try:
-                gone = await self._storage.bins.sweep(self._world.now(), BINS_AT_ONCE)
+                gone = await sweep()
             except (DiskFull, Unavailable) as error:
-                self._world.log("bins.sweep_failed", error=str(error))
+                self._world.log(f"{what}.sweep_failed", error=str(error))
                 return swept
             swept += gone
-            if gone < BINS_AT_ONCE:
+            if gone < at_once:
                 return swept
             await trio.sleep(PAUSE)
 

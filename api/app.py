@@ -12,7 +12,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import msgspec
 import trio
 from quart import Response, g, request
 from quart_trio import QuartTrio
@@ -25,6 +24,7 @@ from api.auth import identify, unauthorized
 from api.bins_door import BinsDoor, is_for_a_bin
 from api.connection import OPENED
 from api.describing import described
+from api.idempotency import Repeats
 from api.peers import caller
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
@@ -83,6 +83,7 @@ class Api(QuartTrio):
         self.base_url = doors.settings.public_url()
         self.streams = Streams(doors.storage, doors.settings)
         self.limiter = Limiter()
+        self.repeats = Repeats(doors)
         self.proxies = doors.settings.proxies()
         self.bins = BinsDoor(self)
         self.routes: dict[str, Route] = {}
@@ -173,10 +174,12 @@ def _view(app: Api, route: Route) -> Callable[..., Any]:
             address=g.address,
             target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
         )
+        raw = b""
         if route.body:
             check_form(request.headers)
-            call.body = read_body(await _raw_body(app), request.headers.get("Content-Type", ""), route.body)
-        return _response(await route.run(call))
+            raw = await _raw_body(app)
+            call.body = read_body(raw, request.headers.get("Content-Type", ""), route.body)
+        return _response(await app.repeats.answer(route, call, raw))
 
     return view
 
@@ -243,12 +246,7 @@ def _response(answer: Answer) -> Response:
     if answer.stream is not None and request.method != "HEAD":
         scope: Any = request.scope
         scope[OPENED] = (g.key, answer.stream)
-    body = answer.body
-    if body is None:
-        body = b""
-    elif not isinstance(body, bytes):
-        body = msgspec.json.encode(body) + b"\n"  # or the next line of a terminal begins behind it
-    response = Response(body, status=answer.status, headers=answer.headers)
+    response = Response(answer.encoded(), status=answer.status, headers=answer.headers)
     if answer.status in (204, 304):
         response.headers.pop("Content-Type", None)
     else:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, json
 from werkzeug.datastructures import Headers
 
 from api.problems import KINDS
@@ -63,6 +63,8 @@ class Call:
     """Of whom asks: the connection's, or the one that trusted proxies name."""
     target: str
     """Path and query as they were sent, for links."""
+    planned: str | None = None
+    """The id for what this call makes, if it has an Idempotency-Key: an attempt before may have made it already."""
 
 
 @dataclass(slots=True)
@@ -79,6 +81,12 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     stream: Reader | Export | None = None
 
+    def encoded(self) -> bytes:
+        """Return the body's bytes."""
+        if self.body is None or isinstance(self.body, bytes):
+            return self.body or b""
+        return json.encode(self.body) + b"\n"  # or the next line of a terminal begins behind it
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
@@ -90,6 +98,7 @@ class Route:
     answers: status to the type of the body, or to several (None: no body).
     refuses: the problems that it answers with beside those of every route (`api.openapi.answers`), by slug.
     headers: those of its successes beside those of every answer. also: other media types that it speaks.
+    repeatable: it makes something, and takes an Idempotency-Key.
     """
 
     method: str
@@ -106,6 +115,7 @@ class Route:
     also: tuple[str, ...] = ()
     refuses: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
+    repeatable: bool = False
 
     def __post_init__(self) -> None:
         for scope in self.scopes:

@@ -51,6 +51,7 @@ async def serve(doors: Doors, child: Child) -> None:
             nursery.start_soon(house.api.streams.watch_keys)
             nursery.start_soon(house.api.touch_keys)
             nursery.start_soon(house.renew_certificate)
+            await nursery.start(house.api.repeats.run)
             async with trio.open_nursery() as accepting:
                 for listener in listeners:
                     accepting.start_soon(house.accept, listener, nursery)

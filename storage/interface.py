@@ -18,6 +18,7 @@ from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outc
 from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, Seq, SourceId
+from storage.records.kept_call import KeptCall
 from storage.records.key import ApiKey, SigningKey
 from storage.records.source import Harvest, Source, SourceState, Watched
 from storage.tail import Tail
@@ -283,6 +284,25 @@ class Work(Protocol):
         """Return the rates of each; who has no attempts is absent."""
 
 
+class Calls(Protocol):
+    """Calls that their clients may repeat (Idempotency-Key)."""
+
+    async def begin(self, call: KeptCall, since: Millis) -> KeptCall:
+        """Note a call, unless one of its key has begun at `since` or later; return the one that stands."""
+
+    async def finish(self, key: str, answer: bytes) -> None:
+        """Keep the answer of a call. One that was forgotten meanwhile stays so."""
+
+    async def forget(self, key: str) -> None:
+        """Forget a call: the next one of its key is the first."""
+
+    async def sweep(self, before: Millis, most: int, limit: int) -> int:
+        """Delete up to `limit` of the oldest that began before `before`, or are not among the newest `most`.
+
+        Returns how many went.
+        """
+
+
 class Storage(Protocol):
     """One opened engine. `tail` is published to by whoever appends."""
 
@@ -309,6 +329,10 @@ class Storage(Protocol):
     @property
     def work(self) -> Work:
         """Durable cursors and the outbox."""
+
+    @property
+    def calls(self) -> Calls:
+        """Calls that may be repeated."""
 
     @property
     def tail(self) -> Tail:

@@ -19,7 +19,10 @@ EVERYWHERE = (
 )
 """Of every route. Also a public one refuses a key that is wrong: whoever sends one wants to be known by it."""
 WITH_SCOPE = ("forbidden",)
+REPEATABLE = ("conflict", "unprocessable")
+"""Of a route with an Idempotency-Key: while its first call runs, and for another call."""
 WITH_BODY = ("body-too-large", "unsupported-media-type")
+_REPLAYED = ("Idempotency-Replayed",)
 _BY_PROBLEM = {"unauthorized": "WWW-Authenticate", "rate-limited": "Retry-After", "unavailable": "Retry-After"}
 
 
@@ -30,6 +33,8 @@ def slugs_of(route: Route) -> list[str]:
         slugs |= {*WITH_SCOPE}
     if route.body:
         slugs |= {*WITH_BODY}
+    if route.repeatable:
+        slugs |= {*REPEATABLE}
     return [slug for slug in KINDS if slug in slugs]
 
 
@@ -82,7 +87,7 @@ def _answer(route: Route, said: Operation, status: int, known: Mapping[int, Any]
     kind = route.answers[status]
     answer: dict[str, Any] = {
         "description": HTTPStatus(status).phrase,
-        "headers": header_references((*ALWAYS, *route.headers)),
+        "headers": header_references((*ALWAYS, *route.headers, *_REPLAYED * route.repeatable)),
     }
     if kind is not None:
         shown = said.shows.get(status, example_of(kind))

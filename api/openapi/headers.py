@@ -45,6 +45,11 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "string", "pattern": '^"[0-9a-f]{24}"$'},
         "example": '"5b0e6a3c9f214d775b0e6a3c"',
     },
+    "Idempotency-Replayed": {
+        "description": "That this is the answer of an earlier call with the same `Idempotency-Key`.",
+        "schema": {"type": "string", "const": "true"},
+        "example": "true",
+    },
     "Link": {
         "description": 'The next page (RFC 8288), as `<URL>; rel="next"`; absent on the last one.',
         "schema": {"type": "string"},

@@ -14,6 +14,7 @@ from api.route import Route
 _SOURCE, _EVENT = "019db0a4-5c00-7000-8000-000000000001", "019db0a4-6a10-7000-8000-0000000000a7"
 _TAG = '"5b0e6a3c9f214d775b0e6a3c"'
 _TAGS = {"type": "string", "format": "entity-tags"}
+_NAME = "0a1f6c2e-5d0b-4a55-9c7e-2f6f3f1d9b11"
 _UUID = {"type": "string", "format": "uuid"}
 _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "/v1/sources/{id}": ("The source's `id`.", _UUID, _SOURCE),
@@ -91,6 +92,9 @@ def _in_headers(route: Route) -> list[dict[str, Any]]:
     if "precondition-failed" in route.refuses:
         says = "The `ETag` of what is to be changed: 412 once somebody else has changed it. `*`, like no header: any."
         found.append(_header("If-Match", says, _TAGS, _TAG))
+    if route.repeatable:
+        says = "A name for this call, such as a UUID: sent again with it within 24 hours, it gets the same answer."
+        found.append(_header("Idempotency-Key", says, {"type": "string", "pattern": "^[!-~]{1,255}$"}, _NAME))
     return found
 
 

@@ -131,6 +131,8 @@ async def alert_of(call: Call) -> Alert:
 
 async def create(call: Call) -> Answer:
     """Add an alert."""
+    if call.planned is not None and (there := await call.doors.storage.alerts.get(call.planned)) is not None:
+        return await _made(call, there)
     new: wire.NewAlert = call.body
     check_query(new.filter_query, new.language)
     _check_channel(call, new.channel)
@@ -140,7 +142,7 @@ async def create(call: Call) -> Answer:
     if len(await alerts.all()) >= MOST_ALERTS:
         raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
     alert = Alert(
-        id=call.doors.world.new_id(),
+        id=call.planned or call.doors.world.new_id(),
         name=new.name or new.filter_query.strip()[:_NAME] or "Everything",
         filter_query=new.filter_query,
         language=new.language,
@@ -153,9 +155,13 @@ async def create(call: Call) -> Answer:
         notice_after=new.notice_after,
     )
     await alerts.put(alert)
+    return await _made(call, alert)
+
+
+async def _made(call: Call, alert: Alert) -> Answer:
     await put_in_force(call)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/alerts/{alert.id}"}
-    return Answer(record_of(alert, "instant"), 201, headers=headers | tag_of(alert))
+    return Answer(await _record(call, alert), 201, headers=headers | tag_of(alert))
 
 
 async def list_alerts(call: Call) -> Answer:
@@ -223,6 +229,7 @@ ROUTES = (
         body=(wire.NewAlert,),
         refuses=("conflict", "unprocessable"),
         headers=("Location", *_TAGGED),
+        repeatable=True,
     ),
     _route(
         "GET",

@@ -66,7 +66,7 @@ async def _bin_of(call: Call) -> Bin:
 async def create(call: Call) -> Answer:
     """Make a bin."""
     bins = _bins(call)
-    bin = await bins.mint()
+    bin = await bins.mint(call.planned)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/webhook-bins/{bin.id}"}
     return Answer(record_of(bin, bins), 201, headers=headers)
 
@@ -121,6 +121,7 @@ ROUTES = (
         {201: wire.BinRecord},
         refuses=("conflict",),
         headers=("Location",),
+        repeatable=True,
     ),
     _route(
         "GET",

@@ -166,12 +166,13 @@ async def create(call: Call) -> Answer:
     quiet = _quiet(new.quiet_hours)
     url = await admitted(new.url, call.doors)
     alerts, now, secret = call.doors.storage.alerts, call.doors.world.now(), _new_secret(call)
-    everyone = await alerts.destinations()
+    id = call.planned or call.doors.world.new_id()
+    everyone = [each for each in await alerts.destinations() if each.id != id]  # it is there in a call taken up again
     if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
         detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
         raise Conflict(f"{detail}: delete one first")
     destination = Destination(
-        id=call.doors.world.new_id(),
+        id=id,
         alert_id=alert.id,
         kind=new.kind,
         url=url.text,
@@ -296,6 +297,7 @@ ROUTES = (
         body=(wire.NewDestination,),
         refuses=("not-found", "conflict", "url-refused", "unprocessable"),
         headers=("Location", *_TAGGED),
+        repeatable=True,
     ),
     _GET(
         _OF_ALERT,
@@ -327,6 +329,7 @@ ROUTES = (
         "Send one signed sample now.",
         {200: wire.TestAnswer},
         refuses=("not-found", "conflict"),
+        repeatable=True,
     ),
     _POST(
         f"{_EACH}/rotate-secret",
@@ -335,6 +338,7 @@ ROUTES = (
         {200: wire.DestinationWithSecret},
         refuses=_UNLESS_STALE,
         headers=_TAGGED,
+        repeatable=True,
     ),
     _GET(
         f"{_EACH}/deliveries",

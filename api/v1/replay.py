@@ -137,6 +137,7 @@ ROUTES = (
         says="Deliver past matches again, with the ids they had.",
         answers={202: wire.ReplayAnswer},
         body=(wire.ReplayRequest,),
+        repeatable=True,
         refuses=("not-found", "conflict", "unprocessable"),
     ),
 )

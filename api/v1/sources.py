@@ -332,6 +332,7 @@ ROUTES = (
         body=(wire.NewSource, wire.SourceBatch),
         refuses=("url-refused", "unprocessable"),
         headers=("Location", *_TAGGED),
+        repeatable=True,
     ),
     _route(
         "GET",

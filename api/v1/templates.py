@@ -197,5 +197,6 @@ ROUTES = (
         answers={200: wire.TemplateReport},
         refuses=("not-found", "url-refused"),
         body=(wire.Instantiation,),
+        repeatable=True,
     ),
 )

@@ -20,6 +20,7 @@ from storage.records.delivery import Attempt
 from storage.records.destination import Destination
 from storage.records.event import Stored
 from storage.records.identity import START, Millis, Seq, SourceId
+from storage.records.kept_call import KeptCall
 from storage.records.key import ApiKey, SigningKey
 from storage.records.source import Watched
 
@@ -69,6 +70,7 @@ class Disk:
     attempts: dict[str, list[Attempt]] = field(default_factory=dict)
     bins: dict[str, Bin] = field(default_factory=dict)
     captures: dict[str, list[Kept]] = field(default_factory=dict)
+    calls: dict[str, KeptCall] = field(default_factory=dict)
     pending: list[Apply] = field(default_factory=list)
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ import trio
 from storage.interface import Lease
 from storage.memory.alerts import MemoryAlerts
 from storage.memory.bins import MemoryBins
+from storage.memory.calls import MemoryCalls
 from storage.memory.disk import Disk
 from storage.memory.keys import MemoryKeys
 from storage.memory.log import MemoryLog
@@ -42,6 +43,7 @@ class MemoryStorage:
         self.keys = MemoryKeys(disk, self._writer, lease)
         self.alerts = MemoryAlerts(disk, self._writer, lease)
         self.bins = MemoryBins(disk, self._writer, lease)
+        self.calls = MemoryCalls(disk, self._writer, lease)
         self.work = MemoryWork(disk, self._writer)
 
     def __repr__(self) -> str:

@@ -21,6 +21,7 @@ from storage.records.times import rfc3339
 from storage.sqlite import scan
 from storage.sqlite.alerts import SqliteAlerts
 from storage.sqlite.bins import SqliteBins
+from storage.sqlite.calls import SqliteCalls
 from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translated
 from storage.sqlite.folder import FolderLock, HeadMark, opening, prepare
 from storage.sqlite.keys import SqliteKeys, all_keys, all_signing, delete_key, insert_key, insert_signing
@@ -80,6 +81,7 @@ class SqliteStorage:
         self.keys = SqliteKeys(writer, readers, door, lease)
         self.alerts = SqliteAlerts(writer, readers, lease)
         self.bins = SqliteBins(writer, readers, door, lease)
+        self.calls = SqliteCalls(writer, lease)
         self.work = SqliteWork(writer, readers)
 
     def __repr__(self) -> str:

@@ -112,9 +112,9 @@ _BINS_AND_CALLS = (
         UPDATE fact SET value = value + NEW.size WHERE name = 'captured'; END""",
     """CREATE TRIGGER capture_went AFTER DELETE ON capture BEGIN
         UPDATE fact SET value = value - OLD.size WHERE name = 'captured'; END""",
-    # Answers kept for an Idempotency-Key: who asked with which key, what was asked (a hash), what was answered.
+    # Calls with an Idempotency-Key: see storage/records/kept_call.py.
     """CREATE TABLE call(
-        key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at INTEGER NOT NULL, answer BLOB
+        key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at INTEGER NOT NULL, id TEXT NOT NULL, answer BLOB
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX call_at ON call(at)",
     # dead: whether the delivery was given up with it; those outlive the newest 1,000.

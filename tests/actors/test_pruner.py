@@ -10,6 +10,7 @@ from actors.recorder.identifiers import Identifiers
 from actors.settings import Settings
 from storage.memory import Disk, MemoryStorage
 from storage.records.identity import Millis, Seq
+from storage.records.kept_call import KeptCall
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
 
 DAY = 86_400_000
@@ -72,3 +73,14 @@ async def test_a_full_disk_ends_the_round_and_is_told(autojump_clock: object) ->
     disk.full = True
     assert await pruner.prune() == 0
     assert logged == ["log.prune_failed"]
+
+
+async def test_kept_answers_go_after_a_day(autojump_clock: object) -> None:
+    clock = Clock()
+    storage = await a_log(clock, [], Disk())
+    pruner, _ = a_pruner(storage, clock)
+    for number in range(3):
+        await storage.calls.begin(KeptCall(f"key {number}", "asked", Millis(NOW + number), "id"), Millis(0))
+    clock.now = Millis(NOW + DAY + 2)
+    assert await pruner.sweep() == 2
+    assert list(storage._disk.calls) == ["key 2"]

@@ -228,18 +228,22 @@ class FakeRegistry:
 
 
 class FakeMatcher:
-    """Acknowledges changes of alerts, and counts them."""
+    """Acknowledges changes of alerts once `gate` is open, and counts them. `asked`: since there is one."""
 
     def __init__(self) -> None:
         self.mailbox: Mailbox[m.MatcherMessage] = Mailbox("matcher", 8)
         self.changes = 0
         self.silent = False
+        self.asked, self.gate = trio.Event(), trio.Event()
+        self.gate.set()
 
     async def run(self) -> None:
         while True:
             message = await self.mailbox.receive()
             assert isinstance(message, m.AlertsChanged)
             self.changes += 1
+            self.asked.set()
+            await self.gate.wait()
             if not self.silent:
                 message.reply.answer(None)
 

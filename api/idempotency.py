@@ -1,0 +1,176 @@
+"""Idempotency-Key: a call that makes something may be sent again, and then makes nothing more.
+
+The first call of a key is noted before it runs, and its answer is kept for a day, sealed under the API key and the
+idempotency key of who asked: what lies in the database tells nobody anything. A repeat gets that answer. A call that is
+under way runs to its end also when its client has gone, which is when clients repeat. One that was cut off, by a crash
+or by storage, is taken up again under the id that was chosen for it at first, so it finds what it has made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from hashlib import blake2b, sha256
+from typing import Final
+
+import msgspec
+import trio
+from msgspec import Struct
+from nacl.secret import SecretBox
+
+from actors.doors import Doors
+from api.auth import credential
+from api.problems import FieldError, Refusal, invalid, refusal_of
+from api.route import Answer, Call, Route
+from storage.errors import StorageError
+from storage.records.identity import Millis
+from storage.records.kept_call import LIFE, KeptCall
+
+HEADER: Final = "Idempotency-Key"
+REPLAYED: Final = {"Idempotency-Replayed": "true"}
+_NAME = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
+_WHERE = f"header.{HEADER}"
+
+
+class _Kept(Struct, frozen=True):
+    """An answer as it is kept."""
+
+    status: int
+    media: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class _Errand:
+    """One call that runs to its end, whoever waits for it."""
+
+    def __init__(self, work: Callable[[], Awaitable[Answer]]) -> None:
+        self._work = work
+        self._done = trio.Event()
+        self._answer: Answer | None = None
+        self.error: Exception | None = None
+        self.awaited = True
+
+    async def run(self) -> None:
+        try:
+            self._answer = await self._work()
+        except Exception as error:  # raised in the task that waits; `Repeats` logs it when there is none
+            self.error = error
+        finally:
+            self._done.set()
+
+    async def outcome(self) -> Answer:
+        try:
+            await self._done.wait()
+        finally:
+            self.awaited = self._done.is_set()
+        if self.error is not None:
+            raise self.error
+        if self._answer is None:
+            raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+        return self._answer
+
+
+class Repeats:
+    """The calls with a key that run now, and the way to those that have run."""
+
+    def __init__(self, doors: Doors) -> None:
+        self._doors = doors
+        self._running: dict[str, str] = {}
+        self._nursery: trio.Nursery | None = None
+
+    def __repr__(self) -> str:
+        return f"<Repeats {len(self._running)} running>"
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Be where such calls run, until cancelled: those under way are then cut off, as by a crash."""
+        async with trio.open_nursery() as self._nursery:
+            task_status.started()
+            await trio.sleep_forever()
+
+    async def answer(self, route: Route, call: Call, raw: bytes) -> Answer:
+        """Answer a call, or give the answer that it was given before. `raw` is its body.
+
+        Raises Refusal: 400 for what can't be a key, 409 while the first call runs, 422 for another call's key.
+        """
+        if not route.repeatable or HEADER not in call.headers:
+            return await route.run(call)
+        name = _name_in(call)
+        assert call.key is not None
+        key = sha256(msgspec.json.encode((call.key.id, name))).hexdigest()
+        fingerprint = sha256(msgspec.json.encode((route.method, call.target, sha256(raw).hexdigest()))).hexdigest()
+        if key in self._running:
+            raise _still_running() if self._running[key] == fingerprint else _other_call()
+        self._running[key] = fingerprint
+        errand = _Errand(lambda: self._once(route, call, key, fingerprint, _box(call, name)))
+        if self._nursery is None:
+            await self._see_through(errand, key)
+        else:
+            self._nursery.start_soon(self._see_through, errand, key)
+        return await errand.outcome()
+
+    async def _see_through(self, errand: _Errand, key: str) -> None:
+        try:
+            await errand.run()
+        finally:
+            del self._running[key]
+        if errand.error is not None and not errand.awaited and refusal_of(errand.error) is None:
+            said = f"{type(errand.error).__name__}: {errand.error}"[:500]
+            self._doors.world.log("http.fault", level="error", where="a repeatable call", error=said)
+
+    async def _once(self, route: Route, call: Call, key: str, fingerprint: str, box: SecretBox) -> Answer:
+        calls, now = self._doors.storage.calls, self._doors.world.now()
+        first = await calls.begin(KeptCall(key, fingerprint, now, self._doors.world.new_id()), Millis(now - LIFE))
+        if first.fingerprint != fingerprint:
+            raise _other_call()
+        if first.answer is not None:
+            return _opened(first.answer, box)
+        call.planned = first.id
+        try:
+            answer = await route.run(call)
+        except Exception as error:
+            refusal = refusal_of(error)
+            if refusal is not None and refusal.status < 500:
+                with suppress(StorageError):
+                    await calls.forget(key)  # nothing was made: the key may be used for a better request
+            raise
+        with suppress(StorageError):  # what was made is made; a repeat will find it
+            await calls.finish(key, _sealed(answer, box, self._doors.world.entropy(SecretBox.NONCE_SIZE)))
+        return answer
+
+
+def _name_in(call: Call) -> str:
+    names = call.headers.getlist(HEADER)
+    if len(names) > 1:
+        raise invalid(_WHERE, "may be given once only", names[1])
+    if not _NAME.fullmatch(names[0]):
+        raise invalid(_WHERE, "must be 1 to 255 visible ASCII characters, such as a UUID", names[0])
+    return names[0]
+
+
+def _box(call: Call, name: str) -> SecretBox:
+    """Return what seals an answer: its key is made of two things that only the asker has, and is stored nowhere."""
+    asker = blake2b((credential(call.headers) or "").encode()).digest()
+    return SecretBox(blake2b(name.encode(), key=asker, digest_size=SecretBox.KEY_SIZE, person=b"idempotency").digest())
+
+
+def _sealed(answer: Answer, box: SecretBox, nonce: bytes) -> bytes:
+    kept = _Kept(answer.status, answer.media, answer.headers, answer.encoded())
+    return bytes(box.encrypt(msgspec.msgpack.encode(kept), nonce))
+
+
+def _opened(sealed: bytes, box: SecretBox) -> Answer:
+    kept = msgspec.msgpack.decode(box.decrypt(sealed), type=_Kept)
+    return Answer(kept.body, kept.status, kept.media, kept.headers | REPLAYED)
+
+
+def _still_running() -> Refusal:
+    return Refusal(
+        "conflict", "The first call with this Idempotency-Key is still running.", headers={"Retry-After": "1"}
+    )
+
+
+def _other_call() -> Refusal:
+    says = "this key was used for another call within 24 hours: a new call needs a new key"
+    return Refusal("unprocessable", f"{_WHERE}: {says}", [FieldError(_WHERE, says)])
