@@ -308,8 +308,7 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 _POSITION = {"format": "position"}
 _LISTED = "; a comma separates values, at most 50 of them"
-_PIECES = {"pattern": "^,*[^,]{1,500}(,[^,]{0,500})*$"}
-Pieces = Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema=_PIECES)]
+Pieces = Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "tag-list"})]
 ListedSources = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "source-list"})], ...],
     Meta(
