@@ -135,6 +135,8 @@ class Repeats:
                 with suppress(StorageError):
                     await calls.forget(key)  # nothing was made: the key may be used for a better request
             raise
+        if not answer.settled:
+            return answer
         with suppress(StorageError):  # what was made is made; a repeat will find it
             await calls.finish(key, _sealed(answer, box, self._doors.world.entropy(SecretBox.NONCE_SIZE)))
         return answer

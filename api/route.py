@@ -80,6 +80,8 @@ class Answer:
     media: str = JSON
     headers: dict[str, str] = field(default_factory=dict)
     stream: Reader | Export | None = None
+    settled: bool = True
+    """Whether that is the end of it: else a repeat (Idempotency-Key) runs anew, to find out."""
 
     def encoded(self) -> bytes:
         """Return the body's bytes."""

@@ -51,6 +51,12 @@ class Report:
             alert.status == "failed" for alert in self.alerts
         )
 
+    @property
+    def late(self) -> bool:
+        """Whether something was not done in time, and may be done by the next call."""
+        reasons = [source.reason for source in self.sources] + [alert.reason for alert in self.alerts]
+        return LATE in reasons
+
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from uuid import UUID
 
 import trio
@@ -23,9 +23,9 @@ from actors.messages import (
 )
 from api.etags import expected, shown, tag_of
 from api.pagination import next_page, place
-from api.problems import refusal_of
 from api.route import Answer, Call, Route
 from api.v1 import schemas as wire
+from api.v1.batches import Failed, add_all
 from storage.records.health import RANK
 from storage.records.identity import Millis, SourceId
 from storage.records.source import OWN_NAMESPACES, Detection
@@ -221,35 +221,25 @@ async def create(call: Call) -> Answer:
 
 
 async def _create_batch(call: Call, batch: wire.SourceBatch) -> Answer:
-    results: list[wire.BatchResult | None] = [None] * len(batch.sources)
-
-    async def one(index: int, new: wire.NewSource) -> None:
-        results[index] = await _create_one_of_many(call, new, f"body.sources[{index}]")
-
-    async with trio.open_nursery() as nursery:
-        for index, new in enumerate(batch.sources):
-            nursery.start_soon(one, index, new)
-    done = tuple(result for result in results if result is not None)
-    well = all(result.status in ("created", "attached_existing") for result in done)
-    return Answer(wire.BatchAnswer(done), 201 if well else 207)
-
-
-async def _create_one_of_many(call: Call, new: wire.NewSource, where: str) -> wire.BatchResult:
-    base_url = call.doors.settings.public_url()
-    try:
+    async def add(new: wire.NewSource, where: str) -> Added:
         added: Added = await ask_registry(call, partial(_add, new, where), looks=True)
-    except Exception as error:
-        if isinstance(error, Unprocessable) and not error.location.startswith(where):
-            error.location = where + error.location.removeprefix("body")
-        refusal = refusal_of(error)
-        if refusal is None:
-            raise
-        late = isinstance(error, trio.TooSlowError)
-        return wire.BatchResult(new.url, "timeout" if late else "failed", error=refusal.document(base_url))
-    record = record_of(added.view)
-    return wire.BatchResult(
-        new.url, "created" if added.created else "attached_existing", record.detected_type, source=record
-    )
+        return added
+
+    outcomes = await add_all(call, batch.sources, add)
+    base_url = call.doors.settings.public_url()
+    results = tuple(_result(new, outcome, base_url) for new, outcome in zip(batch.sources, outcomes, strict=True))
+    well = all(isinstance(outcome, Added) for outcome in outcomes)
+    settled = not any(result.status == "timeout" for result in results)
+    return Answer(wire.BatchAnswer(results), 201 if well else 207, settled=settled)
+
+
+def _result(new: wire.NewSource, outcome: Added | Failed, base_url: str) -> wire.BatchResult:
+    if isinstance(outcome, Failed):
+        status: Literal["timeout", "failed"] = "timeout" if outcome.late else "failed"
+        return wire.BatchResult(new.url, status, error=outcome.refusal.document(base_url))
+    record = record_of(outcome.view)
+    done: Literal["created", "attached_existing"] = "created" if outcome.created else "attached_existing"
+    return wire.BatchResult(new.url, done, record.detected_type, source=record)
 
 
 async def list_sources(call: Call) -> Answer:

@@ -154,7 +154,7 @@ async def instantiate(call: Call) -> Answer:
     report = await call.doors.templates.instantiate(template, _values(call, template), alerts=call.body.alerts)
     if report.alerts:  # also when all were there: a call that was cut off may not have come to this
         await put_in_force(call)
-    return Answer(_reported(template, report))
+    return Answer(_reported(template, report), settled=not report.late)
 
 
 _ONE = "/v1/templates/{template_id}"

@@ -1,0 +1,107 @@
+"""A full disk: every route that writes says 503 with Retry-After, and nothing has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from actors.messages import SourceView
+from api.app import ROUTES
+from storage.errors import DiskFull
+from storage.records.source import HotState
+from supervision import Mailbox
+from tests.api.house import House, ids
+from tests.api.test_alerts import made
+from tests.api.test_destinations import HOOK, hooked
+from tests.api.test_why import a_page_draft, commit
+from tests.support.build import a_source
+
+WRITES_NOTHING = {
+    "POST /v1/sources/detect",
+    "POST /v1/sources/{id}/preview",
+    "POST /v1/sources/{id}/check",
+    "POST /v1/alerts/preview",
+    "POST /v1/templates/{template_id}/preview",
+    "POST /v1/destinations/{id}/test",
+}
+TOLD_IN_A_REPORT = {"POST /v1/templates/{template_id}/instantiate"}
+"""200 in any case: its report says of each source and alert that it failed."""
+BODIES: dict[str, Any] = {
+    "POST /v1/sources": {"url": "https://new.test/"},
+    "PATCH /v1/sources/{id}": {"tags": ["t:1"]},
+    "POST /v1/events/{id}/feedback": {"verdict": "noise"},
+    "POST /v1/alerts": {"filter_query": "price"},
+    "PATCH /v1/alerts/{id}": {"name": "other"},
+    "POST /v1/alerts/{id}/destinations": HOOK,
+    "PATCH /v1/destinations/{id}": {"label": "other"},
+    "POST /v1/destinations/{id}/replay": {"since": "2000-01-01T00:00:00Z"},
+}
+ALL = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write", "bins:read", "bins:write")
+WRITERS = [route for route in ROUTES if route.method != "GET" and route.label not in WRITES_NOTHING | TOLD_IN_A_REPORT]
+
+
+async def ids_of(house: House, client: httpx.AsyncClient) -> dict[str, str]:
+    """Make one thing of each kind; return their ids by the beginning of the paths that they are in."""
+    source = a_source(type="html")
+    house.registry.views[source.id] = SourceView(source, HotState())
+    (event,) = await commit(house, a_page_draft())
+    hook = (await hooked(client))["id"]
+    house.destinations[hook] = Mailbox("hook", 4)
+    return {
+        "/v1/sources/": source.id,
+        "/v1/events/": ids([event])[0],
+        "/v1/alerts/": (await made(client))["id"],
+        "/v1/destinations/": hook,
+        "/v1/webhook-bins/": (await client.post("/v1/webhook-bins")).json()["id"],
+    }
+
+
+async def picture(client: httpx.AsyncClient) -> list[Any]:
+    paths = ("/v1/sources", "/v1/alerts", "/v1/destinations", "/v1/webhook-bins")
+    return [(await client.get(path)).json() for path in paths]
+
+
+@pytest.mark.parametrize("name", ["", "a-key"])
+@pytest.mark.parametrize("label", [route.label for route in WRITERS])
+async def test_a_write_without_room_is_503_says_when_to_come_back_and_changes_nothing(
+    house: House, label: str, name: str
+) -> None:
+    def refuse(message: Any) -> Any:
+        if type(message).__name__ in ("AddSource", "EditSource", "DeleteSource", "Teach"):
+            return message.reply.fail(DiskFull("no room"))
+        return handle(message)
+
+    async with await house.client(*ALL) as client:
+        there = await ids_of(house, client)
+        before = await picture(client)
+        house.storage._disk.full = True
+        handle, house.registry._handle = house.registry._handle, refuse  # type: ignore[method-assign]
+        method, path = label.split()
+        for beginning, id in there.items():
+            if path.startswith(beginning):
+                path = path.replace("{id}", id)
+        headers = {"Idempotency-Key": name} if name else {}
+        answer = await client.request(method, path, json=BODIES.get(label), headers=headers)
+        assert (answer.status_code, answer.headers.get("retry-after")) == (503, "60"), answer.text
+        assert answer.json()["type"].endswith("/unavailable")
+        house.storage._disk.full = False
+        assert await picture(client) == before
+
+
+def test_every_route_that_may_write_is_walked_or_named() -> None:
+    labels = {route.label for route in ROUTES if route.method != "GET"}
+    assert labels >= WRITES_NOTHING | TOLD_IN_A_REPORT | set(BODIES)
+    bodies = {route.label for route in WRITERS if route.body}
+    assert bodies == set(BODIES), "a new route needs a body here, or a word on why it writes nothing"
+
+
+async def test_a_batch_tells_it_of_each(house: House, client: httpx.AsyncClient) -> None:
+    def refuse(message: Any) -> Any:
+        return message.reply.fail(DiskFull("no room"))
+
+    house.registry._handle = refuse  # type: ignore[method-assign]
+    answer = await client.post("/v1/sources", json={"sources": [{"url": "https://a.test/"}]})
+    (result,) = answer.json()["results"]
+    assert (answer.status_code, result["status"], result["error"]["status"]) == (207, "failed", 503)
