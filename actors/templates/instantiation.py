@@ -23,7 +23,7 @@ from actors.templates.template import Template
 from actors.world import World
 from storage.errors import StorageError
 from storage.interface import Storage
-from supervision import Mailbox, Reply, Unanswered
+from supervision import Mailbox, Reply, Stopping, Unanswered
 
 AT_ONCE = 16
 """Sources asked for at once, by all calls together: half of what the registry handles at once."""
@@ -91,7 +91,7 @@ class Templates:
 
         try:
             added = await self._registry.ask(message)
-        except (DomainError, StorageError, Unanswered) as error:
+        except (DomainError, StorageError, Unanswered, Stopping) as error:
             return SourceOutcome(wanted, "failed", reason=_words(error), full=isinstance(error, LibraryFull))
         source = added.view.source
         asleep = None if source.enabled else "it is disabled: enable it to watch it"
@@ -116,6 +116,6 @@ def _words(error: Exception) -> str:
             return f"{error.detail} (rule: {error.rule})"
         case DomainError():
             return error.detail
-        case Unanswered():
-            return "the service is busy, and it is not known whether it was done: call again"
+        case Unanswered() | Stopping():
+            return "the service is busy or stopping, and it is not known whether it was done: call again"
     return "the storage takes nothing now: call again"

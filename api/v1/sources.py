@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any, Literal, TypeVar
 from uuid import UUID
@@ -41,8 +42,8 @@ ANSWER_WITHIN = 15.0
 # --- requests to records ---------------------------------------------------------------------------------------------
 
 
-def tags_of(tags: tuple[str, ...], where: str) -> tuple[str, ...]:
-    """Return tags with their namespaces. Raises Unprocessable for the service's own.
+def tags_of(tags: tuple[str, ...], where: str, there: Collection[str] = ()) -> tuple[str, ...]:
+    """Return tags with their namespaces. Raises Unprocessable for the service's own, unless they are there already.
 
     >>> tags_of(("topic:ai", "mine", "mine"), "body.tags")
     ('topic:ai', 'label:mine')
@@ -52,7 +53,7 @@ def tags_of(tags: tuple[str, ...], where: str) -> tuple[str, ...]:
         space, colon, value = tag.strip().partition(":")
         if not colon:
             space, value = "label", space
-        if not space or not value or space in OWN_NAMESPACES:
+        if not space or not value or (space in OWN_NAMESPACES and f"{space}:{value}" not in there):
             ours = space in OWN_NAMESPACES
             rule = "this namespace is the service's own" if ours else "write <namespace>:<value>, or a word"
             raise Unprocessable(f"{where}[{index}]: {rule}", f"{where}[{index}]", tag)
@@ -103,13 +104,14 @@ def _add(new: wire.NewSource, where: str, reply: Reply[Added]) -> AddSource:
     )
 
 
-def _edit(patch: wire.SourcePatch) -> SourceEdit:
+def _edit(patch: wire.SourcePatch, tags: Collection[str]) -> SourceEdit:
+    """Return the change that is asked for; `tags` are those that the source has."""
     clear = tuple(name for name in ("selector", "schedule", "filter", "bar", "hello") if getattr(patch, name) is None)
     schedule = patch.schedule or None
     return SourceEdit(
         type=None if patch.type is UNSET else patch.type,
         enabled=None if patch.enabled is UNSET else patch.enabled,
-        tags=None if patch.tags is UNSET else tags_of(patch.tags, "body.tags"),
+        tags=None if patch.tags is UNSET else tags_of(patch.tags, "body.tags", tags),
         selector=patch.selector or None,
         ignore=None if patch.ignore is UNSET else patch.ignore,
         schedule=None if schedule is None else seconds_of(schedule, "body.schedule"),
@@ -276,7 +278,8 @@ async def _change(call: Call, edit: SourceEdit) -> Answer:
 
 async def patch(call: Call) -> Answer:
     """Change one source."""
-    return await _change(call, _edit(call.body))
+    there = (await view_of(call)).source.tags if call.body.tags else ()
+    return await _change(call, _edit(call.body, there))
 
 
 async def disable(call: Call) -> Answer:

@@ -91,6 +91,16 @@ async def test_the_report_is_the_contracts(house: House, client: httpx.AsyncClie
     assert (await client.get(f"/v1/sources/{sources[0]['source_id']}")).json()["tags"][-1] == f"template:{ID}"
 
 
+async def test_the_tags_of_an_attached_source_can_be_sent_back_with_others(client: httpx.AsyncClient) -> None:
+    """A client that reads, adds and writes must not trip over the tag that is the service's own."""
+    source = (await client.post(INSTANTIATE, json=ONE)).json()["sources"][0]["source_id"]
+    tags = (await client.get(f"/v1/sources/{source}")).json()["tags"]
+    changed = await client.patch(f"/v1/sources/{source}", json={"tags": [*tags, "mine"]})
+    assert changed.status_code == 200 and changed.json()["tags"] == [*tags, "label:mine"]
+    forged = await client.patch(f"/v1/sources/{source}", json={"tags": ["template:other"]})
+    assert forged.status_code == 422 and forged.json()["errors"][0]["location"] == "body.tags[0]"
+
+
 async def test_without_alerts_none_are_made(house: House, client: httpx.AsyncClient) -> None:
     report = (await client.post(INSTANTIATE, json={"params": ONE["params"]})).json()
     assert report["alerts"] == [] and report["next_steps"]["add_destination"] is None
