@@ -63,8 +63,8 @@ for name, strategy in FORMATS.items():
 
 @schemathesis.hook
 def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
-    """Move the hosts of the examples to the origin."""
-    text = json.dumps(raw_schema)
+    """Move the hosts of the examples to the origin, and the template to one that is over it."""
+    text = json.dumps(raw_schema).replace('"gtm-competitor-watch"', '"over-the-origin"')
     for host in ("https://shore.example", "https://hooks.example"):
         text = text.replace(host, ORIGIN)
     raw_schema.update(json.loads(text))

@@ -20,12 +20,46 @@ pytestmark = pytest.mark.real
 WITHIN = 300.0
 
 
+TEMPLATE = """
+id = "over-the-origin"
+version = 1
+name = "Over the origin"
+summary = "Takes what the built-in one takes, and leads nowhere else."
+category = "tests"
+
+[[parameters]]
+key = "domain"
+type = "string"
+description = "Anything"
+example = "x"
+max = 10
+
+[[sources]]
+url = "{place}/feed?{domain}"
+type = "feed"
+
+[[alerts]]
+key = "all"
+name = "All"
+query = ""
+"""
+
+
+def furnish(data: Path, place: str) -> None:
+    """Give a data folder a template over the origin: what the generator makes must not leave the machine."""
+    folder = data / "templates"
+    folder.mkdir(parents=True)
+    (folder / "over.toml").write_text(TEMPLATE.replace("{place}", place), "utf-8")
+    (data / "sanderling.toml").write_text(f'templates = "{folder}"\n', "utf-8")
+
+
 async def test_the_generator_finds_nothing(tmp_path: Path) -> None:
     data = tmp_path / "data"
     origin = Origin()
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
         place = f"http://{origin.place}"
+        furnish(data, place)
         async with a_service(data, SANDERLING_REGISTRY_BASE=place) as service:
             key = a_tireless_key(data)
             async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": key}) as client:
