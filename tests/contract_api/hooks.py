@@ -49,7 +49,7 @@ FORMATS: dict[str, st.SearchStrategy[str]] = {
     ),
     "alert-term": _WORDS,
     "term-list": _listed(_WORDS),
-    "tag-list": _listed(st.text(st.characters(exclude_characters=","), min_size=1, max_size=30)),
+    "tag-list": _listed(st.text(st.characters(codec="utf-8", exclude_characters=","), min_size=1, max_size=30)),
     "tier-list": _listed(st.sampled_from(["push", "feed", "html"])),
     "source-or-prefix": st.one_of(_UUIDS, _UUIDS.map(lambda id: f"{id[:8]}.*")),
     "source-list": _listed(_UUIDS),
