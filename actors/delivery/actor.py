@@ -146,6 +146,10 @@ class DestinationActor:
             if self._queue:
                 self._world.reach("delivery/after claim")
 
+    def renew(self) -> None:
+        """Hear that the record has been changed: it is read again before the next request sets out."""
+        self._stale = True
+
     def _park(self, error: StorageError) -> None:
         """Send nothing while storage takes nothing: what is sent could not be written down, and would be sent again."""
         if not self._parked:

@@ -84,6 +84,7 @@ class DeliveryRegistry:
                 if _is_open(destination):
                     self._start(id)
                     if not _same(destination, self._actors[id].record):
+                        self._actors[id].renew()
                         self.nudge(id)
 
     def mailbox(self, destination: str) -> Mailbox[DestinationMessage] | None:

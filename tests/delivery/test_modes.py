@@ -67,6 +67,19 @@ async def test_d10_what_waits_for_another_try_goes_into_the_digest_and_is_told_t
     assert await rig.results() == ["retry", "retry", "sent"]
 
 
+async def test_a_new_url_is_for_the_next_request_also_while_many_wait(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(200, takes=10.0)
+    rig.receivers["new.example"] = answers(200)
+    async with rig.running():
+        await rig.match("hook", *[str(number) for number in range(30)])
+        await trio.sleep(5)
+        await change(rig, url="https://new.example/in")
+        await trio.sleep(60)
+    assert Counter(arrival.host for arrival in rig.arrivals) == {"hook.example": 4, "new.example": 26}
+
+
 async def test_d10_what_was_claimed_when_a_destination_was_disabled_goes_in_the_way_of_when_it_is_enabled(
     autojump_clock: MockClock,
 ) -> None:
