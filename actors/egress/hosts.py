@@ -62,7 +62,8 @@ class HostStatistics:
 class _Host:
     queue: Queue = field(default_factory=Queue)
     next_at: float = 0.0
-    crawl_delay: float = 0.0
+    crawl_delays: dict[str, float] = field(default_factory=dict)
+    """Seconds by origin: http and https, and twins, have a robots.txt each, and the strictest counts for the host."""
     breaker: Breaker = field(default=Breaker())
     failing: tuple[str, ...] = ()
     """Sources of the failures in a row, each once, at most as many as open it."""
@@ -76,6 +77,10 @@ class _Host:
     def now(self) -> _Host:
         """Return this host as it is known now."""
         return self if self.became is None else self.became.now()
+
+    @property
+    def crawl_delay(self) -> float:
+        return max(self.crawl_delays.values(), default=0.0)
 
     @property
     def users(self) -> int:
@@ -147,10 +152,12 @@ class Hosts:
         if (gone := self._twins.met(host, addresses)) is not None and (old := self._known.pop(gone, None)) is not None:
             self._merge(old, self._of(gone))
 
-    def crawl_delay(self, host: str, seconds: float | None) -> None:
-        """Set the time between two requests that a host's robots.txt asks for; it only ever slows down."""
-        state = self._of(host)
-        state.crawl_delay = min(max(seconds or 0.0, 0.0), MOST_CRAWL_DELAY)
+    def crawl_delay(self, host: str, seconds: float | None, origin: str = "") -> None:
+        """Set the time between two requests that an origin's robots.txt asks for; it only ever slows its host down."""
+        delays, wish = self._of(host).crawl_delays, min(max(seconds or 0.0, 0.0), MOST_CRAWL_DELAY)
+        delays.pop(origin or host, None)
+        if wish:
+            delays[origin or host] = wish
 
     def hold(self, host: str, seconds: float) -> None:
         """Leave a host alone for so many seconds, as it asked for. Who waits already is refused when his turn comes."""
@@ -235,7 +242,9 @@ class Hosts:
         old.became = into
         into.queue.absorb(old.queue)
         into.next_at = max(into.next_at, old.next_at)
-        into.crawl_delay = max(into.crawl_delay, old.crawl_delay)
+        into.crawl_delays |= {
+            origin: max(s, into.crawl_delays.get(origin, 0.0)) for origin, s in old.crawl_delays.items()
+        }
         into.breaker = _worse(into.breaker, old.breaker)
         into.failing = tuple(dict.fromkeys(into.failing + old.failing))[:SOURCES_TO_OPEN]
         into.called += old.called

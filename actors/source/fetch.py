@@ -91,7 +91,7 @@ async def _ask_robots(ports: Ports, claim: Claim, url: Url) -> None:
     verdict = await ports.egress.robots.verdict(url, claim)
     if not verdict.allowed:
         raise verdict.refusal()
-    ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay)
+    ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay, url.origin)
 
 
 def tell_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:

@@ -97,6 +97,22 @@ async def test_a_crawl_delay_slows_down_and_never_speeds_up(autojump_clock: Cloc
     assert trio.current_time() - before == 300
 
 
+async def test_a_crawl_delay_of_one_origin_is_not_lifted_by_another_of_the_same_host(
+    autojump_clock: Clock, hosts: Hosts
+) -> None:
+    hosts.crawl_delay("a.example", 10.0, "https://a.example")
+    hosts.crawl_delay("a.example", None, "http://a.example")
+    async with hosts.turn("a.example"):
+        asked_at = trio.current_time()
+    async with hosts.turn("a.example"):
+        assert trio.current_time() - asked_at == pytest.approx(10.0)
+    hosts.crawl_delay("a.example", None, "https://a.example")
+    async with hosts.turn("a.example"):
+        asked_at = trio.current_time()
+    async with hosts.turn("a.example"):
+        assert trio.current_time() - asked_at == pytest.approx(1.0)
+
+
 async def test_a_cancelled_wait_gives_up_its_place_and_uses_nothing_up(autojump_clock: Clock, hosts: Hosts) -> None:
     times: list[float] = []
     await visit(hosts, "a.example", times)
