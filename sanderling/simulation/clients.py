@@ -240,8 +240,8 @@ class User:
             await trio.sleep(60)
 
     async def learn(self, path: str) -> Any:
-        """Return a document, asking until it is given or 10 tries are over (then None)."""
-        for _ in range(10):
+        """Return a document, asking until it is given or 40 tries are over (then None): the service may be down."""
+        for _ in range(40):
             try:
                 status, body = await self.caller.ask("GET", path)
                 if status == 200:

@@ -96,9 +96,9 @@ class Facts:
 
     def troubled(self, begins: float, ends: float, plan: OriginPlan) -> bool:
         """Return whether any fault or end of a life touched this source or the service in that time."""
-        return self.restless(begins, ends) or any(
-            fault.where in plan.machines and fault.at < ends and fault.ends > begins for fault in self.program.faults
-        )
+        machines = plan.machines
+        near = any(f.at < ends and f.ends > begins and f.where in machines for f in self.program.faults)
+        return near or self.restless(begins, ends)
 
     def restless(self, begins: float, ends: float) -> bool:
         """Return whether any fault or end of a life touched the service in that time."""

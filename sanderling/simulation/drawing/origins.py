@@ -152,8 +152,8 @@ def _reset_moment(dice: random.Random, texts: Sequence[Text], ends: float) -> fl
     for _ in range(20):
         at = dice.uniform(CALM, max(CALM, ends - CALM))
         news = any(at - _SETTLED < text.at < at + 60 or at - 60 < text.revised_at < at + 60 for text in texts)
-        # Who comes back after the reset comes back as somebody else.
-        if not news and not any(text.away[0] < at < text.away[1] for text in texts):
+        # Who is not seen just after the reset comes back as somebody else.
+        if not news and not any(text.away[0] - CALM < at < text.away[1] for text in texts):
             return at
     return math.inf
 

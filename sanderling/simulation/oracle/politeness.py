@@ -82,6 +82,8 @@ def patience(facts: Facts) -> Iterator[str]:
 def robots(facts: Facts) -> Iterator[str]:
     """A page is looked at only while the newest robots.txt that could be read lets us in, and it is kept up to date."""
     for machine, paths in _pages(facts).items():
+        if len(_origins(facts, machine)) > 1:
+            continue  # each has a robots.txt of its own, and the machine does not know for which it was asked
         known: Seen | None = None
         asked = -math.inf
         for request in facts.seen.get(machine, ()):
@@ -93,7 +95,9 @@ def robots(facts: Facts) -> Iterator[str]:
             elif request.path in paths and request.at > CALM:
                 # The verdict is given before the turn, for which a Crawl-delay lets wait.
                 slack = _QUEUE * (1 + facts.program.robots_of(machine).crawl_delay)
-                fault = _trespass(known, asked, request, slack)
+                troubled = [fault.ends for fault in facts.program.faults_at(machine) if fault.at < request.at]
+                tried = max([asked, *troubled])  # in vain perhaps, of which nothing is seen here
+                fault = _trespass(known, tried, request, slack)
                 if fault and not _stormy(facts, machine, asked, request.at):
                     yield f"{machine}: {request.path} is looked at, at {request.at:.0f} s, {fault}"
                     break
@@ -162,6 +166,13 @@ def _pages(facts: Facts) -> dict[str, frozenset[str]]:
             host = host_of(url)
             found.setdefault(machine_of(host), []).append(url.partition(host)[2])
     return {machine: frozenset(paths) for machine, paths in found.items()}
+
+
+def _origins(facts: Facts, machine: str) -> set[str]:
+    """Return the origins of a machine's pages: schemes and names."""
+    pages = [plan for plan in facts.program.origins if plan.tier == "html"]
+    urls = [url for plan in pages for url in (*plan.via, plan.address) if machine_of(host_of(url)) == machine]
+    return {url.partition(host_of(url))[0] + host_of(url) for url in urls}
 
 
 def _first_meetings(facts: Facts, asked: Sequence[tuple[float, str]]) -> list[float]:

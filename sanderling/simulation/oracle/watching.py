@@ -75,6 +75,8 @@ def spread(facts: Facts) -> Iterator[str]:
     if sources < _CROWD:
         return
     for begins in (fault.ends for fault in facts.program.faults_at(SERVICE, _OUTAGES)):
+        if facts.reborn(begins, begins + 600):
+            continue
         asked = [(at, name) for at, name in facts.asked if begins < at < begins + 600]
         crowd = max((len({name for other, name in asked if at <= other < at + 10}) for at, _ in asked), default=0)
         if crowd > sources / 4:

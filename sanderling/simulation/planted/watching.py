@@ -69,7 +69,7 @@ def throttled_at_a_steady_pace() -> AbstractContextManager[Any]:
 
 def crawl_delay_ignored() -> AbstractContextManager[Any]:
     """A Crawl-delay is read and not kept."""
-    return patch.object(Hosts, "crawl_delay", lambda self, host, seconds: None)
+    return patch.object(Hosts, "crawl_delay", lambda self, host, seconds, origin="": None)
 
 
 def twins_apart() -> AbstractContextManager[Any]:
