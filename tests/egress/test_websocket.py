@@ -200,6 +200,7 @@ async def test_a_slow_reader_is_not_taken_for_a_dead_link(
         while seen < 50:
             await trio.sleep(170)
             seen += len(await frames.receive())
+        assert (seen, frames.statistics().received) == (50, 50)
 
 
 @pytest.mark.parametrize(
