@@ -1,174 +1,15 @@
-"""What an alert would have told, before it is made: its query over the log's newest events, with the reasons.
-
-The events go to a worker, some at a time: a long event may take it 50 milliseconds, for which the loop must not stand
-still. It ends after the events that were asked for or after a time, and says how far it came.
-"""
+"""What an alert would have told, before it is made; see `api.acts.trials`."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-
-import msgspec
-import trio
-from msgspec import Struct
-from msgspec.structs import replace
-
-from actors.errors import Overloaded, TooSoon
-from actors.query import parse
-from actors.query.advice import advice
-from actors.query.preview import PreviewAnswer, counted_terms
-from actors.query.preview import PreviewRequest as Asked
-from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
-from api.ratelimit import Limit
+from api.acts.trials import preview
 from api.route import Answer, Call, Route
 from api.v1 import alert_preview_schemas as wire
-from api.v1.alerts import check_query, sources_of
-from storage.records.cursor import Filter
-from storage.records.event import Kind, Stored
-from storage.records.identity import START, Millis, Seq, millis_of
-from storage.records.times import rfc3339
-
-WITHIN = 2.0
-"""Seconds after which no more events are looked at."""
-PACE = Limit(rate=0.5, burst=10)
-"""Previews of all keys together, so that they keep no worker from its work for long."""
-AT_ONCE = 50
-"""Events read from the log at once."""
-SLICE = 512 << 10
-"""Bytes of events, or one event, that a worker gets at once."""
-_TIERS = Filter(kinds=(Kind.FEED, Kind.HTML, Kind.PUSH))
-_DAY = 86_400_000
-_END = Seq((1 << 63) - 1)
 
 
-class _Shown(Struct):
-    id: str
-    source_id: str
-    emitted_at: str = ""
-    title: str = ""
-    url: str = ""
-
-
-_shown = msgspec.json.Decoder(_Shown)
-
-
-@dataclass
-class _Tally:
-    """What has been found so far. oldest: when the oldest event that was looked at was emitted."""
-
-    terms: list[int]
-    looked: Counter[str] = field(default_factory=Counter)
-    hits: Counter[str] = field(default_factory=Counter)
-    shown: list[wire.PreviewMatch] = field(default_factory=list)
-    oldest: Millis | None = None
-
-    def take(self, events: Sequence[Stored], answer: PreviewAnswer) -> None:
-        """Count what a worker has found."""
-        self.terms = [a + b for a, b in zip(self.terms, answer.found_in, strict=True)]
-        self.looked.update(map(_day, events))
-        self.hits.update(_day(events[place]) for place in answer.matched)
-        self.oldest = millis_of(events[-1].seq)
-        for place, why in zip(answer.matched, answer.why, strict=False):
-            event = _shown.decode(events[place].body)
-            self.shown.append(
-                wire.PreviewMatch(
-                    id=event.id,
-                    source_id=event.source_id,
-                    title=event.title,
-                    url=event.url,
-                    emitted_at=event.emitted_at or rfc3339(millis_of(events[place].seq)),
-                    matched=why.matched,
-                    highlights=msgspec.convert(
-                        {"title": why.title, "content": why.content}, wire.Highlights, from_attributes=True
-                    ),
-                )
-            )
-
-    def days(self) -> tuple[wire.PreviewDay, ...]:
-        """Return the days that were looked at, newest first."""
-        return tuple(
-            wire.PreviewDay(day, self.looked[day], self.hits[day]) for day in sorted(self.looked, reverse=True)
-        )
-
-    def per_day(self, now: Millis) -> float | None:
-        """Return how many matches a day there were, None for less than a day."""
-        if self.oldest is None or now - self.oldest < _DAY:
-            return None
-        return round(self.hits.total() * _DAY / (now - self.oldest), 2)
-
-
-def _day(event: Stored) -> str:
-    return rfc3339(millis_of(event.seq))[:10]
-
-
-async def preview(call: Call) -> Answer:
+async def run(call: Call) -> Answer:
     """Try a query on the newest events."""
-    asked: wire.AlertPreviewRequest = call.body
-    check_query(asked.filter_query, asked.language)
-    sources = await sources_of(call, asked.source_ids)
-    verdict = call.limiter.take("previews of alerts", PACE, trio.current_time())
-    if not verdict.admitted:
-        raise TooSoon(f"{PACE.burst} previews at once, then one every {1 / PACE.rate:g} s", verdict.retry_after)
-    names = counted_terms(asked.filter_query, asked.language)
-    tally, before = _Tally([0] * len(names)), _END
-    where, deadline = replace(_TIERS, sources=sources), trio.current_time() + WITHIN
-    while before > START and (left := asked.last - tally.looked.total()) and trio.current_time() < deadline:
-        page = await call.doors.storage.log.read_back(before, min(AT_ONCE, left), where)
-        for events in _slices(page.events):
-            if trio.current_time() >= deadline:
-                break
-            tally.take(events, await _try(call, asked, events, asked.limit - len(tally.shown)))
-        else:
-            before = page.scanned
-    complete = before <= START or tally.looked.total() >= asked.last
-    return Answer(_answer(asked, names, tally, call.doors.world.now(), complete=complete))
-
-
-def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
-    """Yield events in order, as many at a time as a worker gets at once."""
-    part: list[Stored] = []
-    size = 0
-    for event in events:
-        if part and size + len(event.body) > SLICE:
-            yield part
-            part, size = [], 0
-        part.append(event)
-        size += len(event.body)
-    if part:
-        yield part
-
-
-async def _try(call: Call, asked: wire.AlertPreviewRequest, events: Sequence[Stored], show: int) -> PreviewAnswer:
-    """Have a worker try the query. Raises Overloaded."""
-    bodies = tuple(event.body for event in events)
-    request = msgspec.msgpack.encode(Asked(asked.filter_query, asked.language, bodies, show))
-    try:
-        answer = await call.doors.world.jail.call("preview_query", request)
-    except (WorkerDied, WorkerTooSlow, TaskRefused) as error:
-        raise Overloaded(f"the query could not be tried: {error}", 5) from None
-    return msgspec.msgpack.decode(answer, type=PreviewAnswer)
-
-
-def _answer(
-    asked: wire.AlertPreviewRequest, names: Sequence[str], tally: _Tally, now: Millis, *, complete: bool
-) -> wire.AlertPreview:
-    query = parse(asked.filter_query, asked.language)
-    terms = tuple(wire.PreviewTerm(text, events) for text, events in zip(names, tally.terms, strict=True))
-    return wire.AlertPreview(
-        query=str(query),
-        language=query.language,
-        warnings=tuple(advice(query)),
-        looked_at=tally.looked.total(),
-        complete=complete,
-        looked_from=None if tally.oldest is None else rfc3339(tally.oldest),
-        matches_found=tally.hits.total(),
-        per_day=tally.per_day(now),
-        days=tally.days(),
-        terms=terms,
-        matches=tuple(tally.shown),
-    )
+    return Answer(await preview(call, call.body))
 
 
 ROUTES = (
@@ -176,7 +17,7 @@ ROUTES = (
         method="POST",
         path="/v1/alerts/preview",
         scope="alerts:read",
-        run=preview,
+        run=run,
         says="Try a query on the newest events: what would match, and why.",
         answers={200: wire.AlertPreview},
         body=(wire.AlertPreviewRequest,),

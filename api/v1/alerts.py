@@ -1,89 +1,30 @@
-"""Alerts: stored here, and the matcher is told, so that an answer means that the change is in force."""
+"""Alerts, as the API shows them; what is done to them is in `api.acts.alerts`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
-import trio
-from msgspec import UNSET
-from msgspec.structs import replace
-
-from actors.errors import Conflict, NotFound, Unprocessable
-from actors.messages import AlertsChanged
-from actors.query import QueryError, UnknownLanguage, parse
-from api.etags import expected, guarded, refuse_stale, shown, tag_of
+from api.acts import alerts as acts
+from api.acts.desk import known_id
+from api.etags import expected, shown, tag_of
 from api.pagination import oldest_first
-from api.problems import invalid
 from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
 from api.v1.schemas import ListQuery
-from api.v1.stream import CHANNELS
-from storage.records.alert import MOST_ALERTS, Alert
+from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode, Destination
-from storage.records.identity import Millis, SourceId
 from storage.records.times import rfc3339
-
-ANSWER_WITHIN = 15.0
-"""Seconds for the matcher to take over a change; it is stored by then."""
-_NAME = 60
-
-# --- requests to records ---------------------------------------------------------------------------------------------
 
 
 def path_id(call: Call, noun: str) -> str:
     """Return the id in the path. Raises NotFound for what can't be one."""
-    try:
-        return str(UUID(call.path["id"]))
-    except ValueError:
-        raise NotFound(f"There is no such {noun}.") from None
+    return known_id(call.path["id"], noun)
 
 
-def check_query(query: str, language: str) -> None:
-    """Raise Refusal (400 with the position), Unprocessable."""
-    try:
-        parse(query, language)
-    except UnknownLanguage as error:
-        raise Unprocessable(str(error), "body.language", language) from None
-    except QueryError as error:
-        raise invalid("body.filter_query", f"{error.reason} (at character {error.position})", query) from None
-
-
-async def sources_of(call: Call, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return source ids in their one spelling, each once. Raises Refusal (400), Unprocessable for unknown ones."""
-    found: dict[str, None] = {}
-    there = frozenset(known)
-    for index, text in enumerate(ids):
-        try:
-            id = str(UUID(text))
-        except ValueError:
-            raise invalid(f"body.source_ids[{index}]", "not a source id", text) from None
-        if id not in there and await call.doors.storage.sources.get(SourceId(id)) is None:
-            raise Unprocessable(f"there is no source {id}", f"body.source_ids[{index}]", text)
-        found[id] = None
-    return tuple(found)
-
-
-def _check_channel(call: Call, channel: object) -> None:
-    if channel in CHANNELS or (isinstance(channel, str) and call.doors.templates.catalogue.get(channel)):
-        raise Unprocessable(f"{channel} is a channel of the service itself", "body.channel", channel)
-
-
-def _check_anomaly(enabled: object) -> None:
-    if enabled is True:
-        raise Unprocessable("anomalies can't be watched for yet", "body.anomaly_enabled", value=True)
-
-
-def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis) -> Alert:
-    names = ("filter_query", "language", "name", "channel", "enabled", "notices", "notice_after")
-    changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
-    if sources is not None:
-        changes["source_ids"] = sources
-    return replace(old, updated_at=now, **changes)
-
-
-# --- records to answers ----------------------------------------------------------------------------------------------
+async def alert_of(call: Call) -> Alert:
+    """Return the alert in the path. Raises NotFound."""
+    return await acts.named(call, call.path["id"])
 
 
 def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
@@ -111,55 +52,9 @@ def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
     return destinations[0].delivery_mode if destinations else "instant"
 
 
-# --- handlers --------------------------------------------------------------------------------------------------------
-
-
-async def put_in_force(call: Call) -> None:
-    """Have everyone who reads alerts read them again. Raises TooSlowError (503): what was stored stays."""
-    await call.streams.channels.refresh()
-    with trio.fail_after(ANSWER_WITHIN):
-        await call.doors.matcher.ask(lambda reply: AlertsChanged(reply=reply))
-
-
-async def alert_of(call: Call) -> Alert:
-    """Return the alert in the path. Raises NotFound."""
-    found = await call.doors.storage.alerts.get(path_id(call, "alert"))
-    if found is None:
-        raise NotFound("There is no such alert.")
-    return found
-
-
 async def create(call: Call) -> Answer:
     """Add an alert."""
-    if call.planned is not None and (there := await call.doors.storage.alerts.get(call.planned)) is not None:
-        return await _made(call, there)
-    new: wire.NewAlert = call.body
-    check_query(new.filter_query, new.language)
-    _check_channel(call, new.channel)
-    _check_anomaly(new.anomaly_enabled)
-    sources = await sources_of(call, new.source_ids)
-    alerts, now = call.doors.storage.alerts, call.doors.world.now()
-    if len(await alerts.all()) >= MOST_ALERTS:
-        raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
-    alert = Alert(
-        id=call.planned or call.doors.world.new_id(),
-        name=new.name or new.filter_query.strip()[:_NAME] or "Everything",
-        filter_query=new.filter_query,
-        language=new.language,
-        source_ids=sources,
-        created_at=now,
-        updated_at=now,
-        channel=new.channel,
-        enabled=new.enabled,
-        notices=tuple(dict.fromkeys(new.notices)),
-        notice_after=new.notice_after,
-    )
-    await alerts.put(alert)
-    return await _made(call, alert)
-
-
-async def _made(call: Call, alert: Alert) -> Answer:
-    await put_in_force(call)
+    alert = await acts.add(call, call.body, call.planned)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/alerts/{alert.id}"}
     return Answer(await _record(call, alert), 201, headers=headers | tag_of(alert))
 
@@ -185,28 +80,13 @@ async def describe(call: Call) -> Answer:
 
 async def patch(call: Call) -> Answer:
     """Change one alert."""
-    old, change, now = await alert_of(call), call.body, call.doors.world.now()
-    check_query(
-        old.filter_query if change.filter_query is UNSET else change.filter_query,
-        old.language if change.language is UNSET else change.language,
-    )
-    _check_channel(call, change.channel)
-    _check_anomaly(change.anomaly_enabled)
-    sources = None if change.source_ids is UNSET else await sources_of(call, change.source_ids, old.source_ids)
-    changed = guarded(expected(call), lambda alert: _changed(alert, change, sources, now))
-    alert = await call.doors.storage.alerts.edit(old.id, changed)
-    if alert is None:
-        raise NotFound("There is no such alert.")
-    await put_in_force(call)
+    alert = await acts.change(call, call.path["id"], call.body, expected(call))
     return Answer(await _record(call, alert), headers=tag_of(alert))
 
 
 async def delete(call: Call) -> Answer:
     """Forget one alert with its destinations."""
-    revisions = expected(call)
-    if not await call.doors.storage.alerts.delete(path_id(call, "alert"), lambda it: refuse_stale(it, revisions)):
-        raise NotFound("There is no such alert.")
-    await put_in_force(call)
+    await acts.delete(call, call.path["id"], expected(call))
     return Answer(status=204)
 
 

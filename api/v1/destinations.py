@@ -1,96 +1,27 @@
-"""Destinations: where an alert's matches go, what became of them, and the secrets that sign them.
-
-Records are stored here; what is sent, its own actor sends, also a test. A secret is in an answer once, when it is made.
-"""
+"""Destinations and what became of their deliveries, as the API shows them; what is done is in `api.acts`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import msgspec
-import trio
-from msgspec import UNSET, UnsetType
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
-from actors.errors import Conflict, NotFound, Unprocessable
-from actors.messages import TestDelivery, TestResult
-from actors.signatures import webhook
-from api.etags import expected, guarded, refuse_stale, shown, tag_of
+from api.acts import destinations as acts
+from api.etags import expected, shown, tag_of
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
-from api.v1.alerts import alert_of, path_id, put_in_force
+from api.v1.alerts import alert_of
 from api.v1.schemas import ListQuery
-from api.v1.webhooks import admitted
-from storage.records.cursor import MATCHED
 from storage.records.delivery import Attempt, Rates
-from storage.records.destination import WEEKDAYS, Destination, QuietHours, Secret
-from storage.records.identity import START, Millis, Seq, id_of
+from storage.records.destination import Destination
+from storage.records.identity import id_of
 from storage.records.times import rfc3339
 
-MOST_DESTINATIONS = 10_000
-MOST_OF_AN_ALERT = 20
-OVERLAP = Millis(24 * 3_600_000)
-"""Milliseconds that an old secret goes on signing after a rotation."""
-TEST_WITHIN = 30.0
-"""Seconds for a test: those of its request, and a wait for room among the others."""
-_SECRET_SIZE = 32
 _NONE = Rates(0.0, 0.0)
-
-# --- requests to records ---------------------------------------------------------------------------------------------
-
-
-def _check_zone(name: object, location: str = "body.digest_timezone") -> None:
-    """Raise Unprocessable unless a time zone is known here."""
-    if not isinstance(name, str):
-        return
-    try:
-        ZoneInfo(name)
-    except (LookupError, ValueError, OSError):  # OSError: the name of a folder, or one too long for a file
-        rule = "not a time zone: write an IANA name such as Europe/Stockholm"
-        raise Unprocessable(rule, location, name) from None
-
-
-def _quiet(hours: wire.QuietHours | UnsetType | None) -> QuietHours | None:
-    """Return quiet hours as they are stored. Raises Unprocessable."""
-    if not isinstance(hours, wire.QuietHours):
-        return None
-    _check_zone(hours.timezone, "body.quiet_hours.timezone")
-    if hours.start == hours.end:
-        raise Unprocessable("quiet hours that begin as they end have no length", "body.quiet_hours.to", hours.end)
-    return QuietHours(hours.start, hours.end, hours.timezone, tuple(day for day in WEEKDAYS if day in hours.weekdays))
-
-
-def _new_secret(call: Call) -> str:
-    return webhook.new_secret(call.doors.world.entropy(_SECRET_SIZE))
-
-
-def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, ...]:
-    """Return secrets with a new one first; the one before it signs for the overlap, and five at most sign at all."""
-    until = Millis(now + OVERLAP)
-    old = [replace(secret, until=until) if secret.until is None else secret for secret in secrets]
-    return (Secret(new), *(secret for secret in old if secret.until is None or now < secret.until))[: webhook.MOST_LIVE]
-
-
-def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, now: Millis, matched: Seq) -> Destination:
-    """Return a destination as a patch makes it; `matched`: how far matching has come."""
-    names = ("delivery_mode", "label", "digest_hour", "digest_timezone", "enabled")
-    changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
-    if patch.quiet_hours is not UNSET:
-        changes["quiet_hours"] = _quiet(patch.quiet_hours)
-    if url is not None:
-        changes["url"] = url
-    moved = url is not None and url != old.url
-    if (patch.enabled is True and old.state == "disabled") or (moved and old.state == "failing"):
-        changes |= {"state": "active", "failing_since": None, "told": 0}
-    if patch.replay_from is None:
-        changes["missed_after"] = None
-    changed = replace(old, updated_at=now, **changes)
-    return changed.missing(matched) if old.enabled and not changed.enabled else changed
-
 
 # --- records to answers ----------------------------------------------------------------------------------------------
 
@@ -149,47 +80,12 @@ async def _records(call: Call, destinations: Sequence[Destination]) -> list[wire
 
 async def destination_of(call: Call) -> Destination:
     """Return the destination in the path. Raises NotFound."""
-    found = await call.doors.storage.alerts.destination(path_id(call, "destination"))
-    if found is None:
-        raise _missing()
-    return found
-
-
-def _missing() -> NotFound:
-    return NotFound("There is no such destination.")
+    return await acts.named(call, call.path["id"])
 
 
 async def create(call: Call) -> Answer:
     """Add a destination to an alert; the answer alone has its secret."""
-    alert, new = await alert_of(call), call.body
-    _check_zone(new.digest_timezone)
-    quiet = _quiet(new.quiet_hours)
-    url = await admitted(new.url, call.doors)
-    alerts, now, secret = call.doors.storage.alerts, call.doors.world.now(), _new_secret(call)
-    id = call.planned or call.doors.world.new_id()
-    everyone = [each for each in await alerts.destinations() if each.id != id]  # it is there in a call taken up again
-    if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
-        detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
-        raise Conflict(f"{detail}: delete one first")
-    destination = Destination(
-        id=id,
-        alert_id=alert.id,
-        kind=new.kind,
-        url=url.text,
-        delivery_mode=new.delivery_mode,
-        label=new.label or url.host,
-        secrets=(Secret(secret),),
-        created_at=now,
-        updated_at=now,
-        digest_hour=new.digest_hour,
-        digest_timezone=new.digest_timezone,
-        quiet_hours=quiet,
-        enabled=new.enabled,
-    )
-    await alerts.put_destination(destination)
-    if await alerts.destination(destination.id) is None:
-        raise NotFound("There is no such alert.")  # any more
-    await put_in_force(call)
+    destination, secret = await acts.add(call, call.path["id"], call.body, call.planned)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/destinations/{destination.id}"}
     return Answer(_with_secret(record_of(destination, _NONE), secret), 201, headers=headers | tag_of(destination))
 
@@ -213,55 +109,27 @@ async def describe(call: Call) -> Answer:
     return shown(call, destination, (await _records(call, [destination]))[0])
 
 
-async def _edit(
-    call: Call, change: Callable[[Destination], Destination]
-) -> tuple[wire.DestinationRecord, dict[str, str]]:
-    """Change the destination in the path; return its record, and the header with its new tag."""
-    alerts = call.doors.storage.alerts
-    changed = await alerts.edit_destination(path_id(call, "destination"), guarded(expected(call), change))
-    if changed is None:
-        raise _missing()
-    await put_in_force(call)
-    return (await _records(call, [changed]))[0], tag_of(changed)
-
-
 async def patch(call: Call) -> Answer:
     """Change one destination."""
-    await destination_of(call)
-    wanted: wire.DestinationPatch = call.body
-    _check_zone(wanted.digest_timezone)
-    _quiet(wanted.quiet_hours)
-    url = None if wanted.url is UNSET else (await admitted(wanted.url, call.doors)).text
-    now = call.doors.world.now()
-    matched = await call.doors.storage.work.cursor(MATCHED) or START
-    record, tag = await _edit(call, lambda old: _changed(old, wanted, url, now, matched))
-    return Answer(record, headers=tag)
+    changed = await acts.change(call, call.path["id"], call.body, expected(call))
+    return Answer((await _records(call, [changed]))[0], headers=tag_of(changed))
 
 
 async def rotate(call: Call) -> Answer:
     """Make a new secret; the answer alone has it."""
-    secret, now = _new_secret(call), call.doors.world.now()
-    record, tag = await _edit(call, lambda old: replace(old, secrets=rotated(old.secrets, secret, now), updated_at=now))
-    return Answer(_with_secret(record, secret), headers=tag)
+    changed, secret = await acts.rotate(call, call.path["id"], expected(call))
+    return Answer(_with_secret((await _records(call, [changed]))[0], secret), headers=tag_of(changed))
 
 
 async def delete(call: Call) -> Answer:
     """Forget one destination and what waits for it."""
-    alerts, revisions = call.doors.storage.alerts, expected(call)
-    if not await alerts.delete_destination(path_id(call, "destination"), lambda it: refuse_stale(it, revisions)):
-        raise _missing()
-    await put_in_force(call)
+    await acts.delete(call, call.path["id"], expected(call))
     return Answer(status=204)
 
 
 async def test(call: Call) -> Answer:
     """Send one signed sample through the destination's own actor."""
-    destination = await destination_of(call)
-    mailbox = call.doors.destination(destination.id)
-    if mailbox is None:
-        raise Conflict("The destination is disabled: enable it first.")
-    with trio.fail_after(TEST_WITHIN):
-        found: TestResult = await mailbox.ask(lambda reply: TestDelivery(reply=reply))
+    found = await acts.test(call, call.path["id"])
     return Answer(msgspec.convert(found, wire.TestAnswer, from_attributes=True))
 
 

@@ -1,131 +1,15 @@
-"""Delivering again: an alert's matches of the past are put into a destination's outbox, under their own ids.
-
-What matches is decided by the alert as it is now, over the log, so it also finds what no destination was there for. One
-request takes a bounded piece; its answer says where the next one goes on.
-"""
+"""Delivering again; see `api.acts.replays`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
-
-import trio
-from msgspec.structs import replace
-
-from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
-from actors.messages import OutboxGrew
-from actors.notices import about
-from api.channels import channel_of
-from api.problems import invalid
-from api.ratelimit import Limit
-from api.reader import Sieve
+from api.acts.replays import replay
 from api.route import Answer, Call, Route
 from api.v1 import alert_schemas as wire
-from api.v1.destinations import destination_of
-from api.v1.past import Window, find, position
-from storage.records.delivery import Match, Replayed
-from storage.records.destination import Destination
-from storage.records.event import Stored
-from storage.records.identity import Seq, id_of, seq_of
-from supervision import MailboxFull
-
-AT_ONCE = 100
-"""Events looked at between two other tasks' turns: each may have to be analysed."""
-MOST_QUEUED = 1_000
-TIME = 5.0
-"""Seconds after which an answer is given with what was found so far."""
-PACE = Limit(10 / 60, 10)
-"""Replays of one destination."""
-MOST_WAITING = 10_000
-"""Deliveries waiting for a destination from which on nothing is added to them."""
 
 
 async def run(call: Call) -> Answer:
     """Put past matches into a destination's outbox."""
-    wanted: wire.ReplayRequest = call.body
-    if (wanted.since is None) == (wanted.ids is None) or (wanted.until is not None and wanted.since is None):
-        raise invalid("body", "name either since, with or without until, or ids")
-    destination = await destination_of(call)
-    mailbox = call.doors.destination(destination.id)
-    if mailbox is None:
-        raise Conflict("The destination is disabled: enable it first.")
-    await _check_pace(call, destination)
-    sieve = await _sieve(call, destination)
-    storage = call.doors.storage
-    if wanted.ids is not None:
-        events, further, replayed = await _named(call, wanted.ids, sieve), None, None
-    else:
-        window, end = _window(wanted, storage.tail.head), storage.tail.head
-        events, further = await _between(call, destination.id, window, sieve)
-        to = Seq(window.before - 1) if further is None else further
-        replayed = Replayed(destination.id, window.after, to, whole=to >= end)
-    now = call.doors.world.now()
-    matches = [Match(destination.id, event.seq, now) for event in events]
-    queued = await storage.work.enqueue(matches, storage.lease, replayed=replayed)
-    with suppress(MailboxFull):  # then its actor is awake, and will look
-        mailbox.send_nowait(OutboxGrew())
-    return Answer(wire.ReplayAnswer(queued, None if further is None else id_of(further, 0)), 202)
-
-
-async def _check_pace(call: Call, destination: Destination) -> None:
-    """Raise TooSoon for a destination that is asked for too often, or has much to deliver already."""
-    verdict = call.limiter.take(f"replay of {destination.id}", PACE, trio.current_time())
-    if not verdict.admitted:
-        raise TooSoon(f"a destination takes {PACE.burst} replays a minute", verdict.retry_after)
-    if await call.doors.storage.work.backlog(destination.id) >= MOST_WAITING:
-        raise TooSoon(f"{MOST_WAITING} deliveries or more wait for this destination", 60)
-
-
-def _window(wanted: wire.ReplayRequest, head: Seq) -> Window:
-    """Return the positions of a range: an event named by `since` is not in it, one by `until` is, a time is neither."""
-    assert wanted.since is not None
-    after, before = position(wanted.since, "body.since"), Seq(head + 1)
-    if not _is_id(wanted.since):
-        after = Seq(max(0, after - 1))
-    if wanted.until is not None:
-        until = position(wanted.until, "body.until")
-        before = min(before, Seq(until + 1) if _is_id(wanted.until) else until)
-    return Window(after, max(before, Seq(after + 1)))
-
-
-def _is_id(text: str) -> bool:
-    try:
-        seq_of(text)
-    except ValueError:
-        return False
-    return True
-
-
-async def _sieve(call: Call, destination: Destination) -> Sieve:
-    alert = await call.doors.storage.alerts.get(destination.alert_id)
-    if alert is None:
-        raise NotFound("There is no such destination.")
-    return Sieve(texts=call.streams.texts, channel=channel_of([replace(alert, enabled=True)]))
-
-
-async def _named(call: Call, ids: Sequence[str], sieve: Sieve) -> Sequence[Stored]:
-    found = []
-    for index, id in enumerate(dict.fromkeys(ids)):
-        event = await call.doors.storage.log.get(id)
-        if event is None:
-            raise Unprocessable("there is no such event", f"body.ids[{index}]", id)
-        if not sieve.admits(event):
-            raise Unprocessable("the alert does not match this event", f"body.ids[{index}]", id)
-        found.append(event)
-    return found
-
-
-async def _between(call: Call, destination: str, window: Window, sieve: Sieve) -> tuple[Sequence[Stored], Seq | None]:
-    """Return matches in a window, and the position to go on from when that was not all of it."""
-    deadline = trio.current_time() + TIME
-    events: list[Stored] = []
-    further: Seq | None = window.after
-    while further is not None and len(events) < MOST_QUEUED and trio.current_time() < deadline:
-        piece = Window(further, window.before)
-        found = await find(call.doors.storage.log, piece, sieve, AT_ONCE, newest_first=False)
-        events += [event for event in found.events if about(event) != destination]
-        further = found.next
-    return events, further
+    return Answer(await replay(call, call.path["id"], call.body), 202)
 
 
 ROUTES = (

@@ -12,7 +12,7 @@ import trio
 from actors.jail.inline import InlineJail
 from actors.query import languages
 from actors.world import WorkerDied
-from api.v1.alert_preview import AT_ONCE, PACE, SLICE, WITHIN
+from api.acts.trials import AT_ONCE, PACE, SLICE, WITHIN
 from api.v1.alert_preview_schemas import MOST_EVENTS
 from tests.api.house import House, ids, make_house, running
 from tests.support.build import NOW, a_draft, a_source_id

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from actors.query import languages
-from api.v1.alerts import MOST_ALERTS
+from storage.records.alert import MOST_ALERTS
 from storage.records.delivery import Hit
 from storage.records.identity import Seq
 from tests.api.house import House

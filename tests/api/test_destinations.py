@@ -8,7 +8,7 @@ import trio
 
 from actors.messages import TestDelivery as AskForTest
 from actors.messages import TestResult as Result
-from api.v1.destinations import MOST_OF_AN_ALERT, rotated
+from api.acts.destinations import MOST_OF_AN_ALERT, rotated
 from storage.records.delivery import Match, Outcome
 from storage.records.destination import Secret
 from storage.records.identity import Millis

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from actors.messages import OutboxGrew
-from api.v1 import replay
+from api.acts import replays
 from storage.records.delivery import Match, Outcome
 from storage.records.identity import Seq, id_of, seq_of
 from storage.records.times import rfc3339
@@ -138,7 +138,7 @@ async def test_d1_what_was_given_up_is_listed_and_offered_until_it_is_replayed_o
 async def test_a_long_replay_goes_on_where_its_answer_says(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "MOST_QUEUED", 250)
+    monkeypatch.setattr(replays, "MOST_QUEUED", 250)
     hook, _ = await prepared(house, client)
     events = ids(await house.publish(*[f"price {number}" for number in range(420)]))
     first = (await asked(client, hook, since=FOREVER)).json()
@@ -159,7 +159,7 @@ async def test_a_destination_that_is_disabled_or_has_much_to_do_gets_no_replay(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook, _ = await prepared(house, client)
-    monkeypatch.setattr(replay, "MOST_WAITING", 2)
+    monkeypatch.setattr(replays, "MOST_WAITING", 2)
     rows = [Match(hook, Seq(number), NOW) for number in (1, 2)]
     await house.storage.work.enqueue(rows, house.storage.lease)
     answer = await asked(client, hook, since=FOREVER)

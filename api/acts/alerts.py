@@ -1,0 +1,148 @@
+"""Alerts: stored here, and the matcher is told, so that an answer means that the change is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+import trio
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from actors.errors import Conflict, NotFound, Unprocessable
+from actors.messages import AlertsChanged
+from actors.query import QueryError, UnknownLanguage, parse
+from api.acts.desk import Desk, known_id
+from api.etags import guarded, refuse_stale
+from api.problems import invalid
+from api.v1 import alert_schemas as wire
+from api.v1.stream import CHANNELS
+from storage.records.alert import MOST_ALERTS, Alert
+from storage.records.identity import Millis, SourceId
+from storage.records.revision import Expected
+
+ANSWER_WITHIN = 15.0
+"""Seconds for the matcher to take over a change; it is stored by then."""
+_NAME = 60
+
+# --- what is asked for -----------------------------------------------------------------------------------------------
+
+
+def check_query(query: str, language: str) -> None:
+    """Raise Refusal (400 with the position), Unprocessable."""
+    try:
+        parse(query, language)
+    except UnknownLanguage as error:
+        raise Unprocessable(str(error), "body.language", language) from None
+    except QueryError as error:
+        raise invalid("body.filter_query", f"{error.reason} (at character {error.position})", query) from None
+
+
+async def sources_of(desk: Desk, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return source ids in their one spelling, each once. Raises Refusal (400), Unprocessable for unknown ones."""
+    found: dict[str, None] = {}
+    there = frozenset(known)
+    for index, text in enumerate(ids):
+        try:
+            id = str(UUID(text))
+        except ValueError:
+            raise invalid(f"body.source_ids[{index}]", "not a source id", text) from None
+        if id not in there and await desk.doors.storage.sources.get(SourceId(id)) is None:
+            raise Unprocessable(f"there is no source {id}", f"body.source_ids[{index}]", text)
+        found[id] = None
+    return tuple(found)
+
+
+def _check_channel(desk: Desk, channel: object) -> None:
+    if channel in CHANNELS or (isinstance(channel, str) and desk.doors.templates.catalogue.get(channel)):
+        raise Unprocessable(f"{channel} is a channel of the service itself", "body.channel", channel)
+
+
+def _check_anomaly(enabled: object) -> None:
+    if enabled is True:
+        raise Unprocessable("anomalies can't be watched for yet", "body.anomaly_enabled", value=True)
+
+
+def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis) -> Alert:
+    names = ("filter_query", "language", "name", "channel", "enabled", "notices", "notice_after")
+    changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
+    if sources is not None:
+        changes["source_ids"] = sources
+    return replace(old, updated_at=now, **changes)
+
+
+# --- acts ------------------------------------------------------------------------------------------------------------
+
+
+async def put_in_force(desk: Desk) -> None:
+    """Have everyone who reads alerts read them again. Raises TooSlowError (503): what was stored stays."""
+    await desk.streams.channels.refresh()
+    with trio.fail_after(ANSWER_WITHIN):
+        await desk.doors.matcher.ask(lambda reply: AlertsChanged(reply=reply))
+
+
+async def named(desk: Desk, id: str) -> Alert:
+    """Return the alert of an id. Raises NotFound."""
+    found = await desk.doors.storage.alerts.get(known_id(id, "alert"))
+    if found is None:
+        raise _missing()
+    return found
+
+
+async def add(desk: Desk, new: wire.NewAlert, planned: str | None = None) -> Alert:
+    """Add an alert; one with the `planned` id that is there already is it. Raises Refusal, Unprocessable, Conflict."""
+    alerts, now = desk.doors.storage.alerts, desk.doors.world.now()
+    if planned is not None and (there := await alerts.get(planned)) is not None:
+        await put_in_force(desk)
+        return there
+    check_query(new.filter_query, new.language)
+    _check_channel(desk, new.channel)
+    _check_anomaly(new.anomaly_enabled)
+    sources = await sources_of(desk, new.source_ids)
+    if len(await alerts.all()) >= MOST_ALERTS:
+        raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
+    alert = Alert(
+        id=planned or desk.doors.world.new_id(),
+        name=new.name or new.filter_query.strip()[:_NAME] or "Everything",
+        filter_query=new.filter_query,
+        language=new.language,
+        source_ids=sources,
+        created_at=now,
+        updated_at=now,
+        channel=new.channel,
+        enabled=new.enabled,
+        notices=tuple(dict.fromkeys(new.notices)),
+        notice_after=new.notice_after,
+    )
+    await alerts.put(alert)
+    await put_in_force(desk)
+    return alert
+
+
+async def change(desk: Desk, id: str, patch: wire.AlertPatch, expected: Expected = None) -> Alert:
+    """Change one alert. Raises NotFound, Stale, Refusal, Unprocessable."""
+    old, now = await named(desk, id), desk.doors.world.now()
+    check_query(
+        old.filter_query if patch.filter_query is UNSET else patch.filter_query,
+        old.language if patch.language is UNSET else patch.language,
+    )
+    _check_channel(desk, patch.channel)
+    _check_anomaly(patch.anomaly_enabled)
+    sources = None if patch.source_ids is UNSET else await sources_of(desk, patch.source_ids, old.source_ids)
+    changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now))
+    alert = await desk.doors.storage.alerts.edit(old.id, changed)
+    if alert is None:
+        raise _missing()
+    await put_in_force(desk)
+    return alert
+
+
+async def delete(desk: Desk, id: str, expected: Expected = None) -> None:
+    """Forget one alert with its destinations. Raises NotFound, Stale."""
+    if not await desk.doors.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):
+        raise _missing()
+    await put_in_force(desk)
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no such alert.")

@@ -1,0 +1,193 @@
+"""Destinations: where an alert's matches go, and the secrets that sign them.
+
+Records are stored here; what is sent, its own actor sends, also a test. A secret is told once, when it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+import trio
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from actors.errors import Conflict, NotFound, Unprocessable
+from actors.messages import TestDelivery, TestResult
+from actors.signatures import webhook
+from api.acts import alerts
+from api.acts.desk import Desk, known_id
+from api.etags import guarded, refuse_stale
+from api.v1 import alert_schemas as wire
+from api.v1.webhooks import admitted
+from storage.records.cursor import MATCHED
+from storage.records.destination import WEEKDAYS, Destination, QuietHours, Secret
+from storage.records.identity import START, Millis, Seq
+from storage.records.revision import Expected
+
+MOST_DESTINATIONS = 10_000
+MOST_OF_AN_ALERT = 20
+OVERLAP = Millis(24 * 3_600_000)
+"""Milliseconds that an old secret goes on signing after a rotation."""
+TEST_WITHIN = 30.0
+"""Seconds for a test: those of its request, and a wait for room among the others."""
+_SECRET_SIZE = 32
+
+
+class WithSecret(NamedTuple):
+    """A destination and its newest secret, to be shown this once."""
+
+    destination: Destination
+    secret: str
+
+
+# --- what is asked for -----------------------------------------------------------------------------------------------
+
+
+def _check_zone(name: object, location: str = "body.digest_timezone") -> None:
+    """Raise Unprocessable unless a time zone is known here."""
+    if not isinstance(name, str):
+        return
+    try:
+        ZoneInfo(name)
+    except (LookupError, ValueError, OSError):  # OSError: the name of a folder, or one too long for a file
+        rule = "not a time zone: write an IANA name such as Europe/Stockholm"
+        raise Unprocessable(rule, location, name) from None
+
+
+def _quiet(hours: wire.QuietHours | UnsetType | None) -> QuietHours | None:
+    """Return quiet hours as they are stored. Raises Unprocessable."""
+    if not isinstance(hours, wire.QuietHours):
+        return None
+    _check_zone(hours.timezone, "body.quiet_hours.timezone")
+    if hours.start == hours.end:
+        raise Unprocessable("quiet hours that begin as they end have no length", "body.quiet_hours.to", hours.end)
+    return QuietHours(hours.start, hours.end, hours.timezone, tuple(day for day in WEEKDAYS if day in hours.weekdays))
+
+
+def _new_secret(desk: Desk) -> str:
+    return webhook.new_secret(desk.doors.world.entropy(_SECRET_SIZE))
+
+
+def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, ...]:
+    """Return secrets with a new one first; the one before it signs for the overlap, and five at most sign at all."""
+    until = Millis(now + OVERLAP)
+    old = [replace(secret, until=until) if secret.until is None else secret for secret in secrets]
+    return (Secret(new), *(secret for secret in old if secret.until is None or now < secret.until))[: webhook.MOST_LIVE]
+
+
+def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, now: Millis, matched: Seq) -> Destination:
+    """Return a destination as a patch makes it; `matched`: how far matching has come."""
+    names = ("delivery_mode", "label", "digest_hour", "digest_timezone", "enabled")
+    changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
+    if patch.quiet_hours is not UNSET:
+        changes["quiet_hours"] = _quiet(patch.quiet_hours)
+    if url is not None:
+        changes["url"] = url
+    moved = url is not None and url != old.url
+    if (patch.enabled is True and old.state == "disabled") or (moved and old.state == "failing"):
+        changes |= {"state": "active", "failing_since": None, "told": 0}
+    if patch.replay_from is None:
+        changes["missed_after"] = None
+    changed = replace(old, updated_at=now, **changes)
+    return changed.missing(matched) if old.enabled and not changed.enabled else changed
+
+
+# --- acts ------------------------------------------------------------------------------------------------------------
+
+
+async def named(desk: Desk, id: str) -> Destination:
+    """Return the destination of an id. Raises NotFound."""
+    found = await desk.doors.storage.alerts.destination(known_id(id, "destination"))
+    if found is None:
+        raise _missing()
+    return found
+
+
+async def add(desk: Desk, alert_id: str, new: wire.NewDestination, planned: str | None = None) -> WithSecret:
+    """Add a destination to an alert, with the `planned` id if there is one.
+
+    Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict.
+    """
+    alert = await alerts.named(desk, alert_id)
+    _check_zone(new.digest_timezone)
+    quiet = _quiet(new.quiet_hours)
+    url = await admitted(new.url, desk.doors)
+    kept, now, secret = desk.doors.storage.alerts, desk.doors.world.now(), _new_secret(desk)
+    id = planned or desk.doors.world.new_id()
+    everyone = [each for each in await kept.destinations() if each.id != id]  # it is there in a call taken up again
+    if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
+        detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
+        raise Conflict(f"{detail}: delete one first")
+    destination = Destination(
+        id=id,
+        alert_id=alert.id,
+        kind=new.kind,
+        url=url.text,
+        delivery_mode=new.delivery_mode,
+        label=new.label or url.host,
+        secrets=(Secret(secret),),
+        created_at=now,
+        updated_at=now,
+        digest_hour=new.digest_hour,
+        digest_timezone=new.digest_timezone,
+        quiet_hours=quiet,
+        enabled=new.enabled,
+    )
+    await kept.put_destination(destination)
+    if await kept.destination(destination.id) is None:
+        raise NotFound("There is no such alert.")  # any more
+    await alerts.put_in_force(desk)
+    return WithSecret(destination, secret)
+
+
+async def _edit(desk: Desk, id: str, expected: Expected, change: Callable[[Destination], Destination]) -> Destination:
+    changed = await desk.doors.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
+    if changed is None:
+        raise _missing()
+    await alerts.put_in_force(desk)
+    return changed
+
+
+async def change(desk: Desk, id: str, wanted: wire.DestinationPatch, expected: Expected = None) -> Destination:
+    """Change one destination. Raises NotFound, Stale, Unprocessable, UrlRefused, Overloaded."""
+    await named(desk, id)
+    _check_zone(wanted.digest_timezone)
+    _quiet(wanted.quiet_hours)
+    url = None if wanted.url is UNSET else (await admitted(wanted.url, desk.doors)).text
+    now = desk.doors.world.now()
+    matched = await desk.doors.storage.work.cursor(MATCHED) or START
+    return await _edit(desk, id, expected, lambda old: _changed(old, wanted, url, now, matched))
+
+
+async def rotate(desk: Desk, id: str, expected: Expected = None) -> WithSecret:
+    """Make a new secret; the one before it signs beside it for 24 hours. Raises NotFound, Stale."""
+    secret, now = _new_secret(desk), desk.doors.world.now()
+
+    def change(old: Destination) -> Destination:
+        return replace(old, secrets=rotated(old.secrets, secret, now), updated_at=now)
+
+    return WithSecret(await _edit(desk, id, expected, change), secret)
+
+
+async def delete(desk: Desk, id: str, expected: Expected = None) -> None:
+    """Forget one destination and what waits for it. Raises NotFound, Stale."""
+    kept = desk.doors.storage.alerts
+    if not await kept.delete_destination(known_id(id, "destination"), lambda it: refuse_stale(it, expected)):
+        raise _missing()
+    await alerts.put_in_force(desk)
+
+
+async def test(desk: Desk, id: str) -> TestResult:
+    """Send one signed sample through the destination's own actor. Raises NotFound, Conflict, TooSlowError."""
+    destination = await named(desk, id)
+    mailbox = desk.doors.destination(destination.id)
+    if mailbox is None:
+        raise Conflict("The destination is disabled: enable it first.")
+    with trio.fail_after(TEST_WITHIN):
+        return await mailbox.ask(lambda reply: TestDelivery(reply=reply))
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no such destination.")
