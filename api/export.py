@@ -120,7 +120,7 @@ class Export:
 
     async def _read(self) -> None:
         page = await self._log.read(self._at, PAGE, self._sieve.where)
-        if (await self._log.bounds()).floor > self._at:
+        if page.floor > self._at:
             raise FellBehind
         self._page = [event for event in reversed(page.events) if event.seq < self._before]
         self._exhausted = page.scanned >= self._before - 1 or page.scanned in (self._at, page.head)

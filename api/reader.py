@@ -12,14 +12,14 @@ twice.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
 
 from actors.query import Analysed, Query, matches
 from api.channels import Channel
-from api.sse import Form, event_frame, frame_of, one_line
+from api.sse import Form, frame_of, frames
 from storage.interface import EventLog
 from storage.records.cursor import EVERYTHING, Filter
 from storage.records.event import Kind, Stored
@@ -28,8 +28,11 @@ from storage.tail import Recent, Tail
 
 SEND_SIZE = 64 << 10
 """Bytes after which a send is full; an event is never cut."""
-PAGE = 200
-"""Events read from the log at once: with 64 KiB of content each, still a small heap a reader."""
+PAGE, MOST, FEWEST = 200, 500, 50
+"""Events read from the log at once: at first, and as the size of those before it allows. A trip to a reader's thread
+costs as much as some fifty small events, and five hundred of 64 KiB were a large heap for one reader."""
+PAGE_SIZE = 512 << 10
+"""Bytes that a page should have."""
 TURN = 500
 """Events looked at between two checkpoints; a tenth of it when text is matched."""
 _ANALYSES = 256
@@ -116,11 +119,12 @@ class Sieve:
 class Reader:
     """One client's place in the log."""
 
-    __slots__ = ("_log", "_page", "_sieve", "_tail", "cursor", "form", "replay_from")
+    __slots__ = ("_asks", "_log", "_page", "_sieve", "_tail", "cursor", "form", "replay_from")
 
     def __init__(self, log: EventLog, tail: Tail, sieve: Sieve, *, cursor: Seq, form: Form, replay_from: str) -> None:
         self._log, self._tail, self._sieve = log, tail, sieve
         self._page: list[Stored] = []
+        self._asks = PAGE
         self.cursor = cursor
         self.form = form
         self.replay_from = replay_from
@@ -150,36 +154,35 @@ class Reader:
         if len(recent) == 1 and self._sieve.everything:
             self.cursor = recent[0].stored.seq
             return frame_of(recent[0], self.form)
-        frames, size = [], 0
+        taken, size = [], 0
         for event in recent[: self._sieve.turn]:
             self.cursor = event.stored.seq
             if self._sieve.admits(event.stored):
-                frames.append(frame_of(event, self.form))
-                size += len(frames[-1])
+                taken.append(frame_of(event, self.form))
+                size += len(taken[-1])
                 if size >= SEND_SIZE:
                     break
-        return b"".join(frames)
+        return b"".join(taken)
 
     async def _read_page(self) -> None:
         """Read on in the log. A page without progress: there is nothing left between the cursor and the head."""
         head = self._tail.head
-        page = await self._log.read(self.cursor, PAGE, self._sieve.where)
-        if (await self._log.bounds()).floor > self.cursor:
+        page = await self._log.read(self.cursor, self._asks, self._sieve.where)
+        if page.floor > self.cursor:
             raise FellBehind
         self.cursor = page.scanned if page.scanned > self.cursor else max(self.cursor, head)
         self._page = list(reversed(page.events))
+        if page.events:
+            size = sum([len(event.body) for event in page.events])
+            self._asks = max(FEWEST, min(MOST, PAGE_SIZE * len(page.events) // size))
 
     def _of_page(self) -> bytes:
-        encode: Callable[[bytes], bytes] = event_frame if self.form == "sse" else _line
-        frames, size, looked = [], 0, 0
-        while self._page and size < SEND_SIZE and looked < self._sieve.turn:
-            event = self._page.pop()
-            looked += 1
-            if self._sieve.admits_rest(event):
-                frames.append(encode(event.body))
-                size += len(frames[-1])
-        return b"".join(frames)
-
-
-def _line(body: bytes) -> bytes:
-    return one_line(body) + b"\n"
+        page, admits, left = self._page, self._sieve.admits_rest, self._sieve.turn
+        bodies, size = [], 0
+        while page and size < SEND_SIZE and left:
+            event = page.pop()
+            left -= 1
+            if admits(event):
+                bodies.append(event.body)
+                size += len(event.body)
+        return frames(bodies, self.form)

@@ -7,6 +7,7 @@ escaped, since some readers split lines at them; to a JSON parser, and so to the
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -17,6 +18,7 @@ from storage.tail import Recent
 Form = Literal["sse", "ndjson"]
 MEDIA: dict[Form, str] = {"sse": "text/event-stream; charset=utf-8", "ndjson": "application/x-ndjson"}
 RETRY = b"retry: 3000\n\n"
+_ID, _TIER = b',"id":"', b',"source_type":"'
 _SPLITTERS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
@@ -53,8 +55,28 @@ def event_frame(body: bytes) -> bytes:
     >>> event_frame(b'{"id":"x","source_type":"feed"}')
     b'event: feed\\ndata: {"id":"x","source_type":"feed"}\\nid: x\\n\\n'
     """
-    head = head_of(body)
-    return b"event: %b\ndata: %b\nid: %b\n\n" % (head.source_type.encode(), one_line(body), head.id.encode())
+    return one_line(_framed(body))
+
+
+def frames(bodies: Iterable[bytes], form: Form) -> bytes:
+    """Return the frames of events, in one piece. That no line is split is looked at once for all of them."""
+    if form == "ndjson":
+        return one_line(b"".join([body + b"\n" for body in bodies]))
+    return one_line(b"".join([_framed(body) for body in bodies]))
+
+
+def _framed(body: bytes) -> bytes:
+    """Return an event's frame with its body as it is stored.
+
+    Decoding costs three times as much as looking for the two fields from the end. Within a text each quote is escaped,
+    and no object comes after `id` in the sorted fields: so nothing that a source says can look like one of them.
+    """
+    id_at, tier_at = body.rfind(_ID) + len(_ID), body.rfind(_TIER) + len(_TIER)
+    if id_at < len(_ID) or tier_at < len(_TIER):  # its first field; never so in what is signed here
+        head = head_of(body)
+        return b"event: %b\ndata: %b\nid: %b\n\n" % (head.source_type.encode(), body, head.id.encode())
+    event_id, tier = body[id_at : body.index(b'"', id_at)], body[tier_at : body.index(b'"', tier_at)]
+    return b"event: %b\ndata: %b\nid: %b\n\n" % (tier, body, event_id)
 
 
 def frame_of(recent: Recent, form: Form) -> bytes:

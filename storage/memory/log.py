@@ -90,7 +90,7 @@ class MemoryLog:
         start = disk.index_after(after)
         looked = disk.events[start : start + budget]
         events, scanned = _sift(looked, limit, where, head if len(looked) < budget else looked[-1].seq)
-        return Page(events, scanned, disk.head())
+        return Page(events, scanned, disk.head(), disk.floor)
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return a page back; see EventLog."""
@@ -98,7 +98,7 @@ class MemoryLog:
         end = bisect_left(disk.seqs, before)
         looked = disk.events[max(0, end - budget) : end][::-1]
         events, scanned = _sift(looked, limit, where, START if len(looked) < budget else looked[-1].seq)
-        return Page(events, scanned, disk.head())
+        return Page(events, scanned, disk.head(), disk.floor)
 
     async def get(self, event_id: str) -> Stored | None:
         """Return one event; see EventLog."""

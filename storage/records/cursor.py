@@ -43,12 +43,14 @@ EVERYTHING = Filter()
 class Page(NamedTuple):
     """What a read found. Go on from `scanned`: it moves even when nothing passed the filter.
 
-    `head` is the newest position, as in `Bounds`; a forward read that has reached the end has scanned up to it.
+    `head` is the newest position, as in `Bounds`; a forward read that has reached the end has scanned up to it. `floor`
+    is that of `Bounds`, as it was after the look: unless it is past where the look began, nothing is missing.
     """
 
     events: Sequence[Stored]
     scanned: Seq
     head: Seq
+    floor: Seq
 
 
 class Bounds(NamedTuple):

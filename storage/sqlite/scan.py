@@ -30,6 +30,7 @@ LAST = Seq((1 << 63) - 1)
 Row = tuple[Seq, int, int, int, bytes]
 
 _ROW = "SELECT seq, source, kind, codec, body FROM log WHERE "
+_FLOOR = "SELECT value FROM fact WHERE name='floor'"
 _ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')"
 
 
@@ -57,6 +58,11 @@ def bounds(connection: sqlite3.Connection, known: Seq) -> Bounds:
     return Bounds(Seq(floor), Seq(oldest or START), Seq(max(newest or START, floor, known)))
 
 
+def _floor(connection: sqlite3.Connection) -> Seq:
+    (floor,) = connection.execute(_FLOOR).fetchone()
+    return Seq(floor)
+
+
 class Wish(NamedTuple):
     """What a reader asks for: at most `limit` events that pass `where`, having looked at most at `budget` rows."""
 
@@ -81,15 +87,15 @@ class Pages:
         # The end is fixed before the first row is read: what is committed meanwhile belongs to the next page.
         head = self.bounds(connection).newest
         if after >= head:
-            return Page((), after, head)
+            return Page((), after, head, _floor(connection))
         events, scanned = _Scan(connection, self._ids, FORWARD, head, wish).run(after)
-        return Page(events, scanned, head)
+        return Page(events, scanned, head, _floor(connection))
 
     def read_back(self, connection: sqlite3.Connection, before: Seq, wish: Wish) -> Page:
         """Return a page back; see `EventLog.read_back`."""
         head = self.bounds(connection).newest
         events, scanned = _Scan(connection, self._ids, BACK, START, wish).run(Seq(min(before, LAST)))
-        return Page(events, scanned, head)
+        return Page(events, scanned, head, _floor(connection))
 
     def get(self, connection: sqlite3.Connection, seq: Seq) -> Stored | None:
         """Return the event at a position."""

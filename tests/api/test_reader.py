@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from api.reader import SEND_SIZE, FellBehind, Reader, Sieve
+from api.reader import FEWEST, MOST, PAGE, SEND_SIZE, FellBehind, Reader, Sieve
 from api.sse import head_of
 from storage.memory import MemoryStorage
 from storage.records.cursor import EVERYTHING, Filter
@@ -43,8 +43,16 @@ class SlowLog:
         await trio.sleep(self._chance.choice((0, 0.01, 0.2)))
         return page
 
-    async def bounds(self) -> Any:
-        return await self._log.bounds()
+
+class CountingLog:
+    """A log that nothing but pages is asked of; how long each was to be."""
+
+    def __init__(self, log: Any) -> None:
+        self._log, self.asked = log, list[int]()
+
+    async def read(self, after: Seq, limit: int, where: Filter) -> Any:
+        self.asked.append(limit)
+        return await self._log.read(after, limit, where)
 
 
 async def _write(house: House, chance: random.Random, written: list[Seq], batches: int) -> None:
@@ -162,6 +170,18 @@ async def test_a_reader_that_falls_behind_retention_ends_instead_of_skipping() -
     await house.storage.log.retain(events[2].seq, 10, house.storage.lease)
     with pytest.raises(FellBehind):
         await reader.take()
+
+
+async def test_a_page_is_as_long_as_the_size_of_events_allows_and_one_read() -> None:
+    house = make_house()
+    small = await house.publish(*["a"] * 1_500)
+    large = await house.publish(*[a_draft("big", content="x" * 12_000) for _ in range(500)])
+    house.storage.tail = Tail(large[-1].seq)
+    log = CountingLog(house.storage.log)
+    reader = a_reader(house.storage, small[0].seq, log=log)
+    while await reader.take():
+        pass
+    assert log.asked[:4] == [PAGE, MOST, MOST, MOST] and log.asked[-1] == FEWEST
 
 
 async def test_an_empty_stretch_below_the_head_is_passed_over() -> None:

@@ -317,6 +317,12 @@ async def test_retention_takes_the_oldest_and_raises_the_floor(storage: Storage)
     assert await storage.log.retain(events[6].seq, 4, storage.lease) == 2
     assert await storage.log.retain(events[6].seq, 4, storage.lease) == 0
     assert (await storage.log.bounds()).floor == events[5].seq
+    for page in (
+        await storage.log.read(START, 500, EVERYTHING),
+        await storage.log.read(events[-1].seq, 500, EVERYTHING),
+        await storage.log.read_back(events[-1].seq, 500, EVERYTHING),
+    ):
+        assert page.floor == events[5].seq, "who has read on from below it has missed something"
     assert list((await storage.log.read(START, 500, EVERYTHING)).events) == events[6:]
     assert await storage.log.get(id_of(events[0].seq, 5)) is None
 
