@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from actors.practice.documents import What
 from actors.previews import Preview, Previewed
 from storage.records.event import SourceType, Stored
 from storage.records.identity import Millis, SourceId
@@ -240,6 +241,37 @@ class CheckNow:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowPractice:
+    """Return the practice sources that there are; with `start`, make those that lack. Fails with Conflict."""
+
+    reply: Reply[Sequence[SourceView]]
+    start: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Practised:
+    """The answer to ChangePractice: the source, and what was changed, as a sentence."""
+
+    view: SourceView
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePractice:
+    """Change a practice document, which is made if it lacks, and look at it at once. Fails with TooSoon, Conflict."""
+
+    what: What
+    reply: Reply[Practised]
+
+
+@dataclass(frozen=True, slots=True)
+class EndPractice:
+    """Delete the practice sources; their events stay."""
+
+    reply: Reply[None]
+
+
+@dataclass(frozen=True, slots=True)
 class DescribeSource:
     """Return one source as it is now. Fails with NotFound."""
 
@@ -305,6 +337,9 @@ RegistryMessage = (
     | Teach
     | DeleteSource
     | CheckNow
+    | ShowPractice
+    | ChangePractice
+    | EndPractice
     | DescribeSource
     | ExplainSource
     | ListSources

@@ -16,7 +16,7 @@ from msgspec import Struct
 from actors.notices import asked_for
 from actors.query import Analysed, Query, QueryError, UnknownLanguage, matches, parse
 from storage.interface import Alerts
-from storage.records.alert import Alert
+from storage.records.alert import Alert, covers
 from storage.records.event import Stored
 
 
@@ -44,7 +44,7 @@ class Channel:
         if text is None:
             alert_type = _notice.decode(event.body).alert_type
             return any(asked_for(part.alert, alert_type, event) for part in self.parts)
-        parts = [part for part in self.parts if not part.sources or event.source in part.sources]
+        parts = [part for part in self.parts if covers(part.sources, event)]
         return any(matches(part.query, text) for part in parts)
 
 

@@ -1,6 +1,7 @@
 """Who wants an event: the alerts in force and their destinations, as they were read at one moment.
 
 Ordinary events are matched by text; the service's own notices never are: an alert gets those that it asks for by name.
+What is only practice is for alerts that name its source, never for those over the whole library.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from msgspec import Struct
 from actors.matcher.index import StandingQueries
 from actors.notices import asked_for
 from actors.query import Analysed, QueryError, UnknownLanguage, parse
-from storage.records.alert import Alert
+from storage.records.alert import Alert, covers
 from storage.records.destination import Destination
-from storage.records.event import Stored
+from storage.records.event import Kind, Stored
 
 
 class Told(Struct, frozen=True):
@@ -52,8 +53,12 @@ class Audience:
     def of(self, told: Told, event: Stored) -> list[str]:
         """Return the ids of the alerts that an event is for, in a fixed order."""
         if told.alert_type is None:
-            return self._queries.match(Analysed(told.title, told.content), event.source)
+            found = self._queries.match(Analysed(told.title, told.content), event.source)
+            return found if event.kind != Kind.PRACTICE else [id for id in found if self._covers(id, event)]
         return [alert.id for alert in self._alerts.values() if asked_for(alert, told.alert_type, event)]
+
+    def _covers(self, alert: str, event: Stored) -> bool:
+        return covers(self._alerts[alert].source_ids, event)
 
     def destinations(self, alert: str) -> Sequence[str]:
         """Return the destinations of an alert that something may be delivered to."""

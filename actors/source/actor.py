@@ -21,7 +21,7 @@ from actors.egress.turns import Claim
 from actors.errors import UrlRefused
 from actors.messages import Record, SaveStates
 from actors.source import progress
-from actors.source.fetch import fetch, host_of, refusal
+from actors.source.fetch import host_of, look_at, refusal
 from actors.source.ports import Live, Ports, limits_of
 from actors.source.progress import Looked
 from actors.source.tier import Reading, Tier
@@ -84,10 +84,10 @@ class PolledSource:
     async def _look(self, *, asked: bool) -> None:
         live, ports, before = self._live, self._ports, self._live.hot
         try:
-            fetched = await fetch(
+            fetched = await look_at(
                 ports,
                 Claim(live.source.id, before.last_look_at or 0, asked),
-                live.source.watch_url,
+                live.source,
                 accept=self._tier.accept,
                 robots=self._tier.robots,
                 validators=before.validators,
@@ -128,7 +128,7 @@ class PolledSource:
         """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
         source = self._live.source
         said = notice(source, self._live.hot.health, after.health, at)
-        if said is not None:
+        if said is not None and source.practice is None:  # which falls silent when nobody practises any more
             drafts = (said, *drafts)
         if drafts or base is not None:
             await self._send(Harvest(source.id, drafts, SourceState(source.id, after, base)))

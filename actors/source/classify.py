@@ -95,7 +95,7 @@ async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
     if finding.refusal is not None and wanted.type is None:
         raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
     if finding.type == "feed" and wanted.type != "html":
-        return Classified(_detection("feed", wanted.type, finding, fetched), url.text, fetched, at)
+        return Classified(detection_of("feed", wanted.type, finding, fetched), url.text, fetched, at)
     return await _as_page(ports, url, wanted, fetched, finding, at)
 
 
@@ -114,7 +114,7 @@ async def _as_page(  # noqa: PLR0917  the look, in pieces
     if wanted.type == "feed":
         seen = "; ".join(filter(None, (_seen(finding, fetched), why)))
         raise Unprocessable(f"this is no feed: {seen}", "body.type", wanted.type)
-    found = _detection("html", wanted.type, finding, fetched, why)
+    found = detection_of("html", wanted.type, finding, fetched, why)
     return Classified(found, url.text, fetched, at, robots)
 
 
@@ -126,10 +126,15 @@ async def _look(ports: Ports, text: str, recent: bool) -> tuple[Fetched, Finding
     else:
         fetched, at = await fetch(ports, ASKED, text, accept=ACCEPT, robots=False), ports.world.now()
         ports.shelf.put(text, fetched, at)
+    return fetched, await found_in(ports, fetched), at
+
+
+async def found_in(ports: Ports, fetched: Fetched) -> Finding:
+    """Return what a body is. Raises LookFailed."""
     request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = patience(ports.settings.parse_deadline, fetched.body)
     answer = await in_jail(ports.world.jail, "detect", msgspec.msgpack.encode(request), deadline=deadline)
-    return fetched, msgspec.msgpack.decode(answer, type=Finding), at
+    return msgspec.msgpack.decode(answer, type=Finding)
 
 
 async def _follow(
@@ -184,9 +189,10 @@ async def _greeted(ports: Ports, url: Url, wanted: Wanted) -> Classified:
     return Classified(found, url.text, None, ports.world.now(), greeting=greeting)
 
 
-def _detection(
+def detection_of(
     chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: Fetched, why: str = ""
 ) -> Detection:
+    """Return what a URL is to be watched as, with the evidence in words."""
     evidence = "; ".join(filter(None, (_seen(finding, fetched), why)))
     forced = wanted is not None and wanted != finding.type
     if forced:

@@ -30,7 +30,7 @@ from actors.query import QueryError, parse
 from actors.source.actor import first_state
 from actors.source.cadence import START_INTERVAL
 from actors.source.classify import RECENT, Classified, Wanted, classify, refused
-from actors.source.fetch import fetch, host_of
+from actors.source.fetch import host_of, look_at
 from actors.source.html import HtmlTier
 from actors.source.locks import KeyedLocks
 from actors.source.ports import Live, Ports
@@ -52,7 +52,7 @@ class Desk:
         self._ports = ports
         self._table = table
         self._chance = ports.world.chance("registry/ids")
-        self._locks = KeyedLocks()
+        self.locks = KeyedLocks()
         self._beginning = 0
         """Sources that are being saved, and not yet in the table."""
 
@@ -75,7 +75,7 @@ class Desk:
             raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
         part = Narrowing(wish.selector, wish.ignore)
         await check_selectors(self._ports, part)
-        async with self._locks.hold(live.source.url):
+        async with self.locks.hold(live.source.url):
             fetched, at = await self._body(live)
         return Preview(at, page=await preview_page(self._ports, fetched, part))
 
@@ -88,7 +88,7 @@ class Desk:
                 return kept.fetched, kept.at
             self._check_polite(live)
             claim = Claim(live.source.id, asked=True)
-            fetched = await fetch(self._ports, claim, url, accept=HtmlTier.accept, robots=True)
+            fetched = await look_at(self._ports, claim, live.source, accept=HtmlTier.accept, robots=True)
         except TooSoon:
             if (kept := shelf.find(url)) is None:
                 raise
@@ -107,7 +107,7 @@ class Desk:
         if url.scheme not in ("ws", "wss"):
             _check_only_push(wish.subprotocols, wish.hello)
         await check_selectors(self._ports, part)
-        async with self._locks.hold(url.text):
+        async with self.locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
                 return Added(await self._marked(existing.id, wish.mark), created=False)
@@ -121,7 +121,7 @@ class Desk:
             self._check_room()  # others have been added while it was looked at
             self._beginning += 1
             try:
-                await self._begin(live, found)
+                await self.begin(live, found)
                 self._table.put(live)
             finally:
                 self._beginning -= 1
@@ -142,7 +142,7 @@ class Desk:
 
     async def edit(self, source: SourceId, edit: SourceEdit, expected: Expected = None) -> SourceView:
         """Change what the user asked for; the actor starts anew, with a new baseline if another part is watched."""
-        async with self._locks.hold(self._table.get(source).source.url):
+        async with self.locks.hold(self._table.get(source).source.url):
             live = self._table.get(source)
             _refuse_stale(live.source, expected)
             return await self._edit(live, edit)
@@ -180,7 +180,7 @@ class Desk:
 
     async def teach(self, lesson: Teach) -> Learned:
         """Take the blocks that a user has called noise into the source's noise, or out of it when they are real."""
-        async with self._locks.hold(self._table.get(lesson.source).source.url):
+        async with self.locks.hold(self._table.get(lesson.source).source.url):
             live = self._table.get(lesson.source)
             if live.source.type != "html":
                 raise Unprocessable(f"{live.source.url} is not watched as a page: only pages learn noise")
@@ -205,7 +205,7 @@ class Desk:
 
     async def delete(self, source: SourceId, expected: Expected = None) -> None:
         """Stop watching and forget; a look under way ends first, so no event comes after the answer."""
-        async with self._locks.hold(self._table.get(source).source.url):
+        async with self.locks.hold(self._table.get(source).source.url):
             live = self._table.get(source)
             _refuse_stale(live.source, expected)
             await self._table.stop(live)
@@ -261,7 +261,7 @@ class Desk:
         )
         return Live(source, HotState(interval=START_INTERVAL))
 
-    async def _begin(self, live: Live, found: Classified) -> None:
+    async def begin(self, live: Live, found: Classified) -> None:
         """Save a new source with its baseline; what a backfill asks for is committed together with the baseline.
 
         A crash between the two steps leaves a source that has not been looked at: its first look does the rest.

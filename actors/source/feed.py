@@ -133,6 +133,7 @@ def _draft(source: Source, entry: Entry, change: str, at: Millis) -> Draft:
         tags=tuple(dict.fromkeys((*source.tags, change, *entry.tags))),
         published_at=entry.published_at,
         fetched_at=at,
+        practice=source.practice is not None,
     )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import trio
+
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Elsewhere, Fetched
 from actors.egress.turns import Claim
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.source.ports import Ports
-from storage.records.source import Validators
+from actors.source.practised import practised
+from storage.records.source import Source, Validators
 
 NO_VALIDATORS = Validators()
 
@@ -33,6 +36,20 @@ async def fetch(
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this origin's
             url, hops = redirect.url, redirect.hops
+
+
+async def look_at(
+    ports: Ports, claim: Claim, source: Source, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
+) -> Fetched:
+    """Return what a source answers: fetched, or, of a practice source and nothing else, made here. Raises as `fetch`.
+
+    Which it is, the record says, and no API writes that field: no URL that anybody names, by adding it, by a redirect
+    or in a page, leads to what is served in-process.
+    """
+    if source.practice is None:
+        return await fetch(ports, claim, source.watch_url, accept=accept, robots=robots, validators=validators)
+    await trio.lowlevel.checkpoint()
+    return practised(source.watch_url, source.practice, validators)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,7 @@ def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draf
         tags=tuple(dict.fromkeys((*source.tags, "change:updated"))),
         published_at=look.published_at,
         fetched_at=at,
+        practice=source.practice is not None,
         diff=look.diff,
         delta=look.delta,
     )

@@ -23,7 +23,7 @@ from actors.messages import Explained, ExplainSource, Reason, SourceView
 from actors.source import answers
 from actors.source.classify import RECENT
 from actors.source.feed import FeedTier, mark_of
-from actors.source.fetch import fetch, refusal
+from actors.source.fetch import look_at, refusal
 from actors.source.html import HtmlTier
 from actors.source.ports import Live, Ports
 from actors.source.seen import compare
@@ -39,7 +39,7 @@ PATIENCE = 8.0
 AT_ONCE = 25
 MOST_READS = 12
 """Reads of the log for an answer, newest first: 300 events, or fewer where others lie thick between them."""
-_KINDS = (Kind.FEED, Kind.HTML, Kind.PUSH)
+_KINDS = (Kind.FEED, Kind.HTML, Kind.PUSH, Kind.PRACTICE)
 _DAY = 86_400_000
 """Milliseconds by which the clock may have stepped back since the newest event."""
 Known: TypeAlias = Literal["new", "edited", "seen"]
@@ -112,7 +112,7 @@ class Inquiry:
         try:
             with trio.fail_after(PATIENCE):
                 tier = FeedTier if source.type == "feed" else HtmlTier
-                fetched = await fetch(ports, ASKED, source.watch_url, accept=tier.accept, robots=tier.robots)
+                fetched = await look_at(ports, ASKED, source, accept=tier.accept, robots=tier.robots)
         except trio.TooSlowError:
             return None, [Reason("failed", "It could not be looked at now: its host has a queue, or is slow.")]
         except (LookFailed, UrlRefused) as error:

@@ -148,7 +148,7 @@ def _watched(hot: HotState, now: Millis) -> float:
 
 def settle(hot: HotState, now: Millis, limits: Limits) -> HotState:
     """Return the memory with no wait longer than it may be: after a restart, or when the clock has stepped back."""
-    longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, RULE.ceiling * 1.2, limits.schedule or 0))
+    longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, RULE.ceiling * 1.2, (limits.schedule or 0) * 1.2))
     if (hot.next_look_at or 0) <= longest:
         return hot
     return replace(hot, next_look_at=now, not_before=None)

@@ -16,17 +16,20 @@ from msgspec.structs import replace
 
 from actors.messages import (
     AddSource,
+    ChangePractice,
     CheckNow,
     DeleteSource,
     DescribeSource,
     DetectUrl,
     EditSource,
+    EndPractice,
     ExplainSource,
     ListSources,
     PreviewSource,
     Record,
     RegistryMessage,
     SaveStates,
+    ShowPractice,
     Teach,
 )
 from actors.notices import draft
@@ -34,6 +37,7 @@ from actors.source.desk import Desk
 from actors.source.inquiry import Inquiry
 from actors.source.ports import Live, Ports
 from actors.source.price import moved
+from actors.source.rehearsal import Rehearsal
 from actors.source.table import Table
 from actors.source.watchman import EVERY, News, Watchman
 from storage.errors import StorageError
@@ -58,6 +62,7 @@ class Registry:
         self.watchman = Watchman()
         self._desk = Desk(ports, self.table)
         self._inquiry = Inquiry(ports, self.table)
+        self._rehearsal = Rehearsal(ports, self.table, self._desk)
 
     async def run(self, child: Child) -> None:
         """Load and start all sources, then answer until stopped; the last thing done is a sweep."""
@@ -114,6 +119,13 @@ class Registry:
                 return None
             case CheckNow():
                 return self._desk.check(message.source)
+            case ShowPractice():
+                return await self._rehearsal.show(start=message.start)
+            case ChangePractice():
+                return await self._rehearsal.change(message.what)
+            case EndPractice():
+                await self._rehearsal.end()
+                return None
             case DescribeSource():
                 return self.table.describe(message.source)
             case ExplainSource():

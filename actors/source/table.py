@@ -43,7 +43,10 @@ LATE = 60_000
 
 
 class Table:
-    """All sources, by id in id order of adding. Written by the registry only."""
+    """All sources, by id in id order of adding. Written by the registry only.
+
+    Practice sources are found by their id alone: no list has them, and they count in no limit and no statistics.
+    """
 
     def __init__(self, ports: Ports, sources: DynamicSupervisor) -> None:
         self._ports = ports
@@ -52,9 +55,10 @@ class Table:
         self._html = HtmlTier()
         self.tiers: dict[str, Tier] = {"feed": FeedTier(ports.settings.parse_deadline), "html": self._html}
         self._ranking = Ranking()
+        self._practice: set[SourceId] = set()
 
     def __len__(self) -> int:
-        return len(self._live)
+        return len(self._live) - len(self._practice)
 
     async def load(self) -> None:
         """Read all sources from storage and start the actors that do not run."""
@@ -87,6 +91,10 @@ class Table:
             raise NotFound(f"there is no source {source}")
         return live
 
+    def practice(self) -> Sequence[Live]:
+        """Return the practice sources, in id order."""
+        return [self._live[id] for id in sorted(self._practice)]
+
     def put(self, live: Live) -> None:
         """Add a source and start its actor, if it is enabled."""
         self._keep(live)
@@ -105,6 +113,7 @@ class Table:
     def drop(self, source: SourceId) -> None:
         """Forget a source."""
         self._live.pop(source, None)
+        self._practice.discard(source)
         self._html.neighbours.forget(source)
         self._ranking.drop(source)
 
@@ -135,7 +144,7 @@ class Table:
         worst: tuple[int, SourceId] | None = None
         for part in _slices(self._live.values()):
             for live in part:
-                if not live.source.enabled:
+                if not live.source.enabled or live.source.practice is not None:
                     continue
                 late, polled = _overdue(live, now), live.source.type != "push"
                 sources, overdue = sources + 1, overdue + late
@@ -180,6 +189,9 @@ class Table:
 
     def _keep(self, live: Live) -> None:
         self._live[live.source.id] = live
+        if live.source.practice is not None:
+            self._practice.add(live.source.id)
+            return
         live.ranking = self._ranking
         self._ranking.put(live.source.id, live.hot.health)
 
@@ -213,7 +225,7 @@ def _slices(lives: Iterable[Live], size: int = SLICE) -> Iterator[list[Live]]:
 
 
 def _polled(live: Live) -> bool:
-    return live.source.enabled and live.source.type != "push"
+    return live.source.enabled and live.source.type != "push" and live.source.practice is None
 
 
 def _planned_wait(live: Live) -> float:

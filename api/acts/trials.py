@@ -15,7 +15,6 @@ from typing import NamedTuple
 import msgspec
 import trio
 from msgspec import Struct
-from msgspec.structs import replace
 
 from actors.errors import Overloaded, TooSoon
 from actors.query import parse
@@ -40,7 +39,7 @@ AT_ONCE = 50
 """Events read from the log at once."""
 SLICE = 512 << 10
 """Bytes of events, or one event, that a worker gets at once."""
-_TIERS = Filter(kinds=(Kind.FEED, Kind.HTML, Kind.PUSH))
+_KINDS = (Kind.FEED, Kind.HTML, Kind.PUSH)
 _DAY = 86_400_000
 _END = Seq((1 << 63) - 1)
 
@@ -150,7 +149,8 @@ async def trial(
     """
     names = counted_terms(asked.filter_query, asked.language)
     tally, before, stopped = _Tally([0] * len(names)), within.before, None
-    where, deadline = replace(_TIERS, sources=tuple(sources)), trio.current_time() + WITHIN
+    kinds = (*_KINDS, Kind.PRACTICE) if sources else _KINDS
+    where, deadline = Filter(kinds=kinds, sources=tuple(sources)), trio.current_time() + WITHIN
     while before > within.after + 1 and (left := asked.last - tally.looked.total()) and stopped is None:
         if trio.current_time() >= deadline:
             break

@@ -6,15 +6,19 @@ from api.export import MEDIA, Export
 from api.route import Answer, Call, Route
 from api.v1.past import sieve_for, window_of
 from api.v1.schemas import ExportQuery
-from storage.records.event import Event
+from storage.records.event import Event, Kind
 from storage.records.identity import Seq, id_of, millis_of
 from storage.records.times import rfc3339
+
+_KINDS = (Kind.FEED, Kind.HTML, Kind.PUSH, Kind.NOTICE)
+"""What is exported when neither sources nor tags are chosen: everything but practice."""
 
 
 async def export(call: Call) -> Answer:
     """Write a window of the log, oldest first."""
     query: ExportQuery = call.query
-    window, sieve, key = window_of(query), await sieve_for(call, query), call.key
+    chosen = bool(query.source or query.tag)
+    window, sieve, key = window_of(query), await sieve_for(call, query, () if chosen else _KINDS), call.key
     assert key is not None
     call.streams.exports.check_room(key)
     log = call.doors.storage.log

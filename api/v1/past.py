@@ -64,8 +64,11 @@ def window_of(query: Wanted) -> Window:
     return Window(after, END if query.to is None else position(query.to, "query.to"))
 
 
-async def sieve_for(call: Call, query: Wanted) -> Sieve:
-    """Return the sieve of a query in whose lists a comma also separates. Raises Refusal (400)."""
+async def sieve_for(call: Call, query: Wanted, kinds: Sequence[int] = ()) -> Sieve:
+    """Return the sieve of a query in whose lists a comma also separates. Raises Refusal (400).
+
+    kinds: the only ones; () are all.
+    """
     return sieve_of(
         _split(query.source, "source"),
         _split(query.source_type, "source_type"),
@@ -73,6 +76,7 @@ async def sieve_for(call: Call, query: Wanted) -> Sieve:
         _split(query.keyword, "keyword"),
         call.streams.texts,
         languages=await call.streams.languages() if query.keyword else (),
+        kinds=kinds,
     )
 
 

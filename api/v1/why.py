@@ -17,7 +17,7 @@ from api.v1 import why_schemas as wire
 from api.v1.looks import notes_of
 from api.v1.reasons import Before, kind_of, why
 from api.v1.sources import ANSWER_WITHIN, source_id, time_or_null
-from storage.records.alert import Alert
+from storage.records.alert import Alert, covers
 from storage.records.cursor import Filter
 from storage.records.event import Event, Kind, Stored
 from storage.records.identity import SourceId, millis_of, seq_at
@@ -57,7 +57,7 @@ async def _before(call: Call, stored: Stored, notes: Sequence[Note]) -> Before:
     """Return the source's event before this one, or the first look if that is later or nothing can lie between."""
     log = call.doors.storage.log
     first = max((note.at for note in notes if note.came == "baseline" and seq_at(note.at) < stored.seq), default=None)
-    page = await log.read_back(stored.seq, 1, Filter(sources=(stored.source,), kinds=(Kind.HTML,)))
+    page = await log.read_back(stored.seq, 1, Filter(sources=(stored.source,), kinds=(Kind.HTML, Kind.PRACTICE)))
     for earlier in page.events:
         if first is None or earlier.seq > seq_at(first):
             return Before(millis_of(earlier.seq), _event.decode(earlier.body).id)
@@ -78,7 +78,7 @@ async def _alerts(call: Call, stored: Stored, event: Event) -> list[str]:
     for number, alert in enumerate(enabled[:MOST_ALERTS]):
         if number % _SLICE == 0:
             await trio.lowlevel.checkpoint()
-        if (not alert.source_ids or stored.source in alert.source_ids) and _matches(alert, event, text):
+        if covers(alert.source_ids, stored) and _matches(alert, event, text):
             names.append(alert.name)
     return names
 

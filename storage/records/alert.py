@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec import Struct
 
+from storage.records.event import Kind, Stored
 from storage.records.identity import Millis
 
 MOST_ALERTS = 10_000
@@ -29,3 +32,8 @@ class Alert(Struct, frozen=True):
     match_count: int = 0
     template: str | None = None
     """The template and the key of its suggestion that it was made of, as `<template>/<key>`."""
+
+
+def covers(sources: Collection[str], event: Stored) -> bool:
+    """Whether an alert over these sources is over an event; none are the whole library, but for what is practice."""
+    return event.source in sources or (not sources and event.kind != Kind.PRACTICE)

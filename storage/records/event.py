@@ -86,6 +86,7 @@ class Draft(Struct, frozen=True):
     diff: Diff | None = None
     delta: Delta | None = None
     alert_type: str | None = None
+    practice: bool = False
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -117,20 +118,23 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 class Kind:
-    """What the log's `kind` column tells apart; source tiers and the service's own notices."""
+    """What the log's `kind` column tells apart: source tiers, the service's own notices, and what is only practice."""
 
     FEED = 1
     HTML = 2
     PUSH = 3
     NOTICE = 4
+    PRACTICE = 5
 
 
 KIND_OF: dict[SourceType, int] = {"feed": Kind.FEED, "html": Kind.HTML, "push": Kind.PUSH}
 
 
 def kind_of(draft: Draft) -> int:
-    """Return the log's kind of a draft: a notice whatever its tier, else the tier."""
-    return Kind.NOTICE if draft.alert_type is not None else KIND_OF[draft.source_type]
+    """Return the log's kind of a draft: a notice or practice whatever its tier, else the tier."""
+    if draft.alert_type is not None:
+        return Kind.NOTICE
+    return Kind.PRACTICE if draft.practice else KIND_OF[draft.source_type]
 
 
 class Stored(NamedTuple):

@@ -19,7 +19,7 @@ Confidence = Literal["high", "medium", "low"]
 
 
 MOST_NOISE = 500
-OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change")
+OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change", "practice")
 """Namespaces of tags that the service itself writes."""
 
 
@@ -69,6 +69,8 @@ class Source(Struct, frozen=True):
     """Keys of a page's blocks that the user has called noise, the newest last; at most `MOST_NOISE`."""
     bar: float | None = None
     """The score from which a page's difference is told; None: the default."""
+    practice: int | None = None
+    """How often a practice document of the service's own was changed; None: a source like any other."""
 
 
 class Validators(Struct, frozen=True):

@@ -105,6 +105,12 @@ def test_a_wait_that_a_clock_step_has_made_absurd_is_dropped() -> None:
     assert settle(near, NOW, Limits()) is near
 
 
+def test_a_scheduled_look_with_its_sway_is_not_made_early_by_a_restart() -> None:
+    week = 7 * 86_400
+    hot = HotState(next_look_at=Millis(NOW + round(week * 1000 * 1.1)))
+    assert settle(hot, NOW, Limits(schedule=week)) is hot
+
+
 def test_a_memory_of_another_version_is_a_fresh_one() -> None:
     hot = succeeded(replace(HotState(), pace=b"\xc1rubbish", pulse=b"\xc1rubbish"), a_look(), Limits(), 0.5)
     assert pace.decode(hot.pace).hints == Hints() and pulse.decode(hot.pulse).gaps == ()

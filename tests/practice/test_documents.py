@@ -1,0 +1,77 @@
+"""The practice documents are believable, and every step of them is news to the same judgement as a real page's."""
+
+from __future__ import annotations
+
+import doctest
+
+import msgspec
+import pytest
+
+from actors.content.entries import FeedReading
+from actors.content.requests import FeedRequest, PageLook, PageRequest
+from actors.content.tasks import TASKS
+from actors.practice import documents, feed, notices, page
+from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
+
+URL = "https://shore.example/practice/page"
+STEPS = range(1, 60)
+
+
+def looked(step: int, memory: bytes | None) -> PageLook:
+    request = PageRequest(page.at(step), DOCUMENTS["page"].media, URL, None, (), memory)
+    return msgspec.msgpack.decode(TASKS["look_page"](msgspec.msgpack.encode(request)), type=PageLook)
+
+
+def entries(step: int) -> dict[str, str]:
+    request = FeedRequest(feed.at(step), DOCUMENTS["feed"].media, URL)
+    reading = msgspec.msgpack.decode(TASKS["look_feed"](msgspec.msgpack.encode(request)), type=FeedReading)
+    return {entry.key: entry.title for entry in reading.entries}
+
+
+@pytest.mark.parametrize("module", [documents, feed, notices, page])
+def test_the_examples_hold(module: object) -> None:
+    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]  # a module, out of a list
+
+
+def test_each_change_of_the_page_is_told_at_once_and_with_its_difference() -> None:
+    memory = looked(0, None).memory
+    for step in STEPS:
+        look = looked(step, memory)
+        assert (look.kind, look.diff is not None) == ("changed", True), f"step {step}: {look.reason}"
+        memory = look.memory
+
+
+def test_the_first_change_is_a_price_as_its_words_say() -> None:
+    look = looked(1, looked(0, None).memory)
+    assert look.diff is not None
+    (change,) = look.diff.changed
+    assert (change.before, change.after) == ("Single, adult: 18.00 euro", "Single, adult: 21.70 euro")
+    assert page.says(1) == 'The fare "Single, adult" went from 18.00 to 21.70 euro.'
+
+
+def test_each_change_of_the_feed_is_one_new_entry() -> None:
+    known = entries(0)
+    assert len(known) == 3
+    for step in STEPS:
+        now = entries(step)
+        new = [title for key, title in now.items() if key not in known]
+        assert len(new) == 1, f"step {step}"
+        known |= now
+
+
+def test_no_two_notices_are_alike_and_they_come_in_several_languages() -> None:
+    told = [notices.notice(number) for number in range(100)]
+    assert len({notice.text for notice in told}) == len(told)
+    assert len({notice.language for notice in told}) >= 5
+
+
+@pytest.mark.parametrize("what", WHATS)
+def test_a_document_says_that_it_is_practice(what: What) -> None:
+    shown = DOCUMENTS[what].at(5).decode()
+    assert "Practice" in shown
+    assert "There is no such ferry" in shown
+
+
+@pytest.mark.parametrize("what", WHATS)
+def test_a_document_is_known_by_its_address(what: What) -> None:
+    assert named(address("http://127.0.0.1:8080", what)) == what
