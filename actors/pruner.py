@@ -1,6 +1,7 @@
 """Keeps the log within its bounds: deletes the oldest events, a slice at a time, between the commits of others.
 
-Bins that have expired go the same way, with what they captured, and so do kept answers of repeatable calls.
+Bins that have expired go the same way, with what they captured, and so do kept answers of repeatable calls and the
+dashboard's sessions.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ BINS_AT_ONCE: Final = 5
 """Each may hold 25 MiB of captures."""
 CALLS_AT_ONCE: Final = 200
 """Kept answers that go in one transaction, of some KB each."""
+SESSIONS_AT_ONCE: Final = 200
 PAUSE: Final = 0.05
 """Seconds between two slices, so that harvests go first."""
 _DAY_MS: Final = 86_400_000
@@ -50,10 +52,13 @@ class Pruner:
             await trio.sleep(ROUND)
 
     async def sweep(self) -> int:
-        """Delete bins and kept answers that have expired; return how many went. A full disk ends the round early."""
+        """Delete bins, sessions and kept answers that have expired; return how many went. A full disk ends it early."""
         bins, calls, now = self._storage.bins, self._storage.calls, self._world.now()
         swept = await self._swept("bins", lambda: bins.sweep(now, BINS_AT_ONCE), BINS_AT_ONCE)
         old = Millis(now - LIFE)
+        swept += await self._swept(
+            "sessions", lambda: self._storage.people.sweep(now, SESSIONS_AT_ONCE), SESSIONS_AT_ONCE
+        )
         return swept + await self._swept("calls", lambda: calls.sweep(old, MOST, CALLS_AT_ONCE), CALLS_AT_ONCE)
 
     async def _swept(self, what: str, sweep: Callable[[], Awaitable[int]], at_once: int) -> int:

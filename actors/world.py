@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import trio
@@ -78,6 +78,28 @@ class Certificate(Protocol):
         """Take a renewed certificate for new connections; None when nothing has changed."""
 
 
+class Passwords(Protocol):
+    """Passwords of people, made unreadable at a cost. Each call takes a tenth of a second, off the loop."""
+
+    async def hash(self, password: str) -> str:
+        """Return what is kept of a password."""
+
+    async def fits(self, password: str, hashed: str) -> bool:
+        """Return whether a password is the one that was hashed."""
+
+
+class NoPasswords:
+    """Where nobody signs in (simulations, benches): no password is set, and none fits."""
+
+    async def hash(self, password: str) -> str:
+        """Raise: there is nothing to hash with."""
+        raise RuntimeError("this world has no passwords")
+
+    async def fits(self, password: str, hashed: str) -> bool:
+        """Return False."""
+        return False
+
+
 class Jail(Protocol):
     """Disposable workers for hostile bytes. `run` is one child of the tree, `call` is used by everybody."""
 
@@ -104,6 +126,7 @@ class World:
     keep_idle: seconds that an unused outgoing connection is kept (0 in simulations: the library's expiry reads the real
     clock).
     certificate: the service's own TLS; None: connections are taken as they come.
+    passwords: of the dashboard.
     """
 
     wall: Callable[[], float]
@@ -118,6 +141,7 @@ class World:
     log: Callable[..., None]
     keep_idle: float = 60.0
     certificate: Certificate | None = None
+    passwords: Passwords = field(default_factory=NoPasswords)
 
     def now(self) -> Millis:
         """Return the wall clock in whole milliseconds."""

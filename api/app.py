@@ -8,7 +8,6 @@ problem.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -23,6 +22,8 @@ from api import ratelimit, wellknown
 from api.auth import identify, unauthorized
 from api.bins_door import BinsDoor, is_for_a_bin
 from api.connection import OPENED
+from api.dashboard.app import Dashboard, make_dashboard
+from api.dashboard.table import SCREENS
 from api.describing import described
 from api.idempotency import Repeats
 from api.peers import caller
@@ -30,6 +31,7 @@ from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
+from api.touched import Touched
 from api.v1 import (
     alert_preview,
     alerts,
@@ -48,7 +50,6 @@ from api.v1 import (
 )
 from api.validation import check_form, read_body, read_query
 from storage.errors import StorageError
-from storage.records.identity import Millis
 from storage.records.key import ApiKey
 
 ROUTES: tuple[Route, ...] = (
@@ -70,7 +71,6 @@ ROUTES: tuple[Route, ...] = (
 )
 BODY_TIMEOUT = 15
 """Seconds for a request's body."""
-TOUCH_EVERY = 60.0
 _ID_LENGTH = 64
 
 
@@ -86,12 +86,12 @@ class Api(QuartTrio):
         self.repeats = Repeats(doors)
         self.proxies = doors.settings.proxies()
         self.bins = BinsDoor(self)
+        self.dashboard: Dashboard
         self.routes: dict[str, Route] = {}
         self.fixed: dict[str, list[str]] = {}
         """The methods of each path without parameters, which may look like one with them: `detect` is no `{id}`."""
         self._chance = doors.world.chance("api/request")
-        self._used: dict[str, Millis] = {}
-        self._touched = trio.Event()
+        self.used = Touched(doors.storage.keys.touch)
 
     def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
         """Register a rule; its endpoint must be that of a declared Route."""
@@ -109,25 +109,6 @@ class Api(QuartTrio):
         where = f"{scope.get('method', '')} {path}".strip()
         self.doors.world.log("http.fault", level="error", where=where, error=f"{type(error).__name__}: {error}"[:500])
 
-    def key_used(self, key: ApiKey) -> None:
-        """Remember that a key was used just now."""
-        self._used[key.id] = self.doors.world.now()
-        self._touched.set()
-
-    async def touch_keys(self) -> None:
-        """Save when keys were last used, once a minute while any is."""
-        while True:
-            await self._touched.wait()
-            await trio.sleep(TOUCH_EVERY)
-            await self.save_touched()
-
-    async def save_touched(self) -> None:
-        """Save when keys were last used. Lost without harm."""
-        used, self._used, self._touched = self._used, {}, trio.Event()
-        if used:
-            with trio.move_on_after(1, shield=True), suppress(StorageError):
-                await self.doors.storage.keys.touch(used)
-
 
 def make_app(doors: Doors) -> Api:
     """Return the application with all its routes and hooks."""
@@ -144,6 +125,7 @@ def make_app(doors: Doors) -> Api:
     app.register_error_handler(Exception, partial(_problem, app))
     for route in described(ROUTES, app.base_url):
         _register(app, route)
+    app.dashboard = make_dashboard(app, SCREENS)
     return app
 
 
@@ -229,7 +211,7 @@ async def _admit(app: Api) -> None:
 def _take_token(app: Api, key: ApiKey | None) -> None:
     now = trio.current_time()
     if key is not None:
-        app.key_used(key)
+        app.used.mark(key.id, app.doors.world.now())
         g.verdict = app.limiter.take(key.id, limit_of(key), now)
     else:
         g.verdict = app.limiter.take(f"peer {ratelimit.neighbourhood(g.address)}", STRANGERS, now)

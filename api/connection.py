@@ -30,7 +30,7 @@ from storage.errors import StorageError
 
 if TYPE_CHECKING:
     from api.app import Api
-    from api.streams import Writer
+    from api.streams import Holder, Writer
     from storage.records.key import ApiKey
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
@@ -42,7 +42,7 @@ HEAD_TIMEOUT = 10
 LINGER = 1.0
 """Seconds for which a peer is heard that may not have read yet why its connection ends."""
 OPENED = "sanderling.opened"
-"""Where in an ASGI scope a view leaves the key and the reader of a stream that it has opened."""
+"""Where in an ASGI scope a view leaves the key (or session) and the reader of a stream that it has opened."""
 Message = dict[str, Any]
 
 
@@ -56,6 +56,7 @@ class Connection(TCPServer):
         self._reading = trio.CancelScope()
         self._leaving = False
         self._bins: Any = api.bins
+        self._dashboard: Any = api.dashboard
 
     @property
     def protocol(self) -> ProtocolWrapper:
@@ -128,13 +129,19 @@ class Connection(TCPServer):
                 head = message
 
         try:
-            await (self._bins if is_for_a_bin(scope) else self._app)(scope, receive, tap)
+            await self._door(scope)(scope, receive, tap)
             if head is not None:
                 await self._stream(scope, head, send)
         except Exception as error:
             self._api.report(error, scope)
             if not begun and head is None:
                 await self._fail(send, refusal_of(error) or INTERNAL)
+
+    def _door(self, scope: Message) -> Any:
+        """Return who answers a request: a bin, the dashboard, or the API."""
+        if is_for_a_bin(scope):
+            return self._bins
+        return self._dashboard if self._dashboard.serves(scope.get("path", "")) else self._app
 
     async def _stream(self, scope: Message, head: Message, send: Any) -> None:
         head["headers"] = [pair for pair in head["headers"] if pair[0].lower() != b"content-length"]
@@ -165,7 +172,7 @@ class Connection(TCPServer):
                 wire.on_eof = None
         return False
 
-    async def _feed(self, key: ApiKey, reader: Reader, writer: Writer) -> bool:
+    async def _feed(self, key: Holder, reader: Reader, writer: Writer) -> bool:
         """Write a stream for as long as it lasts. Whenever that ends, it has said all that it had to say."""
         wire, streams, last_words = self._wire, self._api.streams, b""
         with streams.opened(key) as scope, suppress(*GONE):

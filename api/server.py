@@ -49,7 +49,8 @@ async def serve(doors: Doors, child: Child) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(house.cut_when_cancelled)
             nursery.start_soon(house.api.streams.watch_keys)
-            nursery.start_soon(house.api.touch_keys)
+            nursery.start_soon(house.api.used.run)
+            nursery.start_soon(house.api.dashboard.seen.run)
             nursery.start_soon(house.renew_certificate)
             await nursery.start(house.api.repeats.run)
             async with trio.open_nursery() as accepting:
@@ -64,7 +65,8 @@ async def serve(doors: Doors, child: Child) -> None:
             nursery.cancel_scope.cancel()
     finally:
         await _close_all(listeners)
-        await house.api.save_touched()
+        await house.api.used.save()
+        await house.api.dashboard.seen.save()
 
 
 class House:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, assert_never
 
 import trio
 
@@ -25,12 +25,15 @@ from storage.records.body import id_in
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import Seq, id_of
 from storage.records.key import ApiKey
+from storage.records.session import Session
 
 KEY_CHECK = 0.5
 """Seconds between two looks at the keys of the open streams."""
 EARLY = 1 / 3
 """The part of the keepalive time by which a stream's sign of life may come early; see `Streams.spread`."""
 GOLDEN = 0.618_033_988_749_895
+Holder = ApiKey | Session
+"""Whose stream it is: a program's, by its key, or a page's of the dashboard."""
 
 
 class Writer(Protocol):
@@ -53,14 +56,14 @@ class Streams:
         self.channels = Channels(storage.alerts)
         self.exports = Exports()
         self._storage, self._settings = storage, settings
-        self._open: dict[trio.CancelScope, ApiKey] = {}
+        self._open: dict[trio.CancelScope, Holder] = {}
         self._of_key: Counter[str] = Counter()
         self._some = trio.Event()
         self._newest: tuple[Seq, str] | None = None
         self._place = -GOLDEN
         self.ending = False
 
-    def check_room(self, key: ApiKey) -> None:
+    def check_room(self, key: Holder) -> None:
         """Raise Refusal when there are too many streams, of all (503) or of this key (429)."""
         if self.ending:
             raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
@@ -72,7 +75,7 @@ class Streams:
             raise Refusal("rate-limited", detail, headers={"Retry-After": "10"})
 
     @contextmanager
-    def opened(self, key: ApiKey) -> Iterator[trio.CancelScope]:
+    def opened(self, key: Holder) -> Iterator[trio.CancelScope]:
         """Keep a stream on the list for the length of the block. Cancelling the scope ends it."""
         with trio.CancelScope() as scope:
             if self.ending:
@@ -104,13 +107,13 @@ class Streams:
             scope.cancel()
 
     async def watch_keys(self) -> None:
-        """End the streams of deleted keys, for ever."""
+        """End the streams of deleted keys and ended sessions, for ever."""
         while True:
             await self._some.wait()
             await trio.sleep(KEY_CHECK)
-            for hashed in dict.fromkeys(key.sha256 for key in self._open.values()):
-                if await self._storage.keys.by_hash(hashed) is None:
-                    self._end_key(hashed)
+            for holder in {key.sha256: key for key in self._open.values()}.values():
+                if await self._has_gone(holder):
+                    self._end_key(holder.sha256)
             if not self._open:
                 self._some = trio.Event()
 
@@ -157,6 +160,15 @@ class Streams:
 
     def __repr__(self) -> str:
         return f"<Streams {len(self._open)} open of {len(self._of_key)} keys>"
+
+    async def _has_gone(self, holder: Holder) -> bool:
+        match holder:
+            case ApiKey(sha256=hashed):
+                return await self._storage.keys.by_hash(hashed) is None
+            case Session(sha256=hashed):
+                return await self._storage.people.session(hashed) is None
+            case _:
+                assert_never(holder)
 
     def _end_key(self, hashed: str) -> None:
         for scope, key in self._open.items():

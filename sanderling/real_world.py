@@ -19,6 +19,7 @@ from actors.jail.pool import ProcessJail
 from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling.environment import worker_command
+from sanderling.passwords import Argon2
 from storage.interface import Storage
 from storage.records.identity import Millis
 from storage.sqlite.database import open_sqlite
@@ -110,4 +111,5 @@ def real_world(
         reach=lambda _point: None,
         log=log,
         certificate=certificate,
+        passwords=Argon2(),
     )

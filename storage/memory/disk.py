@@ -22,6 +22,7 @@ from storage.records.event import Stored
 from storage.records.identity import START, Millis, Seq, SourceId
 from storage.records.kept_call import KeptCall
 from storage.records.key import ApiKey, SigningKey
+from storage.records.session import Password, Session, SetUpLink
 from storage.records.source import Watched
 
 Apply = Callable[[], None]
@@ -71,6 +72,9 @@ class Disk:
     bins: dict[str, Bin] = field(default_factory=dict)
     captures: dict[str, list[Kept]] = field(default_factory=dict)
     calls: dict[str, KeptCall] = field(default_factory=dict)
+    password: Password | None = None
+    link: SetUpLink | None = None
+    sessions: dict[str, Session] = field(default_factory=dict)
     pending: list[Apply] = field(default_factory=list)
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ from storage.memory.calls import MemoryCalls
 from storage.memory.disk import Disk
 from storage.memory.keys import MemoryKeys
 from storage.memory.log import MemoryLog
+from storage.memory.people import MemoryPeople
 from storage.memory.sources import MemorySources
 from storage.memory.work import MemoryWork
 from storage.memory.writer import Writer
@@ -44,6 +45,7 @@ class MemoryStorage:
         self.alerts = MemoryAlerts(disk, self._writer, lease)
         self.bins = MemoryBins(disk, self._writer, lease)
         self.calls = MemoryCalls(disk, self._writer, lease)
+        self.people = MemoryPeople(disk, self._writer, lease)
         self.work = MemoryWork(disk, self._writer)
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ import trio
 from storage.interface import Lease, Storage
 from storage.records.identity import START, Seq, millis_of
 from storage.records.key import ApiKey, SigningKey
+from storage.records.session import Password, SetUpLink
 from storage.records.times import rfc3339
 from storage.sqlite import scan
 from storage.sqlite.alerts import SqliteAlerts
@@ -27,6 +28,7 @@ from storage.sqlite.folder import FolderLock, HeadMark, opening, prepare
 from storage.sqlite.keys import SqliteKeys, all_keys, all_signing, delete_key, insert_key, insert_signing
 from storage.sqlite.log import SqliteLog
 from storage.sqlite.migrations import STEPS, migrate, version_of
+from storage.sqlite.people import SqlitePeople, insert_link, read_password
 from storage.sqlite.readers import Readers
 from storage.sqlite.sources import SqliteSources
 from storage.sqlite.wal import Wal
@@ -82,6 +84,7 @@ class SqliteStorage:
         self.alerts = SqliteAlerts(writer, readers, lease)
         self.bins = SqliteBins(writer, readers, door, lease)
         self.calls = SqliteCalls(writer, lease)
+        self.people = SqlitePeople(writer, readers, door, lease)
         self.work = SqliteWork(writer, readers)
 
     def __repr__(self) -> str:
@@ -147,7 +150,10 @@ def _behind(newest: Seq, marked: Seq) -> str:
 
 
 class CommandKeys:
-    """The keys of a folder, for a short-lived command beside a running server or without one. Used as a context."""
+    """The keys and the password of a folder, for a short-lived command beside a running server or without one.
+
+    Used as a context.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -183,6 +189,16 @@ class CommandKeys:
         with translated(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             insert_signing(self._connection, key)
+
+    def password(self) -> Password | None:
+        """Return the dashboard's password, None before the first one is set."""
+        with translated():
+            return read_password(self._connection)
+
+    def offer(self, link: SetUpLink) -> None:
+        """Keep a set-up link in the place of any before; a running server takes it from the next request on."""
+        with translated():
+            insert_link(self._connection, link)
 
     def close(self) -> None:
         """Close the connection."""

@@ -34,6 +34,7 @@ from storage.records.revision import is_expected
 from storage.records.source import Harvest, HotState, SourceState
 from supervision import Mailbox
 from tests.support.build import NOW, a_draft, a_source, a_source_id
+from tests.support.passwords import PlainPasswords
 
 BASE_URL = "http://sanderling.test"
 ALL = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write", "bins:read", "bins:write")
@@ -359,6 +360,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         open_storage=None,  # type: ignore[arg-type]
         reach=lambda name: None,
         log=lambda event, **fields: logs.append((event, fields)),
+        passwords=PlainPasswords(),
     )
     house = House(None, storage, registry, listener, child, resolver=resolver, logs=logs)  # type: ignore[arg-type]
     house.doors = Doors(

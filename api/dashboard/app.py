@@ -1,0 +1,311 @@
+"""Every page's way: browser, token bucket, session, Origin and token of a change, form, page.
+
+An application beside the API's, so that neither can be reached by the other's credentials: here nobody looks at keys,
+there nobody looks at cookies. Screens come in as data and in no other way. Which of the two a request is for, its path
+says (`serves`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, assert_never
+from urllib.parse import quote, urlencode
+
+import trio
+from quart import Response, g, request
+from quart_trio import QuartTrio
+from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
+
+from actors.errors import DomainError
+from api.connection import OPENED
+from api.dashboard import assets, rendering
+from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form, wrong_of
+from api.dashboard.moments import zone_of
+from api.dashboard.notes import Notes
+from api.dashboard.screen import Download, Go, Live, Page, Reply, Run, Screen, Visit, foreign_to
+from api.dashboard.sessions import Browser, Sessions, is_foreign
+from api.peers import caller
+from api.problems import INTERNAL, KINDS, Refusal, refusal_of
+from api.ratelimit import STRANGERS, Limit, neighbourhood
+from api.sse import MEDIA
+from api.touched import Touched
+from api.validation import read_query
+
+if TYPE_CHECKING:
+    from api.app import Api
+
+HTML = "text/html; charset=utf-8"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+SIGNED_IN = Limit(20.0, 200)
+"""What one session gets."""
+SIGN_IN = "/sign-in"
+_REFUSED_FORM = (400, 409, 422, 429, 503)
+"""Statuses of refusals that are told on the form itself."""
+
+
+class Dashboard(QuartTrio):
+    """The application of the screens. Made by `Api`, whose limits, streams and ids it shares."""
+
+    def __init__(self, api: Api, screens: tuple[Screen, ...]) -> None:
+        super().__init__("dashboard", static_folder=None, template_folder=None, root_path="/", instance_path="/")
+        self.api, self.doors = api, api.doors
+        self.sessions = Sessions(api.doors.world, api.doors.storage.people, api.base_url)
+        self.notes = Notes()
+        self.seen = Touched(api.doors.storage.people.touch)
+        self.screens: dict[str, Screen] = {}
+        self.config.update(MAX_CONTENT_LENGTH=max((s.limit for s in screens), default=0), RESPONSE_TIMEOUT=None)
+        self.config.update(BODY_TIMEOUT=api.config["BODY_TIMEOUT"], PROVIDE_AUTOMATIC_OPTIONS=False)
+        self.url_map.merge_slashes = False
+        self.before_request(partial(_admit, self))
+        self.after_request(partial(_sign_off, self))
+        self.register_error_handler(Exception, partial(_failed, self))
+        for screen in screens:
+            self._register(screen)
+        self.places = rendering.shown_places(frozenset(s.path for s in screens if s.method == "GET"))
+        self._sections = {screen.section for screen in screens} | {assets.FOLDER.strip("/")}
+        self._queries: dict[Run, Any] = {screen.run: screen.query for screen in screens if screen.method == "GET"}
+
+    def serves(self, path: str) -> bool:
+        """Return whether a path is one of ours, there or not; every other one is the API's."""
+        return path.startswith("/") and path.split("/", 2)[1] in self._sections
+
+    def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
+        """Register a rule; its endpoint must be that of a declared Screen."""
+        if endpoint not in self.screens:
+            raise ValueError(f"{rule}: every page needs a Screen")
+        super().add_url_rule(rule, endpoint, *args, **options)
+
+    def query_of(self, run: Run) -> Any:
+        """Return the empty query of the screen that a function makes."""
+        kind = self._queries.get(run)
+        return None if kind is None else kind()
+
+    def _register(self, screen: Screen) -> None:
+        if screen.label in self.screens:
+            raise ValueError(f"{screen.label} is there already")
+        self.screens[screen.label] = screen
+        rule = screen.path.replace("{", "<").replace("}", ">")
+        view = _view(self, screen)
+        self.add_url_rule(rule, screen.label, view, methods=[screen.method], provide_automatic_options=False)
+
+
+def make_dashboard(api: Api, screens: tuple[Screen, ...]) -> Dashboard:
+    """Return the dashboard beside an API. Raises ValueError when a path could be either's."""
+    if both := foreign_to(screens, tuple(api.routes.values())):
+        raise ValueError(f"/{both[0]} is the API's")
+    return Dashboard(api, screens)
+
+
+async def _admit(app: Dashboard) -> Response | None:
+    """Know the browser, take a token, and let in who has signed in; others are shown the way."""
+    given = request.headers.get("X-Request-Id", "")
+    g.request_id = app.api.new_request_id() if not _tame(given) else given
+    g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.api.proxies)
+    g.browser = await app.sessions.of(request.cookies)
+    _take_token(app, g.browser)
+    if request.path.startswith(f"{assets.FOLDER}/"):
+        return _asset(request.path)
+    rule = request.url_rule
+    if rule is None:
+        return None
+    if app.doors.draining():
+        raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+    screen = app.screens[rule.endpoint]
+    if screen.access == "anyone":
+        return None
+    if g.browser.session is None:
+        return _to_sign_in(screen)
+    app.seen.mark(g.browser.session.id, app.doors.world.now())
+    return None
+
+
+def _take_token(app: Dashboard, browser: Browser) -> None:
+    who, limit = f"peer {neighbourhood(g.address)}", STRANGERS
+    if browser.session is not None:
+        who, limit = f"session {browser.session.id}", SIGNED_IN
+    verdict = app.api.limiter.take(who, limit, trio.current_time())
+    if not verdict.admitted:
+        wait = str(verdict.retry_after)
+        raise Refusal("rate-limited", f"Wait {wait} s, then go on.", headers={"Retry-After": wait})
+
+
+def _to_sign_in(screen: Screen) -> Response:
+    """Lead a stranger to the sign-in page, and from there back.
+
+    A link on somebody else's page comes without our cookie (SameSite=Strict), also for who has signed in: so it is
+    answered with a page of ours that asks again at once.
+    """
+    if screen.live:
+        return Response("Sign in first.\n", 401, content_type="text/plain")
+    back = _target() if screen.method == "GET" else "/"
+    if screen.method == "GET" and request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        return Response(rendering.plain("detour.html", back=back), content_type=HTML)
+    where = SIGN_IN if back == "/" else f"{SIGN_IN}?{urlencode({'next': back})}"
+    return Response("", 303, {"Location": where})
+
+
+def _view(app: Dashboard, screen: Screen) -> Callable[..., Any]:
+    async def view(**path: str) -> Response:
+        visit = _visit(app, screen, path)
+        try:
+            if screen.form is not None:
+                if is_foreign(request.headers, app.api.base_url):
+                    raise Refusal("forbidden", "This change was asked for by another site's page. Nothing was done.")
+                given = fields_of(await _body(screen), request.headers.get("Content-Type", ""))
+                _check_token(given)
+                reply = await _changed(app, visit, given)
+            else:
+                reply = await screen.run(visit)
+        finally:
+            visit.form = None
+        return _response(app, visit, reply)
+
+    return view
+
+
+def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
+    browser: Browser = g.browser
+    asked = urlencode([(name, value) for name, value in request.args.items(multi=True) if value])
+    return Visit(
+        doors=app.doors,
+        streams=app.api.streams,
+        limiter=app.api.limiter,
+        screen=screen,
+        path=path,
+        query=read_query(asked.encode(), screen.query),
+        headers=request.headers,
+        request_id=g.request_id,
+        address=g.address,
+        target=_target(),
+        session=browser.session,
+        who=browser.who,
+        token=browser.token,
+        zone=zone_of(request.cookies.get("tz", "")),
+        now=app.doors.world.now(),
+    )
+
+
+async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
+    """Make a change; a form that is refused is shown again with what was typed, and why."""
+    screen = visit.screen
+    assert screen.form is not None
+    try:
+        visit.form = read_form(given, screen.form)
+        return await screen.run(visit)
+    except (Wrong, Refusal, DomainError) as error:
+        refusal = error if isinstance(error, Wrong) else refusal_of(error)
+        if screen.again is None or refusal is None:
+            raise
+        if isinstance(refusal, Refusal):
+            if refusal.status not in _REFUSED_FORM:
+                raise
+            refusal = wrong_of(refusal)
+        visit.draft = Draft(given, refusal.errors, refusal.says)
+        if (query := app.query_of(screen.again)) is not None:
+            visit.query = query
+        page = await screen.again(visit)
+        return Page(page.template, page.title, page.shows, 422) if isinstance(page, Page) else page
+
+
+def _check_token(given: Given) -> None:
+    tokens, browser = given.get(TOKEN, ()), g.browser
+    if len(tokens) != 1 or not isinstance(tokens[0], str) or not browser.sent(tokens[0]):
+        raise Refusal("forbidden", "The form was made for another session. Go back, reload the page, and try again.")
+
+
+async def _body(screen: Screen) -> bytes:
+    request.max_content_length = screen.limit
+    try:
+        raw: Any = await request.get_data(cache=False)
+    except RequestEntityTooLarge:
+        says = f"At most {screen.limit >> 10} KiB can be sent here."
+        raise Refusal("body-too-large", says, headers={"Connection": "close"}) from None
+    except RequestTimeout:
+        raise Refusal("request-timeout", "The form did not arrive in time.", headers={"Connection": "close"}) from None
+    return bytes(raw)
+
+
+def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
+    match reply:
+        case Page():
+            body = rendering.rendered(reply, visit, app.places, app.notes.take(visit.who))
+            response = Response(body, reply.status, content_type=HTML)
+            if g.browser.new:
+                response.headers.add("Set-Cookie", app.sessions.greeting(g.browser))
+            return response
+        case Go():
+            if reply.says or reply.secret:
+                app.notes.leave(visit.who, reply.says, bad=reply.bad, secret=reply.secret)
+            response = Response("", 303, {"Location": reply.to})
+            for cookie in reply.cookies:
+                response.headers.add("Set-Cookie", cookie)
+            return response
+        case Download():
+            named = f"attachment; filename*=UTF-8''{quote(reply.name)}"
+            return Response(reply.body, 200, {"Content-Disposition": named}, content_type=reply.media)
+        case Live():
+            return _live(visit, reply)
+        case _:
+            assert_never(reply)
+
+
+def _live(visit: Visit, reply: Live) -> Response:
+    if request.method != "HEAD":
+        scope: Any = request.scope
+        scope[OPENED] = (visit.session, reply.reader)
+    response = Response(b"", 200, dict(reply.headers), content_type=MEDIA[reply.reader.form])
+    response.headers.pop("Content-Length", None)
+    return response
+
+
+def _asset(path: str) -> Response:
+    found = assets.found(path)
+    if found is None:
+        raise Refusal("not-found", "There is no such file.")
+    return Response(found.body, 200, {"Cache-Control": assets.FOR_EVER}, content_type=found.media)
+
+
+async def _failed(app: Dashboard, error: Exception) -> Response:
+    refusal = refusal_of(error)
+    if refusal is None:
+        where = f"{request.method} {request.path}"
+        said = f"{type(error).__name__}: {error}"[:500]
+        app.doors.world.log("http.fault", level="error", request_id=g.get("request_id", ""), where=where, error=said)
+        refusal = INTERNAL
+    title = KINDS[refusal.slug].title if not isinstance(error, MethodNotAllowed) else "This page takes no such request"
+    body = rendering.plain("error.html", status=refusal.status, title=title, says=refusal.detail, id=g.request_id)
+    return Response(body, refusal.status, refusal.headers, content_type=HTML)
+
+
+async def _sign_off(app: Dashboard, response: Response) -> Response:
+    headers = response.headers
+    headers["X-Request-Id"] = g.request_id
+    headers["Content-Security-Policy"] = POLICY
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Referrer-Policy"] = "same-origin"
+    headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    headers.setdefault("Cache-Control", "no-store")
+    app.doors.world.log(
+        "http.request",
+        level="debug",
+        request_id=g.request_id,
+        method=request.method,
+        path=request.path,
+        status=response.status_code,
+        key=None,
+    )
+    return response
+
+
+def _target() -> str:
+    query = request.query_string.decode("latin-1")
+    return f"{request.path}?{query}" if query else request.path
+
+
+def _tame(text: str) -> bool:
+    return 0 < len(text) <= 64 and text.isascii() and text.replace("-", "").replace("_", "").isalnum()

@@ -1,0 +1,178 @@
+"""Forms: from the bytes of a POST to a struct, or to words beside each field. Pure.
+
+Every field is read on its own, so that all errors are told at once; what was typed comes back with them. A field left
+empty counts as not given: its default stands, or it is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, ClassVar, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+from msgspec import NODEFAULT, Struct
+from werkzeug.formparser import FormDataParser
+from werkzeug.http import parse_options_header
+
+from api.problems import FieldError, Refusal, invalid
+
+F = TypeVar("F", bound="Form")
+TOKEN = "token"  # noqa: S105 - the field's name
+MOST_FIELDS = 2_000
+Given = Mapping[str, Sequence[str | bytes]]
+_PLAIN = (
+    (re.compile(r"Expected `str` of length >= (\d+)"), "At least {} characters."),
+    (re.compile(r"Expected `str` of length <= (\d+)"), "At most {} characters."),
+    (re.compile(r"Expected `(?:int|float)` >= (\S+)"), "A number, {} or more."),
+    (re.compile(r"Expected `(?:int|float)` <= (\S+)"), "A number, {} or less."),
+    (re.compile(r"Expected `(?:array|tuple)` of length <= (\d+)"), "At most {} of them."),
+    (re.compile(r"Expected `(?:int|float)(?: \| null)?`"), "A number is needed."),
+    (re.compile(r"Expected `bytes"), "Choose a file."),
+    (re.compile(r"Expected `str` matching"), "This is not in the form that is asked for."),
+    (re.compile(r"Invalid enum value"), "Choose one of the list."),
+)
+
+
+class Form(Struct, frozen=True, kw_only=True):
+    """A form without fields: a button. Other forms derive from it.
+
+    verbatim: the fields whose spaces count (passwords); of others those at the ends are dropped.
+    """
+
+    verbatim: ClassVar[tuple[str, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A form as it was typed, and what is wrong with it. says: what is wrong with the whole."""
+
+    given: Given = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    says: str = ""
+
+    def value(self, name: str, otherwise: object = "") -> str:
+        """Return the text of a field: what was typed, else a value that stands already."""
+        if not self.given:
+            return "" if otherwise is None else str(otherwise)
+        return next((one for one in self.given.get(name, ()) if isinstance(one, str)), "")
+
+    def holds(self, name: str, value: str, otherwise: bool = False) -> bool:
+        """Return whether a box is ticked, or an option chosen."""
+        return value in self.given.get(name, ()) if self.given else otherwise
+
+    def error(self, name: str) -> str:
+        """Return what is wrong with a field, "" when nothing is."""
+        return self.errors.get(name, "")
+
+    @property
+    def faulty(self) -> bool:
+        """Whether anything is wrong."""
+        return bool(self.errors or self.says)
+
+
+EMPTY = Draft()
+
+
+class Wrong(Exception):
+    """A form is refused: says what is wrong with the whole, and with each field by name."""
+
+    def __init__(self, says: str = "", **errors: str) -> None:
+        super().__init__(says or next(iter(errors.values()), ""))
+        self.says, self.errors = says, errors
+
+
+def fields_of(raw: bytes, content_type: str) -> dict[str, list[str | bytes]]:
+    """Return the fields of a form, files as bytes. Raises Refusal (400, 415)."""
+    media, options = parse_options_header(content_type)
+    pairs: Sequence[tuple[str, str | bytes]]
+    if media == "application/x-www-form-urlencoded":
+        pairs = _urlencoded(raw)
+    elif media == "multipart/form-data":
+        pairs = _multipart(raw, media, options)
+    else:
+        raise Refusal("unsupported-media-type", "A form is needed.")
+    found: dict[str, list[str | bytes]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value.replace("\r\n", "\n") if isinstance(value, str) else value)
+    return found
+
+
+def _urlencoded(raw: bytes) -> Sequence[tuple[str, str]]:
+    try:
+        return parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise invalid("form", f"must be percent-encoded UTF-8 with at most {MOST_FIELDS} fields") from None
+
+
+def _multipart(raw: bytes, media: str, options: dict[str, str]) -> Sequence[tuple[str, str | bytes]]:
+    def file(*_: Any, **__: Any) -> BytesIO:
+        return BytesIO()
+
+    parser = FormDataParser(stream_factory=file, max_form_parts=MOST_FIELDS, silent=False)
+    try:
+        _, texts, files = parser.parse(BytesIO(raw), media, len(raw), options)
+    except ValueError:
+        raise invalid("form", "cannot be read") from None
+    chosen = [(name, one.stream.read()) for name, one in files.items(multi=True) if one.filename]
+    return [*texts.items(multi=True), *chosen]
+
+
+def read_form(given: Given, kind: type[F]) -> F:
+    """Return a form filled in. Raises Wrong with the errors of all fields."""
+    values: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    known = msgspec.structs.fields(kind)
+    for one in known:
+        texts = [text for text in _cleaned(given.get(one.encode_name, ()), one.name in kind.verbatim) if text]
+        if not texts:
+            if one.default is NODEFAULT and one.default_factory is NODEFAULT:
+                errors[one.name] = "This is needed."
+            continue
+        many = _is_list(one.type)
+        try:
+            values[one.name] = msgspec.convert(texts if many else texts[0], one.type, strict=False)
+        except msgspec.ValidationError as error:
+            errors[one.name] = plainly(str(error))
+    if unknown := [name for name in given if name != TOKEN and name not in {one.encode_name for one in known}]:
+        raise Wrong(f"The form has no field {unknown[0][:60]!r}.", **errors)
+    if errors:
+        raise Wrong(**errors)
+    return kind(**values)
+
+
+def plainly(message: str) -> str:
+    """Return what msgspec says of a value, for people.
+
+    >>> plainly("Expected `str` of length >= 10")
+    'At least 10 characters.'
+    """
+    for pattern, words in _PLAIN:
+        found = pattern.match(message)
+        if found is not None:
+            return words.format(*found.groups())
+    return message.partition(" - at `")[0]
+
+
+def wrong_of(refusal: Refusal) -> Wrong:
+    """Return what the API refuses as a form's errors: by the last name of each place."""
+    errors = {_field(error): error.message for error in refusal.errors if error.location.startswith("body.")}
+    return Wrong("" if errors else refusal.detail, **errors)
+
+
+def _field(error: FieldError) -> str:
+    return error.location.removeprefix("body.").partition("[")[0].partition(".")[0]
+
+
+def _cleaned(texts: Sequence[str | bytes], verbatim: bool) -> list[str | bytes]:
+    return [text if verbatim or isinstance(text, bytes) else text.strip() for text in texts]
+
+
+def _is_list(kind: Any) -> bool:
+    info = msgspec.inspect.type_info(kind)
+    while isinstance(info, msgspec.inspect.Metadata):
+        info = info.type
+    return isinstance(info, msgspec.inspect.VarTupleType | msgspec.inspect.ListType)

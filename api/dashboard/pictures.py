@@ -1,0 +1,49 @@
+"""Small pictures as numbers, for the macros that draw them in SVG. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+Figure = float | int
+
+
+class Line(NamedTuple):
+    """A line: its points as SVG wants them."""
+
+    points: str
+    width: int
+    height: int
+
+
+class Bar(NamedTuple):
+    """A bar with its label, in the picture's own units."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str
+
+
+def line(values: Sequence[Figure], width: int = 96, height: int = 20) -> Line:
+    """Return a line through values from left to right, the largest at the top and 0 at the bottom.
+
+    >>> line([0, 5, 10], 10, 4).points
+    '0.0,3.0 5.0,2.0 10.0,1.0'
+    """
+    top, room = max([*values, 1]), height - 2
+    step = width / max(1, len(values) - 1)
+    points = (f"{at * step:.1f},{height - 1 - room * value / top:.1f}" for at, value in enumerate(values))
+    return Line(" ".join(points), width, height)
+
+
+def bars(values: Sequence[Figure], labels: Sequence[str] = (), width: int = 480, height: int = 64) -> list[Bar]:
+    """Return a bar for each value; what is not nothing is at least one unit high."""
+    top, step = max([*values, 1]), width / max(1, len(values))
+    found = []
+    for at, value in enumerate(values):
+        tall = max(1.0, round(height * value / top, 1)) if value else 0.0
+        label = labels[at] if at < len(labels) else ""
+        found.append(Bar(round(at * step, 1), round(height - tall, 1), round(max(1.0, step - 2), 1), tall, label))
+    return found

@@ -1,0 +1,194 @@
+"""A screen as data, the visit that its function is given, and the replies that it may give.
+
+As with `api.route.Route`, nothing is reachable that is not such a record. A screen that changes something is a POST
+with a form; there is no other kind, and every form's token and Origin are checked before its function runs. So a
+change without protection can't be written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from werkzeug.datastructures import Headers
+
+from api.dashboard.forms import EMPTY, Draft, Form
+from api.dashboard.moments import Moment, Stamp, moment_of
+from api.route import SCOPES, Answer, Call, NoQuery, Route
+from storage.records.identity import Millis
+from storage.records.key import ApiKey
+from storage.records.session import Session
+
+if TYPE_CHECKING:
+    from actors.doors import Doors
+    from api.ratelimit import Limiter
+    from api.reader import Reader
+    from api.streams import Streams
+
+OWNER = ApiKey("dashboard", "the dashboard", "", "", tuple(sorted(SCOPES)), Millis(0))
+"""As whom the API's own handlers see who has signed in. It is no key: nothing can be sent that stands for it."""
+FORM_LIMIT = 64 << 10
+"""Bytes of a form, unless its screen says otherwise."""
+
+
+@dataclass(slots=True)
+class Visit:
+    """One request of a person that has passed the hooks.
+
+    query, form: the structs that the screen declares, filled in. draft: what was typed, when it is shown again.
+    session: None on the few screens for anyone. who: names the browser, for what is kept for its next page.
+    token: what its forms carry. zone: the reader's. target: path and query, for links.
+    """
+
+    doors: Doors
+    streams: Streams
+    limiter: Limiter
+    screen: Screen
+    path: Mapping[str, str]
+    query: Any
+    headers: Headers
+    request_id: str
+    address: str
+    target: str
+    session: Session | None
+    who: str
+    token: str
+    zone: ZoneInfo
+    now: Millis
+    form: Any = None
+    draft: Draft = EMPTY
+
+    async def api(
+        self, run: Callable[[Call], Awaitable[Answer]], *, query: Any = None, body: Any = None, **path: str
+    ) -> Any:
+        """Return the body with which one of the API's own handlers answers. Raises as the handler does.
+
+        query, body: structs of the handler's route. path: its path's parameters; this screen's where none are given.
+        """
+        return (await self.answer(run, query=query, body=body, **path)).body
+
+    async def answer(
+        self, run: Callable[[Call], Awaitable[Answer]], *, query: Any = None, body: Any = None, **path: str
+    ) -> Answer:
+        """Return a handler's whole answer, where its status or its `next` link tells something; see `api`."""
+        return await run(self.call(query=query, body=body, **path))
+
+    def call(self, *, query: Any = None, body: Any = None, **path: str) -> Call:
+        """Return the call with which this visit asks a handler of the API."""
+        return Call(
+            doors=self.doors,
+            streams=self.streams,
+            path=path or self.path,
+            query=NoQuery() if query is None else query,
+            body=body,
+            key=OWNER,
+            headers=Headers(),
+            request_id=self.request_id,
+            limiter=self.limiter,
+            address=self.address,
+            target=self.target,
+        )
+
+    def moment(self, at: Stamp) -> Moment:
+        """Return a moment (milliseconds, or RFC 3339) as the reader's clock shows it."""
+        return moment_of(at, self.now, self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: a template of `templates/`, and what it shows. title: of the window, before the product's name."""
+
+    template: str
+    title: str
+    shows: Mapping[str, Any] = field(default_factory=dict)
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What is shown once, on the next page: its name in words, the text, and what to do with it."""
+
+    name: str
+    text: str
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """On to another page of ours (303), as after every change. says: told there, once. bad: it is no good news."""
+
+    to: str
+    says: str = ""
+    bad: bool = False
+    secret: Secret | None = None
+    cookies: tuple[str, ...] = ()
+    """Set-Cookie headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file for the reader to keep; a browser never shows it in place."""
+
+    name: str
+    body: bytes
+    media: str = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A stream: fed by this reader until the client goes, or its session ends."""
+
+    reader: Reader
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Reply = Page | Go | Download | Live
+Run = Callable[[Visit], Awaitable[Reply]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """One method of one path. `path` has `{name}` for its parameters, and no slash at its end.
+
+    run: makes the reply. access: `session` for who has signed in; `anyone` for the way there.
+    query: the struct of its parameters. form: that of a change (POST), a kind of Form.
+    again: makes the page on which the form stands; shown with what was typed when the form or `run` refuses it.
+    limit: bytes of the form. live: it answers programs of ours, so who has no session gets 401 and no sign-in page.
+    """
+
+    method: Literal["GET", "POST"] = "GET"
+    path: str
+    run: Run
+    access: Literal["session", "anyone"] = "session"
+    query: type[Struct] = NoQuery
+    form: type[Form] | None = None
+    again: Run | None = None
+    limit: int = FORM_LIMIT
+    live: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.method == "POST") != (self.form is not None):
+            raise ValueError(f"{self.label}: a change is a POST with a form, and only a POST has one")
+        if self.form is not None and not issubclass(self.form, Form):
+            raise ValueError(f"{self.label}: its form must be a kind of Form")
+        if self.path.startswith("/bins/") or (self.path != "/" and self.path.endswith("/")):
+            raise ValueError(f"{self.label}: /bins/ belongs to strangers, and no path ends with a slash")
+
+    @property
+    def label(self) -> str:
+        """Its method and path, which name it."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def section(self) -> str:
+        """The first part of its path: `sources` of /sources/{id}."""
+        return self.path.split("/")[1]
+
+
+def foreign_to(screens: tuple[Screen, ...], routes: tuple[Route, ...]) -> tuple[str, ...]:
+    """Return the sections of screens that the API has too: no request could tell which one it means."""
+    taken = {route.path.split("/")[1] for route in routes}
+    return tuple(sorted({screen.section for screen in screens} & taken))

@@ -1,0 +1,123 @@
+"""Who has signed in, by cookie; and the token that ties a form to the browser it was sent to.
+
+A session is 256 random bits in a cookie that scripts can't read, kept as their SHA-256, looked up at every request: so
+one that was ended elsewhere is a stranger's at its next request. Who has not signed in has a cookie of the same kind
+that nothing is kept of, since the forms of the way in need a token too. A token is an HMAC keyed by the cookie: nobody
+can make one who can't read the cookie, and a restart leaves open forms good.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from werkzeug.datastructures import Headers
+from werkzeug.http import dump_cookie
+
+from actors.world import World
+from storage.interface import People
+from storage.records.session import LIFE, Session
+
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+_AGENT_SHOWN = 200
+
+
+class Browser(NamedTuple):
+    """A browser: its session if it has signed in, what its cookie holds, and whether that cookie is new to it."""
+
+    session: Session | None
+    secret: str
+    new: bool = False
+
+    @property
+    def token(self) -> str:
+        """What its forms carry."""
+        return hmac.new(self.secret.encode(), b"form", sha256).hexdigest()
+
+    @property
+    def who(self) -> str:
+        """Its name for what is kept for its next page; tells nothing of the secret."""
+        return self.session.id if self.session else hashed(self.secret)
+
+    def sent(self, token: str) -> bool:
+        """Return whether a form's token is this browser's."""
+        return hmac.compare_digest(token.encode(), self.token.encode())
+
+
+class Sessions:
+    """The sessions of one service. secure: it is reached by https, and cookies go nowhere else."""
+
+    def __init__(self, world: World, people: People, base_url: str) -> None:
+        self._world, self._people = world, people
+        self.secure = base_url.startswith("https://")
+        prefix = "__Host-" if self.secure else ""
+        self._signed_in, self._stranger = f"{prefix}session", f"{prefix}visitor"
+
+    async def of(self, cookies: Mapping[str, str]) -> Browser:
+        """Return whose request it is, a stranger's when its session has ended."""
+        secret = cookies.get(self._signed_in, "")
+        if _SECRET.fullmatch(secret):
+            session = await self._people.session(hashed(secret))
+            if session is not None and session.ends_at > self._world.now():
+                return Browser(session, secret)
+        known = cookies.get(self._stranger, "")
+        return Browser(None, known) if _SECRET.fullmatch(known) else Browser(None, self._draw(), new=True)
+
+    def begin(self, agent: str, address: str) -> tuple[Session, str]:
+        """Return a new session, not yet kept, and its Set-Cookie header."""
+        secret, now = self._draw(), self._world.now()
+        shown = "".join(letter for letter in agent if letter.isprintable())[:_AGENT_SHOWN]
+        session = Session(self._world.new_id(), hashed(secret), now, now, shown, address)
+        return session, self._cookie(self._signed_in, secret, LIFE // 1000)
+
+    def greeting(self, browser: Browser) -> str:
+        """Return the Set-Cookie header for a stranger."""
+        return self._cookie(self._stranger, browser.secret, None)
+
+    def farewell(self) -> str:
+        """Return the Set-Cookie header that ends a session in the browser."""
+        return self._cookie(self._signed_in, "", 0)
+
+    def _cookie(self, name: str, value: str, age: int | None) -> str:
+        return dump_cookie(name, value, age, path="/", secure=self.secure, httponly=True, samesite="Strict")
+
+    def _draw(self) -> str:
+        return urlsafe_b64encode(self._world.entropy(32)).rstrip(b"=").decode()
+
+
+def hashed(secret: str) -> str:
+    """Return the SHA-256 (hex) under which a secret is kept."""
+    return sha256(secret.encode()).hexdigest()
+
+
+def is_foreign(headers: Headers, base_url: str) -> bool:
+    """Return whether a change comes from another site's page, or hides where it comes from.
+
+    Browsers name the page's origin at every POST. Ours is the public address, or whatever host the request itself is
+    for. Where there is no Origin, `Sec-Fetch-Site` must say that the page is ours.
+    """
+    origins = headers.getlist("Origin")
+    if not origins:
+        return headers.get("Sec-Fetch-Site") != "same-origin"
+    public, given = urlsplit(base_url), urlsplit(origins[0])
+    if len(origins) > 1 or given.scheme not in ("http", "https") or not given.netloc:
+        return True
+    ours = (given.scheme, given.netloc) == (public.scheme, public.netloc) or given.netloc == headers.get("Host", "")
+    return not ours
+
+
+def own_path(text: str) -> str:
+    """Return a path of ours to go on to, "/" for anything that could lead elsewhere.
+
+    >>> own_path("/sources?q=x"), own_path("//evil.test"), own_path("https://evil.test"), own_path("/\\\\evil.test")
+    ('/sources?q=x', '/', '/', '/')
+    """
+    return text if _OWN.fullmatch(text) else "/"
+
+
+_OWN = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@%?-][A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?", re.ASCII)

@@ -1,0 +1,258 @@
+// The dashboard's one module. Every page is whole without it; it adds what moves: live lists, the reader's time zone,
+// copying, previews while typing, and keys. Data becomes text only: elements are made here, never parsed from data.
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const one = (selector, root = document) => root.querySelector(selector);
+
+/** Make an element: make("a", {href: "/x"}, "text", other). */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null && value !== undefined) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+// --- time ------------------------------------------------------------------------------------------------------------
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone && !document.cookie.split("; ").includes(`tz=${zone}`)) {
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=strict${secure}`;
+}
+const SPANS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+/** How long ago a moment was, in the words of the server. */
+export function ago(iso) {
+  const millis = Date.now() - Date.parse(iso), seconds = Math.round(Math.abs(millis) / 1000);
+  if (!seconds) return "now";
+  const [size, unit] = SPANS.find(([size]) => seconds >= size), said = `${Math.floor(seconds / size)} ${unit}`;
+  return millis > 0 ? `${said} ago` : `in ${said}`;
+}
+export function when(iso) {
+  const exact = `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+  return make("time", {datetime: iso, title: exact, "data-ago": ""}, ago(iso));
+}
+setInterval(() => {
+  if (!document.hidden) for (const time of all("time[data-ago]")) {
+    const said = ago(time.dateTime);
+    if (time.textContent !== said) time.textContent = said;
+  }
+}, 5000);
+
+// --- streams: SSE by fetch, so that the session's cookie goes with it ------------------------------------------------
+/** Yield {event, id, data} for as long as the page lasts; comes back by itself, after the last event seen. */
+export async function* stream(url, {signal, onstate = () => {}, since = ""} = {}) {
+  let last = since, wait = 1000;
+  for (;;) {
+    try {
+      const headers = {Accept: "text/event-stream", ...(last && {"Last-Event-ID": last})};
+      const answer = await fetch(url, {headers, signal, cache: "no-store", credentials: "same-origin"});
+      if ([400, 401, 403, 404, 410].includes(answer.status)) {
+        onstate(answer.status === 401 ? "Signed out" : `Ended (${answer.status})`);
+        return;
+      }
+      if (!answer.ok) throw new Error(String(answer.status));
+      onstate("Live");
+      let held = "", named = "message", data = [];
+      for await (const piece of pieces(answer.body.pipeThrough(new TextDecoderStream()))) {
+        held += piece;
+        const lines = held.split("\n");
+        held = lines.pop();
+        for (const line of lines) {
+          if (line === "") {
+            if (data.length) yield {event: named, id: last, data: data.join("\n")};
+            [named, data, wait] = ["message", [], 1000];
+            continue;
+          }
+          const found = /^(id|event|data|retry): ?(.*)$/.exec(line);
+          if (!found) continue;
+          if (found[1] === "data") data.push(found[2]);
+          else if (found[1] === "id") last = found[2];
+          else if (found[1] === "event") named = found[2];
+          else wait = Number(found[2]) || wait;
+        }
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+    }
+    onstate("Reconnecting");
+    await new Promise((go) => setTimeout(go, wait * (0.5 + Math.random())));
+    wait = Math.min(wait * 2, 30000);
+  }
+}
+async function* pieces(readable) {
+  const reader = readable.getReader();
+  try {
+    for (;;) {
+      const {done, value} = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+/** One item of a list of events, as `events.html` makes it. */
+export function item(event) {
+  const title = event.title || (event.content || "").slice(0, 120) || event.url || "(no title)";
+  const tier = event.alert_type ? event.alert_type.replaceAll("_", " ") : event.source_type;
+  let host = "";
+  try { host = new URL(event.url).host; } catch { /* an event of the service itself has none */ }
+  return make("li", {class: "fresh"}, make("p", {}, make("a", {href: `/events/${encodeURIComponent(event.id)}`}, title)),
+    make("p", {class: "muted"}, when(event.emitted_at), ` · ${tier}${host && ` · ${host}`}`));
+}
+
+// <ol data-live="/live?..." data-since="ID" data-most="50" data-state="ID of a status">; a button [data-pause] beside it.
+function live(list) {
+  const state = document.getElementById(list.dataset.state), pause = one(`[data-pause="${list.id}"]`);
+  const most = Number(list.dataset.most || 50), waiting = [];
+  let stop = null, held = false, since = list.dataset.since || "";
+  const say = (words) => { if (state && state.textContent !== words) state.textContent = words; };
+  const show = (event) => {
+    document.getElementById(list.dataset.empty)?.setAttribute("hidden", "");
+    list.prepend(item(event));
+    while (list.children.length > most) list.lastElementChild.remove();
+  };
+  const run = async () => {
+    stop = new AbortController();
+    for await (const got of stream(list.dataset.live, {signal: stop.signal, since, onstate: (words) => held || say(words)})) {
+      since = got.id;
+      const event = JSON.parse(got.data);
+      document.dispatchEvent(new CustomEvent("sanderling:event", {detail: event}));
+      if (!held) { show(event); continue; }
+      waiting.push(event);
+      if (waiting.length > most) waiting.shift();
+      say(`Paused, ${waiting.length === most ? `${most} or more` : waiting.length} new`);
+    }
+  };
+  document.addEventListener("visibilitychange", () => {  // one connection a tab, and none while nobody looks
+    if (document.hidden) { stop?.abort(); say("Paused"); } else run();
+  });
+  if (pause) {
+    pause.hidden = false;
+    pause.addEventListener("click", () => {
+      held = !held;
+      pause.textContent = held ? "Go on" : "Pause";
+      pause.setAttribute("aria-pressed", String(held));
+      say(held ? "Paused" : "Live");
+      if (!held) waiting.splice(0).forEach(show);
+    });
+  }
+  if (!document.hidden) run();
+}
+
+// --- copying ---------------------------------------------------------------------------------------------------------
+function copying(button) {
+  if (!navigator.clipboard) return;
+  button.hidden = false;
+  const words = [...button.childNodes];
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(one("pre", button.parentElement).textContent);
+    button.replaceChildren("Copied");
+    setTimeout(() => button.replaceChildren(...words), 2000);
+  });
+}
+
+// --- previews while typing -------------------------------------------------------------------------------------------
+// The one place where HTML is parsed: an answer of this service, made by its templates, in which all data is escaped.
+// It is parsed as a document that runs nothing, and the policy keeps every script but ours from running at all.
+const ours = window.trustedTypes?.createPolicy("sanderling-pages", {createHTML: (html) => html}) ?? {createHTML: (html) => html};
+const parsed = (html) => new DOMParser().parseFromString(ours.createHTML(html), "text/html");
+
+/** Replace the element of this id by the one that an answer of ours has in its place. */
+export async function swap(id, url, options = {}) {
+  const answer = await fetch(url, {credentials: "same-origin", cache: "no-store", ...options});
+  const found = parsed(await answer.text()).getElementById(id), there = document.getElementById(id);
+  if (!found || !there) return false;
+  there.replaceWith(document.adoptNode(found));
+  enliven(document.getElementById(id));
+  return true;
+}
+// <form data-preview="/path" data-into="ID">: posted there half a second after the last key; its button does the same.
+function preview(form) {
+  let timer = 0, stop = null;
+  const send = async () => {
+    stop?.abort();
+    stop = new AbortController();
+    const there = document.getElementById(form.dataset.into);
+    there?.setAttribute("aria-busy", "true");
+    try {
+      const get = form.dataset.method === "get", body = new URLSearchParams(new FormData(form));
+      const url = get ? `${form.dataset.preview}?${body}` : form.dataset.preview;
+      await swap(form.dataset.into, url, get ? {signal: stop.signal} : {method: "POST", body, signal: stop.signal});
+    } catch (error) {
+      if (error.name !== "AbortError") there?.removeAttribute("aria-busy");
+    }
+  };
+  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(send, 500); });
+}
+// <div data-refresh="10" id="ID">: asked for anew every so many seconds while somebody looks.
+function refresh(part) {
+  const again = async () => {
+    if (!document.getElementById(part.id)) return;
+    if (document.hidden || part.contains(document.activeElement)) { setTimeout(again, 1000); return; }
+    try { if (await swap(part.id, location.href)) return; } catch { /* the next time, then */ }
+    setTimeout(again, part.dataset.refresh * 1000);
+  };
+  setTimeout(again, part.dataset.refresh * 1000);
+}
+
+// --- a new password --------------------------------------------------------------------------------------------------
+function strength(field) {
+  const says = document.getElementById(field.dataset.strength);
+  field.addEventListener("input", () => {
+    const text = field.value, kinds = new Set(text).size, words = text.trim().split(/\s+/).length;
+    says.textContent = !text ? "" : text.length < 10 ? `${10 - text.length} more characters are needed.`
+      : kinds < 5 ? "Too few different characters." : words >= 4 || text.length >= 20 ? "Strong."
+      : text.length >= 14 ? "Good." : "Enough. A sentence of four words or more would be stronger.";
+  });
+}
+
+// --- all boxes at once -----------------------------------------------------------------------------------------------
+// <input type=checkbox data-all="NAME">: ticks all boxes of that name in its form.
+function everything(box) {
+  box.hidden = false;
+  box.addEventListener("change", () => {
+    for (const other of all(`input[type=checkbox][name="${CSS.escape(box.dataset.all)}"]`, box.closest("form, table"))) other.checked = box.checked;
+  });
+}
+
+// --- keys ------------------------------------------------------------------------------------------------------------
+const places = () => all("nav a[data-key]");
+function help() {
+  const open = one("dialog#keys");
+  if (open) { open.close(); return; }
+  const rows = [["/", "Search or filter"], ["?", "This help"], ["Esc", "Close"], ...places().map((a) => [`g ${a.dataset.key}`, a.textContent])];
+  const list = make("dl", {class: "facts"}, ...rows.map(([keys, says]) => make("div", {},
+    make("dt", {}, ...keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "])), make("dd", {}, says))));
+  const close = make("button", {class: "quiet"}, "Close");
+  const dialog = make("dialog", {id: "keys", "aria-labelledby": "keys-title"}, make("h2", {id: "keys-title"}, "Keys"), list, close);
+  close.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+let before = 0;
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, [contenteditable]")) return;
+  const going = Date.now() - before < 1500;
+  before = 0;
+  if (going) {
+    const place = places().find((a) => a.dataset.key === event.key);
+    if (place) { event.preventDefault(); location.assign(place.href); }
+  } else if (event.key === "g") before = Date.now();
+  else if (event.key === "?") help();
+  else if (event.key === "/") {
+    const field = one("[data-search], main input[type=search], main form input:not([type=hidden], [type=checkbox])");
+    if (field) { event.preventDefault(); field.focus(); field.select?.(); }
+  }
+});
+
+const WAYS = {"[data-live]": live, "[data-copy]": copying, "form[data-preview]": preview, "[data-refresh]": refresh,
+  "[data-strength]": strength, "[data-all]": everything};
+/** Give the parts of a page, or of a part that came later, what they ask for by their data- attributes. */
+export function enliven(root = document) {
+  for (const [selector, way] of Object.entries(WAYS)) {
+    if (root !== document && root.matches(selector)) way(root);
+    all(selector, root).forEach(way);
+  }
+}
+enliven();

@@ -1,0 +1,11 @@
+"""All screens of the dashboard. A new one is a line here, and a place in `places.py` if it has one."""
+
+from __future__ import annotations
+
+from api.dashboard import entry, today
+from api.dashboard.screen import Screen
+
+SCREENS: tuple[Screen, ...] = (
+    *entry.SCREENS,
+    *today.SCREENS,
+)

@@ -1,0 +1,133 @@
+"""Who may use the dashboard, on SQLite. A session is looked up at every request, as a key is: see `keys.py`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from storage.interface import Lease
+from storage.records.identity import Millis
+from storage.records.session import IDLE, LIFE, Password, Session, SetUpLink
+from storage.sqlite.connection import translated
+from storage.sqlite.readers import Readers
+from storage.sqlite.writer import Transaction, Writer
+
+_COLUMNS = "id, sha256, created_at, seen_at, agent, address"
+_BY_HASH = f"SELECT {_COLUMNS} FROM session WHERE sha256=?"  # noqa: S608 - a constant
+_ALL = f"SELECT {_COLUMNS} FROM session ORDER BY seen_at DESC, id"  # noqa: S608 - a constant
+_OPEN = f"INSERT INTO session({_COLUMNS}) VALUES(?,?,?,?,?,?)"
+_PASSWORD = "SELECT hashed, set_at FROM password"  # noqa: S105 - a query
+_LINK = "SELECT sha256, created_at FROM set_up_link"
+_ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_at<=? OR seen_at<=? LIMIT ?)"
+
+
+class SqlitePeople:
+    """See `storage.interface.People`. `door` is the loop's own connection."""
+
+    def __init__(self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease) -> None:
+        self._writer, self._readers, self._door, self._lease = writer, readers, door, lease
+
+    async def password(self) -> Password | None:
+        """Return the password; see People."""
+        return await self._readers.run(read_password)
+
+    async def link(self) -> SetUpLink | None:
+        """Return the set-up link; see People."""
+        return await self._readers.run(_read_link)
+
+    async def offer(self, link: SetUpLink) -> None:
+        """Keep a set-up link; see People."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            insert_link(transaction.connection, link)
+
+        await self._writer.submit(job)
+
+    async def settle(self, password: Password, session: Session, *, link: str | None = None) -> bool:
+        """Set the password and begin anew; see People."""
+
+        def job(transaction: Transaction) -> bool:
+            transaction.fence(self._lease)
+            waits = _read_link(transaction.connection)
+            if link is not None and (waits is None or waits.sha256 != link):
+                return False
+            row = (password.hashed, password.set_at)
+            transaction.execute("REPLACE INTO password(one, hashed, set_at) VALUES(1,?,?)", row)
+            transaction.execute("DELETE FROM set_up_link", ())
+            transaction.execute("DELETE FROM session", ())
+            transaction.execute(_OPEN, _row(session))
+            return True
+
+        return await self._writer.submit(job)
+
+    async def sign_in(self, session: Session, under: Password) -> bool:
+        """Open a session; see People."""
+
+        def job(transaction: Transaction) -> bool:
+            transaction.fence(self._lease)
+            if read_password(transaction.connection) != under:
+                return False
+            transaction.execute(_OPEN, _row(session))
+            return True
+
+        return await self._writer.submit(job)
+
+    async def session(self, sha256: str) -> Session | None:
+        """Return the session with this hash; see People. Not a checkpoint."""
+        with translated():
+            row = self._door.execute(_BY_HASH, (sha256,)).fetchone()
+        return None if row is None else Session(*row)
+
+    async def sessions(self) -> Sequence[Session]:
+        """Return all sessions; see People."""
+        return await self._readers.run(lambda connection: [Session(*row) for row in connection.execute(_ALL)])
+
+    async def sign_out(self, session_id: str) -> bool:
+        """End a session; see People."""
+
+        def job(transaction: Transaction) -> bool:
+            transaction.fence(self._lease)
+            return transaction.execute("DELETE FROM session WHERE id=?", (session_id,)).rowcount > 0
+
+        return await self._writer.submit(job)
+
+    async def touch(self, seen: Mapping[str, Millis]) -> None:
+        """Record when sessions were last used; see People."""
+        rows = [(at, session_id) for session_id, at in seen.items()]
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            transaction.executemany("UPDATE session SET seen_at=? WHERE id=?", rows)
+
+        await self._writer.submit(job, rows=len(rows))
+
+    async def sweep(self, now: Millis, limit: int) -> int:
+        """Delete sessions that have ended by age; see People."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(self._lease)
+            return transaction.execute(_ENDED, (now - LIFE, now - IDLE, limit)).rowcount
+
+        return await self._writer.submit(job, rows=limit)
+
+
+def read_password(connection: sqlite3.Connection) -> Password | None:
+    """Return the password."""
+    row = connection.execute(_PASSWORD).fetchone()
+    return None if row is None else Password(*row)
+
+
+def insert_link(connection: sqlite3.Connection, link: SetUpLink) -> None:
+    """Write the set-up link, inside whatever transaction is open."""
+    replace = "REPLACE INTO set_up_link(one, sha256, created_at) VALUES(1,?,?)"
+    connection.execute(replace, (link.sha256, link.created_at))
+
+
+def _read_link(connection: sqlite3.Connection) -> SetUpLink | None:
+    row = connection.execute(_LINK).fetchone()
+    return None if row is None else SetUpLink(*row)
+
+
+def _row(session: Session) -> tuple[object, ...]:
+    return (session.id, session.sha256, session.created_at, session.seen_at, session.agent, session.address)
