@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from actors.imports import ImportMessage
 from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
 from actors.settings import Settings
 from actors.templates.instantiation import Templates
@@ -23,6 +24,7 @@ class Doors:
     overdue: how many sources' due looks had not happened at the watchman's last round.
     tree: rows of the supervision tree, worst first.
     templates: what can be instantiated.
+    importer: the mailbox of who adds whole lists of sources.
     draining: whether the service is stopping (new work is refused with 503).
     """
 
@@ -38,3 +40,4 @@ class Doors:
     tree: Callable[[], Sequence[object]]
     templates: Templates
     draining: Callable[[], bool]
+    importer: Mailbox[ImportMessage]

@@ -6,13 +6,14 @@ wants an answer carries a one-shot `Reply`, made by `Mailbox.ask`. Nothing here 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from actors.practice.documents import What
 from actors.previews import Preview, Previewed
 from storage.records.event import SourceType, Stored
+from storage.records.health import Cause, Flag
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
 from storage.records.source import Harvest, HotState, Source, SourceState
@@ -150,6 +151,7 @@ class AddSource:
     bar: float | None = None
     subprotocols: tuple[str, ...] = ()
     hello: str | None = field(default=None, repr=False)
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,7 @@ class SourceEdit:
     noise: tuple[str, ...] | None = None
     subprotocols: tuple[str, ...] | None = None
     hello: str | None = field(default=None, repr=False)
+    title: str | None = None
     clear: tuple[str, ...] = ()
 
 
@@ -313,20 +316,70 @@ class ExplainSource:
 
 
 @dataclass(frozen=True, slots=True)
+class HealthPart:
+    """One of the things that a score is made of: the part of it that is left (1.0: it costs nothing), and why."""
+
+    cause: Cause
+    left: float
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The answer to ExamineSource. `next_look`: why it is when it is. `gap`: seconds from one change to the next, None
+    when too little is known.
+    """
+
+    view: SourceView
+    health: Sequence[HealthPart]
+    next_look: str
+    gap: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExamineSource:
+    """Say what a source's score is made of, and why the next look is when it is. Fails with NotFound."""
+
+    source: SourceId
+    reply: Reply[Examined]
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Which sources are meant: each condition holds, if it is set; of one's values any is enough, of `words` all are.
+
+    words: parts of the URL, the title or a tag, whatever their case. states: see `actors.picking`.
+    """
+
+    words: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    kinds: tuple[SourceType, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.states or self.tags or self.kinds)
+
+
+@dataclass(frozen=True, slots=True)
 class ListSources:
-    """Return a page of sources, worst health first: by flag, score and id after the given place, which a page gave."""
+    """Return a page of sources, worst health first: by flag, score and id after the given place, which a page gave.
+
+    where: only these. All sources are walked over for a rare one, with turns for everybody else.
+    """
 
     limit: int
     reply: Reply[SourcePage]
     after: tuple[int, float, str, int] | None = None
+    where: Picked = Picked()
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """A page of sources; `next_after` is None at the end."""
+    """A page of sources; `next_after` is None at the end. `census`: how many of all sources have which flag."""
 
     views: Sequence[SourceView]
     next_after: tuple[int, float, str, int] | None
+    census: Mapping[Flag, int] = field(default_factory=dict)
 
 
 RegistryMessage = (
@@ -342,6 +395,7 @@ RegistryMessage = (
     | EndPractice
     | DescribeSource
     | ExplainSource
+    | ExamineSource
     | ListSources
 )
 

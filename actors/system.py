@@ -18,6 +18,8 @@ from actors.delivery.homeward import Homeward
 from actors.delivery.registry import DeliveryRegistry
 from actors.doors import Doors
 from actors.egress.traffic import Egress, build_egress
+from actors.importing import Importer
+from actors.imports import ImportMessage
 from actors.matcher.actor import Matcher
 from actors.messages import MatcherMessage, RecorderMessage, RegistryMessage
 from actors.pruner import Pruner
@@ -50,6 +52,8 @@ from supervision import (
 
 EDGES = (
     ("web", "registry"),
+    ("web", "importer"),
+    ("importer", "registry"),
     ("web", "matcher"),
     ("registry", "sources"),
     ("registry", "recorder"),
@@ -88,6 +92,7 @@ class System:
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
         self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
+        self.importer_box: Mailbox[ImportMessage] = Mailbox("importer", 16)
         self.egress = build_egress(world, settings)
         self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
         self.deliveries = DeliveryRegistry(
@@ -133,6 +138,7 @@ class System:
             refresh=self.deliveries.refresh,
             world=self._world,
         )
+        importer = Importer(self._world, self.registry_box, self.importer_box)
         pruner = Pruner(self._world, self._settings, self._storage)
         return [
             ChildSpec("log", recorder.run, ready_within=10, mailbox=self.recorder_box),
@@ -143,6 +149,7 @@ class System:
             ChildSpec("matcher", matcher.run, ready_within=60, mailbox=self.matcher_box),
             ChildSpec("sources", self.sources.run, ready_within=10),
             ChildSpec("registry", self.registry.run, ready_within=120, mailbox=self.registry_box),
+            ChildSpec("importer", importer.run, mailbox=self.importer_box),
             ChildSpec("pruner", pruner.run),
         ]
 
@@ -173,6 +180,7 @@ class System:
                 self._world, self._settings.registry_base, self._storage, self.registry_box, self._catalogue
             ),
             draining=lambda: self._stopping,
+            importer=self.importer_box,
         )
 
     async def run(self) -> None:

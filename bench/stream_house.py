@@ -192,6 +192,7 @@ def doors_of(storage: Storage, port: int) -> Doors:
         tree=tuple,
         templates=missing,
         draining=lambda: False,
+        importer=Mailbox("importer", 8),
     )
 
 

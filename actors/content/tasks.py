@@ -18,6 +18,7 @@ from actors.content.frames import read_frame, told
 from actors.content.main_text import main_text
 from actors.content.memory import decode_memory, encode, known_keys
 from actors.content.noise import noise_keys
+from actors.content.outlines import read_outline
 from actors.content.pages import PageReading, read_page, read_tree, reading_of
 from actors.content.preview import preview_page
 from actors.content.requests import (
@@ -84,6 +85,10 @@ def _find_text(request: bytes) -> bytes:
     return _encode(find_text(msgspec.msgpack.decode(request, type=FindRequest)))
 
 
+def _outline(request: bytes) -> bytes:
+    return _encode(read_outline(request))
+
+
 def _look_page(request: bytes) -> bytes:
     asked = msgspec.msgpack.decode(request, type=PageRequest)
     return _encode(look_page(asked))
@@ -140,4 +145,5 @@ TASKS: Mapping[str, Callable[[bytes], bytes]] = {
     "frame": _frame,
     "block_keys": _block_keys,
     "find_text": _find_text,
+    "outline": _outline,
 }

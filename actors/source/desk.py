@@ -258,6 +258,7 @@ class Desk:
             bar=wish.bar,
             subprotocols=wish.subprotocols,
             hello=wish.hello,
+            title=wish.title,
         )
         return Live(source, HotState(interval=START_INTERVAL))
 
@@ -312,6 +313,7 @@ def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
             "noise",
             "subprotocols",
             "hello",
+            "title",
         )
         if (value := getattr(edit, name)) is not None
     }

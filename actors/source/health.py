@@ -80,7 +80,7 @@ def after_look(health: Health, pulse: Pulse) -> tuple[Health, Pulse]:
     """Return the health, and its memory, after a look that worked."""
     if pulse.confirmed:
         pulse = replace(pulse, confirmed=0)
-    penalties = [_silent(pulse), _defective(pulse, "")]
+    penalties = [silent(pulse), defective(pulse, "")]
     if health.cause in _ENDED_BY_AN_ANSWER and health.flag != "ok":
         # An answer needs no second one to confirm that the source answers.
         pulse = replace(pulse, waiting="ok")
@@ -100,9 +100,9 @@ def after_failure(  # noqa: PLR0917  # who, how, when and why
     pulse = _confirmed(pulse, now) if blame in _WILL_NOT_MEND else replace(pulse, confirmed=0)
     down_since = now if health.down_since is None else min(now, health.down_since)
     down = (now - down_since) / 1000
-    penalties = [_silent(pulse), _defective(pulse, why), _stuck(pulse, now, why)]
+    penalties = [silent(pulse), defective(pulse, why), stuck(pulse, now, why)]
     if blame is not Blame.CONTENT and failures >= FAILURES:
-        reason = f"{failures} looks in a row have failed, for {_span(down)}: {why}"
+        reason = f"{failures} looks in a row have failed, for {span(down)}: {why}"
         penalties.append(Penalty("reach", reach(down), reason))
     return _judged(health, pulse, penalties, f"The last look failed: {why}", down_since)
 
@@ -158,24 +158,27 @@ def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | 
     return (wanted, None) if same_way else (flag, wanted)
 
 
-def _silent(pulse: Pulse) -> Penalty:
+def silent(pulse: Pulse) -> Penalty:
+    """Return what the present silence costs."""
     chance = silence(pulse)
     left = LEAST_WITH_REACH + (1 - LEAST_WITH_REACH) * yield_of(chance)
     odds = f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "less than 1 in a billion"
-    return Penalty("yield", left, f"Silent for {_span(pulse.age)}; the chance of that at its usual pace is {odds}.")
+    return Penalty("yield", left, f"Silent for {span(pulse.age)}; the chance of that at its usual pace is {odds}.")
 
 
-def _defective(pulse: Pulse, why: str) -> Penalty:
+def defective(pulse: Pulse, why: str) -> Penalty:
+    """Return what unreadable answers cost; `why`: the last one's reason."""
     bad = pulse.defects.bit_count()
     reason = f"{bad} of the last {WINDOW} answers could not be read" + (f": {why}" if why else ".")
     return Penalty("partial", 1 - 0.5 * pulse.partial, reason)
 
 
-def _stuck(pulse: Pulse, now: Millis, why: str) -> Penalty:
+def stuck(pulse: Pulse, now: Millis, why: str) -> Penalty:
+    """Return what a trouble costs that will not mend by itself."""
     lasts = (now - pulse.stuck_since) / 1000
-    stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
-    reason = f"It will not mend by itself: {pulse.confirmed} looks in {_span(lasts)} say {why}"
-    return Penalty("stuck", LEAST_WITH_REACH if stuck else 1.0, reason)
+    is_stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
+    reason = f"It will not mend by itself: {pulse.confirmed} looks in {span(lasts)} say {why}"
+    return Penalty("stuck", LEAST_WITH_REACH if is_stuck else 1.0, reason)
 
 
 def _confirmed(pulse: Pulse, now: Millis) -> Pulse:
@@ -183,7 +186,12 @@ def _confirmed(pulse: Pulse, now: Millis) -> Pulse:
     return replace(pulse, confirmed=min(255, pulse.confirmed + 1), stuck_since=min(now, since))
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Return a time in the unit in which it is short.
+
+    >>> span(45), span(1800), span(7200), span(864000)
+    ('45 s', '30 min', '2 h', '10 d')
+    """
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

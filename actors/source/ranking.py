@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import islice
 from typing import Final
 
-from storage.records.health import RANK, Health
+from storage.records.health import RANK, Flag, Health
 from storage.records.identity import SourceId
 
 Order = tuple[int, float, SourceId]
@@ -33,6 +33,10 @@ REMEMBERED: Final = 4096
 def order_of(source: SourceId, health: Health) -> Order:
     """Return what a source is sorted by."""
     return (-RANK[health.flag], health.score, source)
+
+
+def _any(_: SourceId) -> bool:
+    return True
 
 
 class Ranking:
@@ -68,16 +72,41 @@ class Ranking:
         if order is not None:
             self._take_out(order)
 
-    def page(self, after: Place | None, limit: int) -> tuple[list[SourceId], Place | None]:
-        """Return the next `limit` ids after a place, and the place to go on from; None at the end."""
+    def page(
+        self, after: Place | None, limit: int, wanted: Callable[[SourceId], bool] = _any, most: int | None = None
+    ) -> tuple[list[SourceId], Place | None]:
+        """Return the next `limit` wanted ids after a place, and the place to go on from; None at the end.
+
+        At most `most` are looked at: the page may then have fewer.
+        """
         version = self.version if after is None or not self._remembers(after[3]) else after[3]
         moved = self._moved_since(version)
         position = None if after is None else (after[0], after[1], SourceId(after[2]))
         theirs = sorted(order for order in moved.values() if position is None or order > position)
         ours = (order for order in self._after(position) if order[2] not in moved)
-        found = list(islice(merge(theirs, ours), limit + 1))
-        ids = [order[2] for order in found[:limit]]
-        return ids, (*found[limit - 1], version) if len(found) > limit else None
+        ids: list[SourceId] = []
+        end = position
+        for looked, order in enumerate(merge(theirs, ours)):
+            is_wanted = wanted(order[2])
+            if end is not None and (looked == most or (is_wanted and len(ids) == limit)):
+                return ids, (*end, version)
+            if is_wanted:
+                ids.append(order[2])
+            if is_wanted or len(ids) < limit:
+                end = order
+        return ids, None
+
+    def census(self) -> dict[Flag, int]:
+        """Return how many have which flag, the worst first."""
+        flags: list[Flag] = sorted(RANK, key=lambda flag: -RANK[flag])
+        ends = [self._before((1 - RANK[flag], float("-inf"), SourceId(""))) for flag in flags]
+        return {flag: end - start for flag, start, end in zip(flags, [0, *ends], ends, strict=False)}
+
+    def _before(self, order: Order) -> int:
+        """Return how many stand before an order."""
+        number = self._chunk_of(order)
+        whole = sum(map(len, self._chunks[:number]))
+        return whole + (bisect_left(self._chunks[number], order) if number < len(self._chunks) else 0)
 
     def _remembers(self, version: int) -> bool:
         return self.version - len(self._moves) <= version <= self.version

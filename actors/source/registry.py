@@ -23,6 +23,7 @@ from actors.messages import (
     DetectUrl,
     EditSource,
     EndPractice,
+    ExamineSource,
     ExplainSource,
     ListSources,
     PreviewSource,
@@ -34,8 +35,9 @@ from actors.messages import (
 )
 from actors.notices import draft
 from actors.source.desk import Desk
+from actors.source.examination import examined
 from actors.source.inquiry import Inquiry
-from actors.source.ports import Live, Ports
+from actors.source.ports import Live, Ports, limits_of
 from actors.source.price import moved
 from actors.source.rehearsal import Rehearsal
 from actors.source.table import Table
@@ -130,8 +132,11 @@ class Registry:
                 return self.table.describe(message.source)
             case ExplainSource():
                 return await self._inquiry.explain(message)
+            case ExamineSource():
+                view, settings = self.table.describe(message.source), self._ports.settings
+                return examined(view, limits_of(view.source, settings), self._ports.world.now())
             case ListSources():
-                return self.table.page(message.after, message.limit)
+                return await self.table.find(message.after, message.limit, message.where)
             case _:
                 assert_never(message)
 

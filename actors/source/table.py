@@ -14,7 +14,8 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound
-from actors.messages import SourcePage, SourceView
+from actors.messages import Picked, SourcePage, SourceView
+from actors.picking import picks
 from actors.source.actor import PolledSource
 from actors.source.feed import FeedTier
 from actors.source.fetch import host_of
@@ -132,10 +133,30 @@ class Table:
             earliest = max(earliest, hot.next_look_at or 0)
         return Millis(earliest)
 
-    def page(self, after: Place | None, limit: int) -> SourcePage:
-        """Return the next `limit` sources after a place, worst health first; see `Ranking`."""
-        ids, rest = self._ranking.page(after, limit)
-        return SourcePage([self._view(self._live[source]) for source in ids], rest)
+    async def find(self, after: Place | None, limit: int, where: Picked) -> SourcePage:
+        """Return the next `limit` sources after a place that are meant, worst health first; see `Ranking`."""
+        if not where:
+            ids, rest = self._ranking.page(after, limit)
+            return SourcePage([self._view(self._live[source]) for source in ids], rest, self._ranking.census())
+        found: list[SourceView] = []
+        place, ended = after, False
+        while len(found) < limit and not ended:
+            part, place = await self._stretch(place, limit - len(found), where)
+            found += part
+            ended = place is None
+        ahead, rest = place, place
+        while ahead is not None:  # is there a further one? a next page that is empty would be a false promise
+            part, ahead = await self._stretch(ahead, 1, where)
+            if part:
+                break
+        else:
+            rest = None
+        return SourcePage(found, rest, self._ranking.census())
+
+    async def _stretch(self, after: Place | None, limit: int, where: Picked) -> tuple[list[SourceView], Place | None]:
+        ids, rest = self._ranking.page(after, limit, lambda source: picks(where, self._view(self._live[source])), SLICE)
+        await trio.lowlevel.checkpoint()
+        return [self._view(self._live[source]) for source in ids], rest
 
     async def round(self) -> Round:
         """Return how the watching goes. Walks over all sources."""

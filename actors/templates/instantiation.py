@@ -8,13 +8,14 @@ are only asked for a few at once, hosts in turn, and not for longer than a clien
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Sequence
 
 import trio
 
-from actors.errors import DomainError, LibraryFull, UrlRefused
+from actors.errors import DomainError, LibraryFull
+from actors.interleaving import in_turns
 from actors.messages import Added, AddSource, RegistryMessage
+from actors.refusals import words_of
 from actors.templates.catalogue import Catalogue
 from actors.templates.expansion import Values, Wanted, expand
 from actors.templates.report import LATE, Foreseen, Report, SourceOutcome
@@ -70,7 +71,7 @@ class Templates:
 
     async def _attach_all(self, wanted: Sequence[Wanted]) -> Sequence[SourceOutcome]:
         found: dict[str, SourceOutcome] = {}
-        waiting = _in_turns(wanted)
+        waiting = in_turns(wanted, lambda one: one.host)
 
         async def work() -> None:
             for one in waiting:
@@ -92,30 +93,9 @@ class Templates:
         try:
             added = await self._registry.ask(message)
         except (DomainError, StorageError, Unanswered, Stopping) as error:
-            return SourceOutcome(wanted, "failed", reason=_words(error), full=isinstance(error, LibraryFull))
+            return SourceOutcome(wanted, "failed", reason=words_of(error), full=isinstance(error, LibraryFull))
         source = added.view.source
         asleep = None if source.enabled else "it is disabled: enable it to watch it"
         return SourceOutcome(
             wanted, "attached_new" if added.created else "attached_existing", source.id, source.type, asleep
         )
-
-
-def _in_turns(wanted: Iterable[Wanted]) -> Iterator[Wanted]:
-    """Yield the first source of each host, then the second of each: one host is slow, many are quick."""
-    by_host: dict[str, list[Wanted]] = {}
-    for one in wanted:
-        by_host.setdefault(one.host, []).append(one)
-    for row in zip_longest(*by_host.values()):
-        yield from (one for one in row if one is not None)
-
-
-def _words(error: Exception) -> str:
-    """Return why something failed, for the report."""
-    match error:
-        case UrlRefused():
-            return f"{error.detail} (rule: {error.rule})"
-        case DomainError():
-            return error.detail
-        case Unanswered() | Stopping():
-            return "the service is busy or stopping, and it is not known whether it was done: call again"
-    return "the storage takes nothing now: call again"

@@ -36,6 +36,7 @@ BREAKER = wire.Breaker(state="closed", retry_at=None)
 SOURCE = wire.SourceRecord(
     id=SOURCE_ID,
     url=PAGE,
+    title="Day tickets",
     type="html",
     detected_type="html",
     detection=DETECTED,

@@ -70,6 +70,7 @@ Hello = Annotated[
         "id of the frame that was admitted last. Never shown again",
     ),
 ]
+Title = Annotated[str, Meta(max_length=200, description="Your own name for it, of one line", examples=["Day tickets"])]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
@@ -87,6 +88,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     bar: Bar | None = None
     subprotocols: Subprotocols = ()
     hello: Hello | None = None
+    title: Title = ""
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,6 +110,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     hello: Hello | UnsetType | None = UNSET
     schedule: Schedule | UnsetType | None = UNSET
     bar: Bar | UnsetType | None = UNSET
+    title: Title | UnsetType = UNSET
 
 
 class Detected(Struct, frozen=True):
@@ -144,6 +147,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
 
     id: str
     url: str
+    title: str
     type: SourceType
     detected_type: SourceType
     detection: Detected

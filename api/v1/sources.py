@@ -77,6 +77,15 @@ def distinct(subprotocols: tuple[str, ...], where: str) -> tuple[str, ...]:
     return subprotocols
 
 
+def title_of(text: str) -> str:
+    """Return a title as it is kept: one line.
+
+    >>> title_of("  Day\\n tickets ")
+    'Day tickets'
+    """
+    return " ".join(text.split())
+
+
 def interval_text(seconds: int) -> str:
     """Return seconds in the largest unit that divides them.
 
@@ -101,6 +110,7 @@ def _add(new: wire.NewSource, where: str, reply: Reply[Added]) -> AddSource:
         bar=new.bar,
         subprotocols=distinct(new.subprotocols, f"{where}.subprotocols"),
         hello=new.hello,
+        title=title_of(new.title),
     )
 
 
@@ -119,6 +129,7 @@ def _edit(patch: wire.SourcePatch, tags: Collection[str]) -> SourceEdit:
         bar=None if patch.bar is UNSET else patch.bar,
         subprotocols=None if patch.subprotocols is UNSET else distinct(patch.subprotocols, "body.subprotocols"),
         hello=patch.hello or None,
+        title=None if patch.title is UNSET else title_of(patch.title),
         clear=clear,
     )
 
@@ -170,6 +181,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
     return wire.SourceRecord(
         id=source.id,
         url=source.url,
+        title=source.title,
         type=source.type,
         detected_type=source.detection.type,
         detection=_detected(source.detection),

@@ -71,6 +71,8 @@ class Source(Struct, frozen=True):
     """The score from which a page's difference is told; None: the default."""
     practice: int | None = None
     """How often a practice document of the service's own was changed; None: a source like any other."""
+    title: str = ""
+    """The user's own name for it."""
 
 
 class Validators(Struct, frozen=True):

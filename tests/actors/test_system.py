@@ -14,7 +14,19 @@ from storage.memory import Disk, MemoryStorage
 from supervision import ChildSpec, check_acyclic
 from tests.support.memory_network import MemoryNetwork, a_world
 
-ORDER = ["log", "egress", "parsers", "destinations", "deliveries", "matcher", "sources", "registry", "pruner", "web"]
+ORDER = [
+    "log",
+    "egress",
+    "parsers",
+    "destinations",
+    "deliveries",
+    "matcher",
+    "sources",
+    "registry",
+    "importer",
+    "pruner",
+    "web",
+]
 
 
 def test_p3_the_actor_graph_has_no_cycle() -> None:

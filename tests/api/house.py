@@ -13,14 +13,13 @@ import httpcore
 import httpx
 import msgspec
 import trio
-from msgspec.structs import replace
 from trio.testing import memory_stream_pair
 
 from actors import messages as m
 from actors.doors import Doors
-from actors.errors import Conflict, DomainError, NotFound, Stale
+from actors.importing import Importer
+from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
-from actors.previews import Preview, Previewed
 from actors.settings import Settings
 from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
@@ -30,9 +29,9 @@ from storage.memory import Disk, MemoryStorage
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of
 from storage.records.key import ApiKey
-from storage.records.revision import is_expected
 from storage.records.source import Harvest, HotState, SourceState
 from supervision import Mailbox
+from tests.api.fake_registry import FakeRegistry
 from tests.support.build import NOW, a_draft, a_source, a_source_id
 from tests.support.passwords import PlainPasswords
 
@@ -125,109 +124,6 @@ def stamp(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
     return msgspec.json.encode(body, order="sorted")
 
 
-class FakeRegistry:
-    """Answers as the registry of sources would, from a dict. `refusals` maps a URL to what adding it fails with."""
-
-    def __init__(self) -> None:
-        self.mailbox: Mailbox[m.RegistryMessage] = Mailbox("registry", 64)
-        self.views: dict[str, m.SourceView] = {}
-        self.refusals: dict[str, Exception] = {}
-        self.silent: set[str] = set()
-        self.seen: list[Any] = []
-        self.preview = Preview(NOW)
-
-    async def run(self) -> None:
-        while True:
-            message = await self.mailbox.receive()
-            self.seen.append(message)
-            if getattr(message, "url", None) in self.silent:
-                continue
-            try:
-                message.reply.answer(self._handle(message))
-            except DomainError as error:
-                message.reply.fail(error)
-
-    def _handle(self, message: Any) -> Any:
-        match message:
-            case m.AddSource():
-                return self._add(message)
-            case m.DetectUrl():
-                if message.url in self.refusals:
-                    raise self.refusals[message.url]
-                return Previewed(a_source(1, url=message.url).detection, self.preview)
-            case m.PreviewSource():
-                self._known(message.source)
-                return self.preview
-            case m.ListSources():
-                views = sorted(self.views.values(), key=lambda view: (view.hot.health.score, view.source.id))
-                start = 0 if message.after is None else int(message.after[1])
-                page = views[start : start + message.limit]
-                end = start + len(page)
-                return m.SourcePage(page, (0, float(end), page[-1].source.id, 0) if end < len(views) else None)
-            case m.DeleteSource():
-                self._refuse_stale(message)
-                del self.views[self._known(message.source)]
-                return None
-            case m.CheckNow():
-                if not self.views[self._known(message.source)].source.enabled:
-                    raise Conflict("The source is disabled.")
-                return NOW
-            case m.ExplainSource():
-                reason = m.Reason("withheld", "Seen and not told.", NOW, None, message.text)
-                return m.Explained(self.views[self._known(message.source)], [reason], "All is well.")
-            case m.DescribeSource():
-                return self.views[self._known(message.source)]
-            case m.EditSource():
-                return self._edit(message)
-            case m.Teach():
-                return m.Learned(self.views[self._known(message.source)], len(message.texts))
-        raise AssertionError(message)
-
-    def _known(self, source: SourceId) -> str:
-        if source not in self.views:
-            raise NotFound("There is no such source.")
-        return source
-
-    def _refuse_stale(self, message: m.EditSource | m.DeleteSource) -> None:
-        if not is_expected(self.views[self._known(message.source)].source, message.expected):
-            raise Stale
-
-    def _add(self, message: m.AddSource) -> m.Added:
-        if message.url in self.refusals:
-            raise self.refusals[message.url]
-        for view in self.views.values():
-            if view.source.url == message.url:
-                return m.Added(view, created=False)
-        number = len(self.views) + 1
-        source = a_source(
-            number,
-            url=message.url,
-            tags=(*message.tags, *message.mark),
-            selector=message.selector,
-            ignore=message.ignore,
-            schedule=message.schedule,
-            bar=message.bar,
-            type=message.type or "feed",
-            subprotocols=message.subprotocols,
-            hello=message.hello,
-        )
-        view = self.views[source.id] = m.SourceView(source, HotState())
-        return m.Added(view, created=True)
-
-    def _edit(self, message: m.EditSource) -> m.SourceView:
-        self._refuse_stale(message)
-        view = self.views[message.source]
-        edit = message.edit
-        changes = {
-            name: getattr(edit, name)
-            for name in ("type", "enabled", "tags", "selector", "ignore", "schedule", "bar", "subprotocols", "hello")
-            if getattr(edit, name) is not None
-        }
-        changes |= dict.fromkeys(edit.clear)
-        view = self.views[message.source] = m.SourceView(replace(view.source, **changes), view.hot)
-        return view
-
-
 class FakeMatcher:
     """Acknowledges changes of alerts once `gate` is open, and counts them. `asked`: since there is one."""
 
@@ -247,6 +143,14 @@ class FakeMatcher:
             await self.gate.wait()
             if not self.silent:
                 message.reply.answer(None)
+
+
+class RunningImporter:
+    """The real importer, over the scripted registry."""
+
+    def __init__(self, world: World, registry: Mailbox[m.RegistryMessage]) -> None:
+        self.mailbox: Mailbox[ImportMessage] = Mailbox("importer", 16)
+        self.actor = Importer(world, registry, self.mailbox)
 
 
 class FakeResolver:
@@ -290,6 +194,7 @@ class House:
     overdue: int = 0
     draining: bool = False
     mint: Mint = field(default_factory=Mint)
+    importer: RunningImporter = field(init=False)
     _keys: int = 0
 
     async def key(self, *scopes: str, rate: int = 600_000, burst: int = 10_000) -> str:
@@ -363,6 +268,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         passwords=PlainPasswords(),
     )
     house = House(None, storage, registry, listener, child, resolver=resolver, logs=logs)  # type: ignore[arg-type]
+    house.importer = RunningImporter(world, registry.mailbox)
     house.doors = Doors(
         world=world,
         settings=Settings(**{"base_url": BASE_URL, **settings}),
@@ -376,6 +282,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         tree=lambda: (),
         templates=Templates(world, "https://clinicaltrials.gov", storage, registry.mailbox, catalogue or built_in()),
         draining=lambda: house.draining,
+        importer=house.importer.mailbox,
     )
     return house
 
@@ -390,6 +297,7 @@ async def running(house: House) -> AsyncIterator[House]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(house.registry.run)
         nursery.start_soon(house.matcher.run)
+        nursery.start_soon(house.importer.actor.run, FakeChild())
         nursery.start_soon(serve, house.doors, house.child)
         await house.child.is_ready.wait()
         yield house

@@ -14,11 +14,14 @@ from actors.messages import (
     DescribeSource,
     DetectUrl,
     EditSource,
+    ExamineSource,
     ListSources,
+    Picked,
     SourceEdit,
     SourcePage,
     SourceView,
 )
+from actors.source import table
 from actors.source.fetch import refusal
 from storage.errors import DiskFull
 from storage.memory import Disk
@@ -48,7 +51,41 @@ async def describe(service: Watching, source: SourceId) -> SourceView:
 
 
 async def listed(service: Watching, **more: Any) -> SourcePage:
-    return await service.registry_box.ask(lambda reply: ListSources(more.get("limit", 10), reply, more.get("after")))
+    limit, where = more.get("limit", 10), more.get("where", Picked())
+    return await service.registry_box.ask(lambda reply: ListSources(limit, reply, more.get("after"), where))
+
+
+async def test_a_filtered_list_is_walked_through_without_a_gap_or_an_empty_page(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    monkeypatch.setattr(table, "SLICE", 3)
+    async with watching(host_rate=1000.0) as (service, origin):
+        for number in range(30):
+            origin.bodies[f"/{number}"] = rss("a")
+            await service.add(f"https://site.example/{number}", tags=("topic:even",) if number % 2 == 0 else ())
+        where, seen, after, sizes = Picked(tags=("topic:even",)), [], None, []
+        while True:
+            page = await listed(service, limit=5, after=after, where=where)
+            seen += [view.source.url for view in page.views]
+            sizes.append(len(page.views))
+            after = page.next_after
+            if after is None:
+                break
+        assert seen == [f"https://site.example/{number}" for number in range(0, 30, 2)] and sizes == [5, 5, 5]
+        assert page.census == {"rotten": 0, "degraded": 0, "ok": 30}
+        assert (await listed(service, where=Picked(words=("/7",)))).next_after is None
+        assert not (await listed(service, where=Picked(states=("paused",)))).views
+
+
+async def test_a_source_is_examined_as_it_is_now(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL, title="Mine")).view.source
+        assert source.title == "Mine"
+        found = await service.registry_box.ask(lambda reply: ExamineSource(source.id, reply))
+        assert found.view.source == source and len(found.health) == 4 and found.next_look
+        with pytest.raises(NotFound):
+            await service.registry_box.ask(lambda reply: ExamineSource(SourceId("x"), reply))
 
 
 async def test_two_spellings_of_a_url_are_one_source(autojump_clock: object) -> None:

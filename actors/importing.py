@@ -1,0 +1,119 @@
+"""Adds a whole list of sources beside everything else: a few at a time, hosts in turn, each classified like any other.
+
+One list at a time. What became of each line is kept in memory for whoever asks; a restart forgets the rest of a list,
+and the same list given again finds what is there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, assert_never
+from urllib.parse import urlsplit
+
+import trio
+
+from actors.errors import Conflict, DomainError, LibraryFull
+from actors.imports import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
+from actors.interleaving import in_turns
+from actors.messages import Added, AddSource, RegistryMessage
+from actors.outline import Line
+from actors.refusals import words_of
+from actors.world import World
+from storage.errors import StorageError
+from supervision import Child, Mailbox, Reply, Stopping, Unanswered
+
+AT_ONCE: Final = 8
+"""Lines under way at once: a quarter of what the registry handles at once for all."""
+STOPPED: Final = "the import was stopped before its turn came"
+
+
+@dataclass(slots=True)
+class _Running:
+    """The list under way, or the last one. `scope` is cancelled to stop it."""
+
+    progress: Importing
+    rows: list[Imported]
+    scope: trio.CancelScope
+
+    def shown(self) -> Importing:
+        return replace(self.progress, rows=tuple(self.rows))
+
+
+class Importer:
+    """The actor that adds lists of sources."""
+
+    def __init__(self, world: World, registry: Mailbox[RegistryMessage], mailbox: Mailbox[ImportMessage]) -> None:
+        self._world, self._registry, self._mailbox = world, registry, mailbox
+        self._last: _Running | None = None
+
+    async def run(self, child: Child) -> None:
+        """Answer, and import beside that, until cancelled; then the list under way has ended."""
+        child.ready()
+        async with trio.open_nursery() as nursery:
+            while True:
+                message = await self._mailbox.receive()
+                with message.reply:
+                    self._serve(message, nursery)
+
+    def _serve(self, message: ImportMessage, nursery: trio.Nursery) -> None:
+        match message:
+            case BeginImport():
+                if self._last is not None and self._last.progress.ended_at is None:
+                    message.reply.fail(Conflict("A list is being imported: wait for its end, or stop it."))
+                    return
+                self._last = self._begun(message.lines)
+                nursery.start_soon(self._import, self._last)
+                message.reply.answer(self._last.shown())
+            case ShowImport():
+                message.reply.answer(None if self._last is None else self._last.shown())
+            case StopImport():
+                if self._last is not None:
+                    self._last.scope.cancel()
+                message.reply.answer(None)
+            case _:
+                assert_never(message)
+
+    def _begun(self, lines: Sequence[Line]) -> _Running:
+        progress = Importing(self._world.new_id(), self._world.now())
+        return _Running(progress, [Imported(line) for line in lines], trio.CancelScope())
+
+    async def _import(self, running: _Running) -> None:
+        rows = running.rows
+        waiting = in_turns(range(len(rows)), lambda number: urlsplit(rows[number].line.url).netloc)
+        try:
+            with running.scope:
+                async with trio.open_nursery() as nursery:
+                    for _ in range(min(AT_ONCE, len(rows))):
+                        nursery.start_soon(self._work, running, waiting)
+        finally:
+            running.rows[:] = [_ended(row) for row in rows]
+            running.progress = replace(running.progress, ended_at=self._world.now())
+            counts = running.shown().counts()
+            self._world.log("import.ended", lines=len(rows), **counts)
+
+    async def _work(self, running: _Running, waiting: Iterator[int]) -> None:
+        for number in waiting:
+            running.rows[number] = row = await self._added(running.rows[number])
+            if row.full:
+                running.scope.cancel()
+
+    async def _added(self, row: Imported) -> Imported:
+        line = row.line
+
+        def message(reply: Reply[Added]) -> AddSource:
+            return AddSource(line.url, reply, tags=line.tags, title=line.title)
+
+        try:
+            added = await self._registry.ask(message)
+        except (DomainError, StorageError, Unanswered, Stopping) as error:
+            full = isinstance(error, LibraryFull)
+            return replace(row, status="failed", says=words_of(error), full=full)
+        source = added.view.source
+        return replace(
+            row, status="new" if added.created else "there", source=source.id, says=source.detection.evidence
+        )
+
+
+def _ended(row: Imported) -> Imported:
+    return replace(row, status="failed", says=STOPPED) if row.status == "waiting" else row

@@ -1,0 +1,37 @@
+"""Which sources somebody means, by words, states, tags and kinds; for lists of them. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from actors.messages import Picked, SourceView
+
+STATES: Final = ("rotten", "degraded", "ok", "overdue", "resting", "paused")
+"""What a source may be, worst first; more than one at once."""
+
+
+def states_of(view: SourceView) -> tuple[str, ...]:
+    """Return the states that a source is in: its health's flag, and what else is in the way of looks."""
+    hot = view.hot
+    facts = (("overdue", view.overdue), ("resting", hot.breaker.state == "open"), ("paused", not view.source.enabled))
+    return (hot.health.flag, *(state for state, holds in facts if holds))
+
+
+def picks(where: Picked, view: SourceView) -> bool:
+    """Return whether a source is meant."""
+    source = view.source
+    if where.kinds and source.type not in where.kinds:
+        return False
+    if where.tags and not any(_tagged(tag, source.tags) for tag in where.tags):
+        return False
+    if where.states and not any(state in where.states for state in states_of(view)):
+        return False
+    if not where.words:
+        return True
+    text = "\n".join((source.url, source.title, *source.tags)).casefold()
+    return all(word.casefold() in text for word in where.words)
+
+
+def _tagged(tag: str, tags: tuple[str, ...]) -> bool:
+    """Return whether a tag is among others: a bare word is a label, as where tags are given."""
+    return tag in tags or f"label:{tag}" in tags

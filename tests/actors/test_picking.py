@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from actors.messages import Picked, SourceView
+from actors.picking import picks, states_of
+from storage.records.health import BreakerState, Health
+from storage.records.source import HotState
+from tests.support.build import a_source
+
+SOURCE = a_source(url="https://News.example/Feed", title="Morning tides", tags=("label:sea", "topic:ports"))
+WELL = SourceView(SOURCE, HotState())
+
+
+@pytest.mark.parametrize(
+    ("where", "meant"),
+    [
+        ({}, True),
+        ({"words": ("news", "MORNING", "ports")}, True),
+        ({"words": ("news", "evening")}, False),
+        ({"kinds": ("feed", "html")}, True),
+        ({"kinds": ("push",)}, False),
+        ({"tags": ("sea", "none")}, True),
+        ({"tags": ("topic:ports",)}, True),
+        ({"tags": ("ports",)}, False),
+        ({"states": ("ok",)}, True),
+        ({"states": ("rotten", "paused")}, False),
+        ({"states": ("ok",), "kinds": ("push",)}, False),
+    ],
+)
+def test_each_condition_holds_by_one_of_its_values_and_all_words_do(where: dict[str, Any], meant: bool) -> None:
+    assert picks(Picked(**where), WELL) is meant
+
+
+def test_a_source_is_in_several_states_at_once() -> None:
+    hot = HotState(health=Health(0.2, "rotten"), breaker=BreakerState("open"))
+    view = SourceView(a_source(enabled=False), hot, overdue=True)
+    assert states_of(view) == ("rotten", "overdue", "resting", "paused")
+    assert all(picks(Picked(states=(state,)), view) for state in states_of(view))
+    assert not picks(Picked(states=("ok",)), view)
