@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from actors.picked import Picked
 from actors.practice.documents import What
 from actors.previews import Preview, Previewed
 from storage.records.event import SourceType, Stored
@@ -342,22 +343,6 @@ class ExamineSource:
 
     source: SourceId
     reply: Reply[Examined]
-
-
-@dataclass(frozen=True, slots=True)
-class Picked:
-    """Which sources are meant: each condition holds, if it is set; of one's values any is enough, of `words` all are.
-
-    words: parts of the URL, the title or a tag, whatever their case. states: see `actors.picking`.
-    """
-
-    words: tuple[str, ...] = ()
-    states: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    kinds: tuple[SourceType, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.words or self.states or self.tags or self.kinds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from actors.messages import Picked, SourceView
+from actors.messages import SourceView
+from actors.picked import Picked
 
 STATES: Final = ("rotten", "degraded", "ok", "overdue", "resting", "paused")
 """What a source may be, worst first; more than one at once."""

@@ -14,7 +14,8 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound
-from actors.messages import Picked, SourcePage, SourceView
+from actors.messages import SourcePage, SourceView
+from actors.picked import Picked
 from actors.picking import picks
 from actors.source.actor import PolledSource
 from actors.source.feed import FeedTier

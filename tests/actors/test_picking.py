@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from actors.messages import Picked, SourceView
+from actors.messages import SourceView
+from actors.picked import Picked
 from actors.picking import picks, states_of
 from storage.records.health import BreakerState, Health
 from storage.records.source import HotState

@@ -16,11 +16,11 @@ from actors.messages import (
     EditSource,
     ExamineSource,
     ListSources,
-    Picked,
     SourceEdit,
     SourcePage,
     SourceView,
 )
+from actors.picked import Picked
 from actors.source import table
 from actors.source.fetch import refusal
 from storage.errors import DiskFull
