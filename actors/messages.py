@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from actors.picked import Picked
+from actors.picked import ALL, Picked
 from actors.practice.documents import What
 from actors.previews import Preview, Previewed
 from storage.records.event import SourceType, Stored
@@ -355,7 +355,7 @@ class ListSources:
     limit: int
     reply: Reply[SourcePage]
     after: tuple[int, float, str, int] | None = None
-    where: Picked = Picked()
+    where: Picked = ALL
 
 
 @dataclass(frozen=True, slots=True)
