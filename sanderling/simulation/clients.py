@@ -217,6 +217,8 @@ class User:
     added: dict[str, AddedSource] = field(default_factory=dict)
     """By URL, as is `refused`."""
     refused: dict[str, str] = field(default_factory=dict)
+    unheard: list[str] = field(default_factory=list)
+    """Sentences about what was not answered at the end."""
 
     async def add_all(self, program: Program) -> None:
         """Add every source at its time."""
@@ -240,15 +242,24 @@ class User:
             await trio.sleep(60)
 
     async def learn(self, path: str) -> Any:
-        """Return a document, asking until it is given or 40 tries are over (then None): the service may be down."""
+        """Return a document, asking until it is given or 40 tries are over: the service may be down.
+
+        Then None, and `unheard` says what came instead.
+        """
+        instead: dict[str, int] = {}
         for _ in range(40):
             try:
                 status, body = await self.caller.ask("GET", path)
                 if status == 200:
                     return json.loads(body)
-            except CutOff:
-                pass
+                got = f"{status} {body[:100]!r}"
+            except CutOff as error:
+                got = f"{type(error).__name__}: {error}"
+            self.trace.note("user", "asks in vain", path=path, got=got)
+            instead[got] = instead.get(got, 0) + 1
             await trio.sleep(30)
+        told = ", ".join(f"{times} times {got}" for got, times in instead.items())
+        self.unheard.append(f"GET {path} is not answered: {told}")
         return None
 
 

@@ -77,7 +77,9 @@ def _repeated(chance: random.Random) -> float:
 class SimListener(trio.abc.Listener[SimStream]):
     """Where a server accepts; at most BACKLOG connections wait, further ones are refused."""
 
-    def __init__(self, address: tuple[str, int], keep: Callable[[SimStream], None], gone: Callable[[], None]) -> None:
+    def __init__(
+        self, address: tuple[str, int], keep: Callable[[SimStream], None], gone: Callable[[SimListener], None]
+    ) -> None:
         self.address = address
         self._send, self._receive = trio.open_memory_channel[SimStream](BACKLOG)
         self._keep = keep
@@ -106,7 +108,7 @@ class SimListener(trio.abc.Listener[SimStream]):
 
     def close(self) -> None:
         """Stop listening, synchronously."""
-        self._gone()
+        self._gone(self)
         self._send.close()
 
 
@@ -227,7 +229,7 @@ class Side:
         taken = self.host.listeners.get(port)
         if taken is not None:
             raise _os_error(errno.EADDRINUSE)
-        listener = SimListener((self.host.address, port), self._keep, lambda: self._forget(port))
+        listener = SimListener((self.host.address, port), self._keep, self._forget)
         self.host.listeners[port] = listener
         self._listeners.append(listener)
         return (listener,)
@@ -246,8 +248,11 @@ class Side:
             self._streams = {kept: None for kept in self._streams if not kept.over}
         self._streams[stream] = None
 
-    def _forget(self, port: int) -> None:
-        self.host.listeners.pop(port, None)
+    def _forget(self, listener: SimListener) -> None:
+        """Free a port; a dead life closes its listeners late, when the port may be the next one's."""
+        port = listener.address[1]
+        if self.host.listeners.get(port) is listener:
+            del self.host.listeners[port]
 
     async def _alive(self) -> None:
         """A dead process's calls never return; its scope is cancelled."""

@@ -162,7 +162,7 @@ class _Simulation:
         facts.taken = {client.plan.name: client.taken for client in self._clients}
         facts.added, facts.refused = self._user.added, self._user.refused
         facts.lives = self._machine.spans
-        facts.deaf, facts.actor_crashes = self._machine.faults, self._machine.actor_crashes
+        facts.deaf, facts.actor_crashes = [*self._machine.faults, *self._user.unheard], self._machine.actor_crashes
         self._read_log()
         return facts
 

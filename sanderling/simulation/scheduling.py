@@ -13,6 +13,7 @@ import math
 import random
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from typing import Any, TypeVar
 
 import trio
@@ -43,7 +44,8 @@ def run(seed: str, life: Callable[[], Awaitable[T]], *, ends: float) -> T:
     """
     clock = _Clock()
     with _seeded(seed), _no_chance_collections():
-        return trio.run(_until, life, ends, clock, clock=clock)
+        # A context of its own: what the caller has in context variables is nobody's business here.
+        return Context().run(lambda: trio.run(_until, life, ends, clock, clock=clock))
 
 
 class _Clock(trio.abc.Clock):

@@ -68,6 +68,21 @@ async def test_nobody_listening_is_refused(network: SimNetwork, autojump_clock: 
         await client.connect(host.address, 80)
 
 
+async def test_a_dead_process_that_closes_its_listener_late_leaves_the_port_to_the_next(
+    network: SimNetwork, autojump_clock: MockClock
+) -> None:
+    dead = network.side("server.org")
+    (late,) = await dead.listen("", 80)
+    dead.die()
+    (listener,) = await network.side("server.org").listen("", 80)
+    await late.aclose()
+    client = network.side("client.org")
+    (address,) = await client.resolve("server.org")
+    await client.connect(address, 80)
+    with trio.fail_after(1):
+        assert (await listener.accept()).socket.there[0] == client.host.address
+
+
 @pytest.mark.parametrize(("fault", "error"), [("refused", ConnectionRefusedError), ("unreachable", OSError)])
 async def test_a_fault_of_the_host_fails_the_connection_until_it_is_over(
     network: SimNetwork, autojump_clock: MockClock, fault: str, error: type[OSError]

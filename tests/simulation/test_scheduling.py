@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 import pytest
 import trio
 import trio._core._run as trio_run
@@ -65,6 +67,19 @@ def test_a_release_of_trio_without_the_hook_is_refused(monkeypatch: pytest.Monke
     monkeypatch.delattr(trio_run, name)
     with pytest.raises(HookMoved, match=name):
         run("a", trio.sleep_forever, ends=1)
+
+
+def test_what_the_caller_holds_in_context_variables_is_not_seen() -> None:
+    left = ContextVar("left", default="nothing")
+
+    async def look() -> str:
+        return left.get()
+
+    token = left.set("by an earlier test")
+    try:
+        assert run("a", look, ends=1) == "nothing"
+    finally:
+        left.reset(token)
 
 
 def test_trio_is_left_as_it_was() -> None:

@@ -16,6 +16,7 @@ import pytest
 from sanderling.simulation.command import simulate
 from sanderling.simulation.drawing.worlds import draw, draw_everything
 from sanderling.simulation.forbidden import EXCEPTIONS, forbidden
+from sanderling.simulation.planted import streams as streams_planted
 from sanderling.simulation.program import HOST_FAULTS, SERVICE_FAULTS
 from sanderling.simulation.run import simulate_program
 
@@ -44,6 +45,19 @@ def test_the_same_seed_gives_the_same_trace_twice() -> None:
     assert first.lines == second.lines
     instants = [line.split(" ", 2)[:2] for line in first.lines]
     assert any(before == after for before, after in pairwise(instants)), "no simultaneous events"
+
+
+def test_a_trace_does_not_depend_on_what_the_process_did_before() -> None:
+    program = draw("before", days=0.1, sources=3)
+    alone = simulate_program(program)
+    with streams_planted.spins_behind_the_ring():
+        simulate_program(draw("8", days=0.1, sources=3, point_crash=0.05, pace=900.0))
+    threshold = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        assert simulate_program(program).lines == alone.lines
+    finally:
+        gc.set_threshold(*threshold)
 
 
 def test_another_seed_gives_another_trace() -> None:
