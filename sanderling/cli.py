@@ -240,6 +240,21 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
     return Exit.WELL
 
 
+@main.command("setup-link")
+@settings_flags("host", "port", "data", "base_url", "tls_cert", "tls_key")
+def setup_link(config: str | None, **flags: str | None) -> int:
+    """Make a link that sets the dashboard's password, once; also beside a running service, and when it is forgotten.
+
+    Whoever opens it can do everything. Using it signs everybody out. A newer link takes the place of an older one.
+    """
+    from sanderling import keyring
+
+    link = keyring.set_up_link(loaded(config, flags).settings)
+    click.echo("Open this once, in a browser that reaches the service:", err=True)
+    click.echo(link)
+    return Exit.WELL
+
+
 @main.command()
 def version() -> int:
     """Print the version."""

@@ -1,4 +1,4 @@
-"""The keys of a data folder, for the command line: with a server running on it, or without one."""
+"""The keys and the password of a data folder, for the command line: with a server running on it, or without one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
+from api.dashboard.entry import new_link
 from sanderling.data_folder import told_plainly
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keys import BURST, RATE, find_key, make_key
@@ -47,6 +48,15 @@ def rotate_signing(settings: Settings) -> SigningKey:
     with told_plainly(folder), open_keys(folder) as keys:
         keys.add_signing(key)
     return key
+
+
+def set_up_link(settings: Settings) -> str:
+    """Make the link with which the dashboard's password is set, and return its URL. Any before it is good no more."""
+    path, link = new_link(entropy, now())
+    folder = Path(settings.data)
+    with told_plainly(folder), open_keys(folder) as keys:
+        keys.offer(link)
+    return settings.public_url() + path
 
 
 def _existing(settings: Settings) -> Path:

@@ -24,6 +24,7 @@ from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.templates.catalogue import Catalogue
 from actors.world import Certificate, Renewal
+from api.dashboard.entry import new_link
 from api.server import front, tell_renewal
 from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
@@ -32,7 +33,7 @@ from sanderling.data_folder import told_plainly
 from sanderling.environment import environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
-from sanderling.real_world import Listening, monotonic, open_listeners, real_world, wall
+from sanderling.real_world import Listening, entropy, monotonic, now, open_listeners, real_world, wall
 from storage.interface import Storage
 from supervision import Child, ChildSpec, Escalate, Watchdog
 
@@ -152,9 +153,15 @@ class Herald:
         self._log("serve.ready", url=self._url, data=self._data, version=__version__)
         if self._terminal:
             print(f"\nSanderling is at {self._url}; Ctrl-C stops it. {await self._hint(storage)}\n", file=sys.stderr)
+        elif await storage.people.password() is None:  # a link is a secret: no line of a log holds one
+            self._log("dashboard.no_password", says="`sanderling setup-link` makes the link to set one.")
         await child.stopping.wait()
 
     async def _hint(self, storage: Storage) -> str:
+        if await storage.people.password() is None:
+            path, link = new_link(entropy, now())
+            await storage.people.offer(link)
+            return f"Open this link once to set the dashboard's password:\n\n  {self._url}{path}"
         if await storage.keys.all():
             return "In another terminal, with your key in SANDERLING_KEY:\n  " + typed("tail")
         return "There is no API key yet; make one in another terminal:\n  " + typed(FIRST_KEY, self._data)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 OWNER = ApiKey("dashboard", "the dashboard", "", "", tuple(sorted(SCOPES)), Millis(0))
 """As whom the API's own handlers see who has signed in. It is no key: nothing can be sent that stands for it."""
+RESUME = "Last-Event-ID"
+"""The one header of a page's request that is handed on to the API's handlers."""
 FORM_LIMIT = 64 << 10
 """Bytes of a form, unless its screen says otherwise."""
 
@@ -85,7 +87,7 @@ class Visit:
             query=NoQuery() if query is None else query,
             body=body,
             key=OWNER,
-            headers=Headers(),
+            headers=Headers([(RESUME, one) for one in self.headers.getlist(RESUME)]),
             request_id=self.request_id,
             limiter=self.limiter,
             address=self.address,

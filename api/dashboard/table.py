@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from api.dashboard import entry, today
+from api.dashboard import entry, live, today
 from api.dashboard.screen import Screen
 
 SCREENS: tuple[Screen, ...] = (
     *entry.SCREENS,
     *today.SCREENS,
+    *live.SCREENS,
 )

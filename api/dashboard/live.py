@@ -1,0 +1,37 @@
+"""The live streams of pages: the API's own, opened by the session instead of a key, and ended with it."""
+
+from __future__ import annotations
+
+from api.dashboard.screen import Live, Screen, Visit
+from api.reader import Reader
+from api.route import Answer
+from api.v1 import stream
+from api.v1.schemas import StreamQuery
+
+
+async def everything(visit: Visit) -> Live:
+    """Stream the events that pass the filters."""
+    _check_room(visit)
+    return _live(await visit.answer(stream.everything, query=visit.query))
+
+
+async def channel(visit: Visit) -> Live:
+    """Stream one channel."""
+    _check_room(visit)
+    return _live(await visit.answer(stream.channel, query=visit.query))
+
+
+def _check_room(visit: Visit) -> None:
+    assert visit.session is not None
+    visit.streams.check_room(visit.session)
+
+
+def _live(answer: Answer) -> Live:
+    assert isinstance(answer.stream, Reader)
+    return Live(answer.stream, answer.headers)
+
+
+SCREENS = (
+    Screen(path="/live", run=everything, query=StreamQuery, live=True),
+    Screen(path="/live/{channel}", run=channel, query=StreamQuery, live=True),
+)
