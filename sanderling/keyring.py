@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from actors.keys import BURST, RATE
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from api.dashboard.entry import new_link
 from sanderling.data_folder import told_plainly
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keys import BURST, RATE, find_key, make_key
+from sanderling.keys import find_key, make_key
 from sanderling.real_world import entropy, now
 from storage.records.key import ApiKey, SigningKey
 from storage.sqlite.database import open_keys

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
+from actors.keys import BURST, RATE, KeyRefused, new_key
 from sanderling.exits import CommandFailed, Exit
-from storage.records.identity import Millis, Seq, id_of, seq_at
+from storage.records.identity import Millis
 from storage.records.key import SHOWN, ApiKey, SigningKey
 from storage.records.times import rfc3339
 
-SCOPES = (
-    "sources:read",
-    "sources:write",
-    "stream:read",
-    "alerts:read",
-    "alerts:write",
-    "bins:read",
-    "bins:write",
-    "admin",
-)
-CHANNEL_SCOPE = "stream:read:"
-_CHANNEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-RATE = 600
-"""Requests a minute of a key that nothing else is said of."""
-BURST = 100
-MOST = 1_000_000
-NAME_LENGTH = 100
+_TOLD = {
+    "name": "{0} Name the key after what will use it, for example --name newsroom.",
+    "scopes": "{0}",
+    "rate": "--rate: {0}",
+    "burst": "--burst: {0}",
+}
 
 
 def make_key(
@@ -42,48 +28,14 @@ def make_key(
     rate: int = RATE,
     burst: int = BURST,
 ) -> tuple[str, ApiKey]:
-    """Return a new key's plaintext (`svc_` and 256 bits in base64url) and the record that is stored.
+    """Return a new key's plaintext and the record that is stored; see `actors.keys.new_key`.
 
-    `rate`: requests a minute; `burst`: how many of them at once. Raises CommandFailed (USAGE) for an empty or
-    unprintable name, an unknown scope, or a limit out of bounds.
+    Raises CommandFailed (USAGE) for what it refuses.
     """
-    if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
-        raise CommandFailed(
-            f"The name must be 1 to {NAME_LENGTH} printable characters: name the key after what will use it, for "
-            "example --name newsroom.",
-            Exit.USAGE,
-        )
-    for scope in scopes:
-        check_scope(scope)
-    for what, limit in (("rate", rate), ("burst", burst)):
-        if not 1 <= limit <= MOST:
-            raise CommandFailed(f"--{what} {limit}: must be from 1 to {MOST}.", Exit.USAGE)
-    plaintext = "svc_" + urlsafe_b64encode(entropy(32)).rstrip(b"=").decode()
-    record = ApiKey(
-        id=_new_id(entropy, now),
-        name=name.strip(),
-        prefix=plaintext[:SHOWN],
-        sha256=hashlib.sha256(plaintext.encode()).hexdigest(),
-        scopes=tuple(dict.fromkeys(scopes)),
-        created_at=now,
-        rate_per_minute=rate,
-        burst=burst,
-    )
-    return plaintext, record
-
-
-def check_scope(scope: str) -> None:
-    """Refuse a scope that would never grant anything. Raises CommandFailed (USAGE), with the nearest one."""
-    if scope in SCOPES or (scope.startswith(CHANNEL_SCOPE) and _CHANNEL.fullmatch(scope[len(CHANNEL_SCOPE) :])):
-        return
-    if scope.startswith(CHANNEL_SCOPE):
-        says = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
-    else:
-        close = get_close_matches(scope, SCOPES, 1, 0.5)
-        says = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
-    raise CommandFailed(
-        f"{scope or 'An empty scope'}: {says} There are {', '.join(SCOPES)}, and stream:read:CHANNEL.", Exit.USAGE
-    )
+    try:
+        return new_key(name, scopes, entropy=entropy, now=now, rate=rate, burst=burst)
+    except KeyRefused as error:
+        raise CommandFailed(_TOLD[error.field].format(error), Exit.USAGE) from None
 
 
 def key_document(key: ApiKey) -> dict[str, Any]:
@@ -137,9 +89,3 @@ def find_key(keys: Sequence[ApiKey], word: str) -> ApiKey:
             f"{len(found)} keys are called {word[:SHOWN]!r}; name one by its id, from `sanderling keys list`."
         )
     return found[0]
-
-
-def _new_id(entropy: Callable[[int], bytes], now: Millis) -> str:
-    """Return a UUIDv7 of this moment with a random counter and tail."""
-    drawn = int.from_bytes(entropy(10))
-    return id_of(Seq(seq_at(now) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)

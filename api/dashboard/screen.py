@@ -94,6 +94,11 @@ class Visit:
             target=self.target,
         )
 
+    def onward(self, answer: Answer) -> str:
+        """Return the path to the next page of a list, as its `Link` header has it; "" at the end."""
+        link = answer.headers.get("Link", "").partition(">")[0].removeprefix("<")
+        return link.removeprefix(self.doors.settings.public_url())
+
     def moment(self, at: Stamp) -> Moment:
         """Return a moment (milliseconds, or RFC 3339) as the reader's clock shows it."""
         return moment_of(at, self.now, self.zone)

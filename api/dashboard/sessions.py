@@ -56,7 +56,9 @@ class Sessions:
         self._world, self._people = world, people
         self.secure = base_url.startswith("https://")
         prefix = "__Host-" if self.secure else ""
-        self._signed_in, self._stranger = f"{prefix}session", f"{prefix}visitor"
+        port = urlsplit(base_url).port  # cookies don't tell ports apart, and a machine may have two services
+        suffix = f"-{port}" if port else ""
+        self._signed_in, self._stranger = f"{prefix}session{suffix}", f"{prefix}visitor{suffix}"
 
     async def of(self, cookies: Mapping[str, str]) -> Browser:
         """Return whose request it is, a stranger's when its session has ended."""

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 import trio
 
+from actors.keys import SCOPES
 from actors.settings import Settings
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
 from sanderling import cli, flags
 from sanderling.environment import flag
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keys import SCOPES
 from tests.rules.source_files import ROOT
 
 

@@ -1,0 +1,93 @@
+"""API keys as they are made. Pure: entropy and clock are given. The plaintext is in nothing but what is returned."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from hashlib import sha256
+
+from storage.records.identity import Millis, Seq, id_of, seq_at
+from storage.records.key import SHOWN, ApiKey
+
+SCOPES = {
+    "sources:read": "see the sources, their health and what was detected",
+    "sources:write": "add, edit, pause and delete sources",
+    "stream:read": "read all events, live and past",
+    "alerts:read": "see alerts, destinations and deliveries",
+    "alerts:write": "add, edit and delete alerts and destinations, and use templates",
+    "bins:read": "see webhook bins and what they captured",
+    "bins:write": "make and delete webhook bins",
+    "admin": "see the figures and the parts of the running service, and act on them",
+}
+"""Each scope, and what its key may do."""
+CHANNEL_SCOPE = "stream:read:"
+_CHANNEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+RATE = 600
+"""Requests a minute of a key that nothing else is said of."""
+BURST = 100
+MOST = 1_000_000
+NAME_LENGTH = 100
+
+
+class KeyRefused(ValueError):
+    """No such key can be made; `field` is what is wrong of name, scopes, rate, burst."""
+
+    def __init__(self, field: str, says: str) -> None:
+        super().__init__(says)
+        self.field = field
+
+
+def new_key(
+    name: str,
+    scopes: Sequence[str],
+    *,
+    entropy: Callable[[int], bytes],
+    now: Millis,
+    rate: int = RATE,
+    burst: int = BURST,
+) -> tuple[str, ApiKey]:
+    """Return a new key's plaintext (`svc_` and 256 bits in base64url) and the record that is stored.
+
+    `rate`: requests a minute; `burst`: how many of them at once. Raises KeyRefused for an empty or unprintable name, an
+    unknown scope, or a limit out of bounds.
+    """
+    if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
+        raise KeyRefused("name", f"The name must be 1 to {NAME_LENGTH} printable characters.")
+    for scope in scopes:
+        check_scope(scope)
+    for field, limit in (("rate", rate), ("burst", burst)):
+        if not 1 <= limit <= MOST:
+            raise KeyRefused(field, f"{limit} must be from 1 to {MOST}.")
+    plaintext = "svc_" + urlsafe_b64encode(entropy(32)).rstrip(b"=").decode()
+    record = ApiKey(
+        id=_new_id(entropy, now),
+        name=name.strip(),
+        prefix=plaintext[:SHOWN],
+        sha256=sha256(plaintext.encode()).hexdigest(),
+        scopes=tuple(dict.fromkeys(scopes)),
+        created_at=now,
+        rate_per_minute=rate,
+        burst=burst,
+    )
+    return plaintext, record
+
+
+def check_scope(scope: str) -> None:
+    """Refuse a scope that would never grant anything. Raises KeyRefused, with the nearest one."""
+    if scope in SCOPES or (scope.startswith(CHANNEL_SCOPE) and _CHANNEL.fullmatch(scope[len(CHANNEL_SCOPE) :])):
+        return
+    if scope.startswith(CHANNEL_SCOPE):
+        says = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
+    else:
+        close = get_close_matches(scope, SCOPES, 1, 0.5)
+        says = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
+    known = f"There are {', '.join(SCOPES)}, and stream:read:CHANNEL."
+    raise KeyRefused("scopes", f"{scope or 'An empty scope'}: {says} {known}")
+
+
+def _new_id(entropy: Callable[[int], bytes], now: Millis) -> str:
+    """Return a UUIDv7 of this moment with a random counter and tail."""
+    drawn = int.from_bytes(entropy(10))
+    return id_of(Seq(seq_at(now) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)
