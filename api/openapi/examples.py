@@ -12,6 +12,7 @@ from msgspec import Struct, to_builtins
 from api.openapi import (
     example_alerts,
     example_bins,
+    example_practice,
     example_previews,
     example_reasons,
     example_records,
@@ -22,6 +23,7 @@ _ALL = (
     *example_records.ALL,
     *example_bins.ALL,
     *example_alerts.ALL,
+    *example_practice.ALL,
     *example_previews.ALL,
     *example_reasons.ALL,
     *example_templates.ALL,

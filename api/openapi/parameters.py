@@ -16,12 +16,15 @@ _TAG = '"5b0e6a3c9f214d775b0e6a3c"'
 _TAGS = {"type": "string", "format": "entity-tags"}
 _NAME = "0a1f6c2e-5d0b-4a55-9c7e-2f6f3f1d9b11"
 _UUID = {"type": "string", "format": "uuid"}
+_DOCUMENT = ("The document.", {"type": "string", "enum": ["page", "feed"]}, "page")
 _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "/v1/sources/{id}": ("The source's `id`.", _UUID, _SOURCE),
     "/v1/alerts/{id}": ("The alert's `id`.", _UUID, "019db0a4-7d20-7000-8000-0000000000b1"),
     "/v1/destinations/{id}": ("The destination's `id`.", _UUID, "019db0a4-8e30-7000-8000-0000000000c1"),
     "/v1/webhook-bins/{id}": ("The bin's `id`.", _UUID, "019db0a4-a050-7000-8000-0000000000e1"),
     "/v1/events/{id}": ("The event's `id`.", _UUID | {"pattern": UUID7}, _EVENT),
+    "/v1/practice/{what}": _DOCUMENT,
+    "/practice/{what}": _DOCUMENT,
     "/v1/streams/{channel}": (
         "`push`, `feed`, `html`, `alerts` (the service's own notices), the name of a template, or the `channel` of an "
         "alert.",

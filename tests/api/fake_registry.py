@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from actors import messages as m
 from actors.errors import Conflict, DomainError, NotFound, Stale
 from actors.picking import picks
+from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
 from storage.records.health import RANK
 from storage.records.identity import SourceId
@@ -78,9 +79,35 @@ class FakeRegistry:
                 return self.views[self._known(message.source)]
             case m.EditSource():
                 return self._edit(message)
+            case m.ShowPractice():
+                return [self._practice(what) for what in WHATS] if message.start else self._practising()
+            case m.ChangePractice():
+                return self._practise(message.what)
+            case m.EndPractice():
+                for view in self._practising():
+                    del self.views[view.source.id]
+                return None
             case m.Teach():
                 return m.Learned(self.views[self._known(message.source)], len(message.texts))
         raise AssertionError(message)
+
+    def _practising(self) -> list[m.SourceView]:
+        return [view for view in self.views.values() if view.source.practice is not None]
+
+    def _practice(self, what: What) -> m.SourceView:
+        url = address("http://sanderling.test", what)
+        for view in self._practising():
+            if view.source.url == url:
+                return view
+        source = a_source(1000 + len(self.views), url=url, type="feed" if what == "feed" else "html", practice=0)
+        view = self.views[source.id] = m.SourceView(source, HotState())
+        return view
+
+    def _practise(self, what: What) -> m.Practised:
+        view = self._practice(what)
+        source = replace(view.source, practice=(view.source.practice or 0) + 1)
+        view = self.views[source.id] = m.SourceView(source, view.hot)
+        return m.Practised(view, DOCUMENTS[what].says(source.practice or 0))
 
     def _known(self, source: SourceId) -> str:
         if source not in self.views:

@@ -84,7 +84,9 @@ class Rig:
         return await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
 
     async def notice(self, alert_type: str, source: int = 1) -> Sequence[Stored]:
-        draft = a_draft("price", alert_type=alert_type)
+        return await self.commit_draft(a_draft("price", alert_type=alert_type), source)
+
+    async def commit_draft(self, draft: Draft, source: int = 1) -> Sequence[Stored]:
         harvest = msgspec.structs.replace(a_harvest(a_source_id(source)), drafts=(draft,))
         return await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
 

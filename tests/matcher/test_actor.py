@@ -13,7 +13,7 @@ from storage.errors import CursorMoved
 from storage.records.event import Stored
 from storage.records.identity import START
 from tests.matcher.rig import Rig, a_child, a_destination, an_alert
-from tests.support.build import NOW, a_source_id
+from tests.support.build import NOW, a_draft, a_source_id
 
 
 @asynccontextmanager
@@ -337,3 +337,13 @@ async def test_a_disk_that_takes_nothing_holds_the_matcher_up_and_breaks_nothing
         assert alert is not None and alert.match_count == 2
         assert await rig.is_settled()
         assert "matcher.parked" in rig.logged
+
+
+async def test_what_is_only_practice_is_for_alerts_that_name_its_source() -> None:
+    rig = Rig()
+    own = an_alert("own", source_ids=(a_source_id(1),))
+    await rig.prepare(an_alert("all"), own, an_alert("other", source_ids=(a_source_id(2),)))
+    async with running(rig):
+        committed(rig, START, await rig.commit_draft(a_draft("A practised price", practice=True)))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"own-hook": ["A practised price"]}

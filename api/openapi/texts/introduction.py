@@ -36,5 +36,6 @@ TAGS: dict[str, str] = {
     "Deliveries": "What destinations get.",
     "Templates": "Groups of sources with suggested alerts, attached in one call.",
     "Webhook bins": "Addresses that keep what they are sent, to be looked at.",
+    "Practice": "Sources of the service's own that change when you ask for it, to see an event come of it.",
     "Service": "Keys, schemas, health: without a key.",
 }

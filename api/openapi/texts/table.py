@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from api.openapi.operation import Operation
-from api.openapi.texts import alerts, bins, destinations, events, service, sources, streams, templates, watching
+from api.openapi.texts import (
+    alerts,
+    bins,
+    destinations,
+    events,
+    practice,
+    service,
+    sources,
+    streams,
+    templates,
+    watching,
+)
 
 OPERATIONS: dict[str, Operation] = {
     **sources.OPERATIONS,
@@ -14,5 +25,6 @@ OPERATIONS: dict[str, Operation] = {
     **destinations.OPERATIONS,
     **templates.OPERATIONS,
     **bins.OPERATIONS,
+    **practice.OPERATIONS,
     **service.OPERATIONS,
 }

@@ -1,0 +1,40 @@
+"""Practice."""
+
+from __future__ import annotations
+
+from actors.practice import feed, page
+from api.openapi.operation import Operation
+
+_TAG = "Practice"
+OPERATIONS: dict[str, Operation] = {
+    "GET /v1/practice": Operation(
+        name="listPractice",
+        tag=_TAG,
+        explains="None until somebody begins. They are in no other list, and count in no limit.",
+    ),
+    "POST /v1/practice": Operation(
+        name="beginPractice",
+        tag=_TAG,
+        explains="""\
+A page and a feed that this service serves itself, at `/practice/page` and `/practice/feed`, each watched like any \
+other but never over the network. Nothing happens to them until you ask for it. An alert hears of them only when its \
+`source_ids` name them.""",
+    ),
+    "POST /v1/practice/{what}/change": Operation(
+        name="changePractice",
+        tag=_TAG,
+        explains="""\
+Changes a fare, a notice or an opening hour of the page, or adds an entry to the feed, and has it looked at. The event \
+is parsed, judged, signed and logged as every event is, and is tagged `practice:page` or `practice:feed`. A document \
+is changed at most once in 3 seconds (429).""",
+    ),
+    "DELETE /v1/practice": Operation(
+        name="endPractice", tag=_TAG, explains="The events that came of it stay, as those of every deleted source."
+    ),
+    "GET /practice/{what}": Operation(
+        name="readPractice",
+        tag=_TAG,
+        explains="What the practice sources watch.",
+        shows={200: {"text/html": page.at(1).decode(), "application/rss+xml": feed.at(1).decode()}},
+    ),
+}
