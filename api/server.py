@@ -49,6 +49,7 @@ async def serve(doors: Doors, child: Child) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(house.cut_when_cancelled)
             nursery.start_soon(house.api.streams.watch_keys)
+            nursery.start_soon(house.api.streams.signs.run)
             nursery.start_soon(house.api.used.run)
             nursery.start_soon(house.api.dashboard.seen.run)
             nursery.start_soon(house.renew_certificate)

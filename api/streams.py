@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol, assert_never
+from typing import assert_never
 
 import trio
 
@@ -19,7 +19,9 @@ from api.channels import Channels
 from api.export import Exports
 from api.problems import Refusal
 from api.reader import Reader, Texts
+from api.signs import Pulse, Signs, Writer
 from api.sse import keepalive, opening
+from storage.errors import StorageError
 from storage.interface import Storage
 from storage.records.body import id_in
 from storage.records.cursor import EVERYTHING
@@ -36,18 +38,6 @@ Holder = ApiKey | Session
 """Whose stream it is: a program's, by its key, or a page's of the dashboard."""
 
 
-class Writer(Protocol):
-    """Where a stream's bytes go. `spoke`: when something was last handed over, on Trio's clock."""
-
-    spoke: float
-
-    def send_nowait(self, data: bytes) -> bytes:
-        """Hand over what is taken at once, framed; return the rest, which must go through `send` next."""
-
-    async def send(self, rest: bytes) -> None:
-        """Hand over a rest, within a deadline. Raises trio.BrokenResourceError, trio.TooSlowError."""
-
-
 class Streams:
     """All streams that are open now."""
 
@@ -55,6 +45,7 @@ class Streams:
         self.texts = Texts()
         self.channels = Channels(storage.alerts)
         self.exports = Exports()
+        self.signs = Signs(self._newest_known)
         self._storage, self._settings = storage, settings
         self._open: dict[trio.CancelScope, Holder] = {}
         self._of_key: Counter[str] = Counter()
@@ -139,21 +130,28 @@ class Streams:
     async def feed(self, reader: Reader, writer: Writer) -> None:
         """Write a stream: the opening, then what is new as it comes, and signs of life. Ends when a send raises.
 
-        Raises what `Writer.send` does, and FellBehind.
-
-        One timer serves many events: it is not moved at each of them, but looked at again when it goes off. Only what a
-        client does not take at once is sent outside of it, since a send must not end in the middle.
+        Raises what `Writer.send` does, and FellBehind. What a client does not take at once is sent outside of the scope
+        by which a sign of life may interrupt, since a send must not end in the middle.
         """
-        silence = self._settings.keepalive * (1 - EARLY * self.spread())
+        pulse = Pulse(reader.form, writer, self._settings.keepalive * (1 - EARLY * self.spread()))
         rest = writer.send_nowait(opening(reader.form, reader.replay_from))
-        while True:
-            if rest:
-                await writer.send(rest)
-            rest = b""
-            with trio.CancelScope(deadline=writer.spoke + silence):
-                rest = await _feed_willing(reader, writer)
-            if not rest and trio.current_time() >= writer.spoke + silence:
-                rest = writer.send_nowait(keepalive(reader.form, await self.newest_id()))
+        with self.signs.of(pulse):
+            while True:
+                if rest:
+                    await writer.send(rest)
+                rest = b""
+                with trio.CancelScope() as pulse.scope:
+                    rest = await _feed_willing(reader, writer, pulse)
+                pulse.scope = None
+                rest = rest or pulse.take_rest()
+                if not rest and pulse.due:
+                    rest = writer.send_nowait(keepalive(reader.form, await self.newest_id()))
+
+    async def _newest_known(self) -> str | None:
+        try:
+            return await self.newest_id()
+        except StorageError:
+            return None  # it will do better, and nobody is told that all is well
 
     def __len__(self) -> int:
         return len(self._open)
@@ -176,11 +174,17 @@ class Streams:
                 scope.cancel()
 
 
-async def _feed_willing(reader: Reader, writer: Writer) -> bytes:
+async def _feed_willing(reader: Reader, writer: Writer, pulse: Pulse) -> bytes:
     """Feed a client for as long as it takes everything at once; return the first rest that it did not."""
     while True:
         if reader.at_end():
-            await reader.wait()
+            pulse.waits = True
+            try:
+                await reader.wait()
+            finally:
+                pulse.waits = False
+            if pulse.rest:
+                return pulse.take_rest()
         else:
             await trio.lowlevel.checkpoint()
         frames = await reader.take()
