@@ -24,7 +24,7 @@ from storage.records.identity import Seq
 from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
-    from api.streams import Writer
+    from api.signs import Writer
 
 Format = Literal["json", "ndjson", "csv"]
 MEDIA: dict[Format, str] = {
