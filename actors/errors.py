@@ -62,5 +62,5 @@ class Overloaded(DomainError):
         self.retry_after = max(1, retry_after)
 
 
-class LibraryFull(Overloaded):
-    """As many sources are watched as may be (503)."""
+class LibraryFull(DomainError):
+    """As many sources are watched as may be (409): until one is deleted, or the setting is raised."""

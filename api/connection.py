@@ -30,7 +30,8 @@ from storage.errors import StorageError
 
 if TYPE_CHECKING:
     from api.app import Api
-    from api.streams import Holder, Writer
+    from api.signs import Writer
+    from api.streams import Holder
     from storage.records.key import ApiKey
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)

@@ -70,6 +70,13 @@ KINDS: dict[str, Kind] = {
         "`detail` says which state is in the way.",
         "The destination is disabled: enable it first.",
     ),
+    "library-full": Kind(
+        409,
+        "The library is full",
+        "As many sources are watched as `max_sources` allows. Waiting does not help: delete one, or have the setting "
+        "raised.",
+        "the library is full: max_sources is 100000",
+    ),
     "cursor-expired": Kind(
         410,
         "The cursor is older than what is kept",
@@ -215,6 +222,7 @@ TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
         lambda e: Refusal("unprocessable", e.detail, [FieldError(e.location, e.detail, shown(e.value))]),
     ),
     (errors.NotFound, lambda e: Refusal("not-found", e.detail)),
+    (errors.LibraryFull, lambda e: Refusal("library-full", e.detail)),
     (errors.Conflict, lambda e: Refusal("conflict", e.detail)),
     (errors.Stale, lambda e: Refusal("precondition-failed", e.detail)),
     (errors.TooSoon, lambda e: _later("rate-limited", e.detail, e.retry_after)),

@@ -130,7 +130,7 @@ class Desk:
     def _check_room(self) -> None:
         most = self._ports.settings.max_sources
         if len(self._table) + self._beginning >= most:
-            raise LibraryFull(f"the library is full: max_sources is {most}", 3600)
+            raise LibraryFull(f"the library is full: max_sources is {most}")
 
     async def _marked(self, source: SourceId, mark: Sequence[str]) -> SourceView:
         """Give a source the tags that it lacks."""

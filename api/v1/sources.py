@@ -335,7 +335,7 @@ ROUTES = (
         "Classify a URL and watch it; or up to 20 at once.",
         {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
         body=(wire.NewSource, wire.SourceBatch),
-        refuses=("url-refused", "unprocessable"),
+        refuses=("library-full", "url-refused", "unprocessable"),
         headers=("Location", *_TAGGED),
         repeatable=True,
     ),

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from actors.errors import Overloaded, TooSoon, Unprocessable, UrlRefused
+from actors.errors import LibraryFull, Overloaded, TooSoon, Unprocessable, UrlRefused
 from actors.messages import CheckNow, EditSource, PushView, SourceView
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis
@@ -77,7 +77,8 @@ async def test_a_schedule_out_of_bounds_is_refused(client: httpx.AsyncClient, sc
         (UrlRefused("private address", "10.0.0.1 is private."), 422, "url-refused", None),
         (Unprocessable("There is nothing to watch.", "body.url", "x"), 422, "unprocessable", None),
         (TooSoon("Asked a moment ago.", 7), 429, "rate-limited", "7"),
-        (Overloaded("Too many sources.", 9), 503, "unavailable", "9"),
+        (Overloaded("Our resolver is silent.", 9), 503, "unavailable", "9"),
+        (LibraryFull("the library is full: max_sources is 7"), 409, "library-full", None),
         (Unanswered("gone"), 503, "unavailable", "5"),
     ],
 )

@@ -115,7 +115,7 @@ async def test_what_fails_is_reported_with_its_reason_and_the_answer_is_200_all_
         f"{base}/pricing": Unprocessable("it can't be watched now: HTTP 404"),
         f"{base}/careers": UrlRefused("address-private", "10.0.0.1 is private"),
         f"{base}/about": Overloaded("our own network is in trouble", 60),
-        f"{base}/blog": LibraryFull("the library is full: max_sources is 7", 3600),
+        f"{base}/blog": LibraryFull("the library is full: max_sources is 7"),
     }
     report = (await client.post(INSTANTIATE, json=ONE)).json()
     assert [source["reason"] for source in report["sources"]] == [

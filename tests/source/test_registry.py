@@ -7,7 +7,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame
-from actors.errors import Conflict, NotFound, Overloaded, Stale, TooSoon, Unprocessable, UrlRefused
+from actors.errors import Conflict, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable, UrlRefused
 from actors.messages import (
     CheckNow,
     DeleteSource,
@@ -314,7 +314,7 @@ async def test_the_library_has_a_bound(autojump_clock: object) -> None:
     async with watching(max_sources=1) as (service, origin):
         origin.bodies["/feed"] = origin.bodies["/two"] = rss("a")
         await service.add(URL)
-        with pytest.raises(Overloaded):
+        with pytest.raises(LibraryFull):
             await service.add("https://site.example/two")
         assert not (await service.add(URL)).created
 
