@@ -12,6 +12,8 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
 Network = IPv4Network | IPv6Network
+_HOST = r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])"
+_ORIGIN = re.compile(rf"https://{_HOST}(?!:443$)(?::[1-9][0-9]{{0,4}})?|http://{_HOST}(?!:80$)(?::[1-9][0-9]{{0,4}})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,9 @@ class Settings:
         (),
         "Proxies (CIDR, comma-separated) whose X-Forwarded-For or Forwarded header says whose request it is; no other "
         "forwarded header is ever read.",
+    )
+    cors_origins: tuple[str, ...] = _setting(
+        (), "Origins (comma-separated) whose pages may use the API from a browser, exactly as it names them."
     )
     contact: str = _setting("", "How a site's owner reaches you: a URL or an address, named in the User-Agent.")
 
@@ -142,6 +147,10 @@ def _check(item: Field[Any], value: Any) -> None:
                 ip_network(network)
             except ValueError as error:
                 raise ValueError(f"{item.name}: {error}: write CIDR, for example 192.168.0.0/16") from None
+    if item.name == "cors_origins":
+        for origin in value:
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"cors_origins: {origin!r}: write an origin as browsers do: https://app.example.org")
     if item.name == "registry_base" and not re.fullmatch(r"https?://[^\s?#{}]+", value):
         raise ValueError(f"registry_base = {value!r}: must be a URL such as https://clinicaltrials.gov")
     if item.name == "log_level" and value not in ("debug", "info", "warning", "error"):

@@ -18,7 +18,7 @@ from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, Request
 
 from actors.bins import PATH
 from actors.doors import Doors
-from api import ratelimit, wellknown
+from api import cors, ratelimit, wellknown
 from api.auth import identify, unauthorized
 from api.bins_door import BinsDoor, is_for_a_bin
 from api.connection import OPENED
@@ -87,6 +87,7 @@ class Api(QuartTrio):
         self.limiter = Limiter()
         self.repeats = Repeats(doors)
         self.proxies = doors.settings.proxies()
+        self.origins = doors.settings.cors_origins
         self.bins = BinsDoor(self)
         self.dashboard: Dashboard
         self.routes: dict[str, Route] = {}
@@ -181,8 +182,11 @@ async def _raw_body(app: Api) -> bytes:
     raise Refusal(slug, says, [FieldError("body", says)], {"Connection": "close"})
 
 
-async def _admit(app: Api) -> None:
-    """Know who asks, take a token, check the scope. Also for what matches no route, where only the token counts."""
+async def _admit(app: Api) -> Response | None:
+    """Know who asks, take a token, check the scope. Also for what matches no route, where only the token counts.
+
+    Returns the answer to a browser that asks before it sends: that question carries no key.
+    """
     given = request.headers.get("X-Request-Id", "")
     g.request_id = given if _tame(given) else app.new_request_id()
     g.key, g.verdict = None, None
@@ -195,10 +199,12 @@ async def _admit(app: Api) -> None:
     except (Refusal, StorageError) as error:
         refusal = error
     _take_token(app, g.key)
+    if request.method == "OPTIONS" and (preflight := _preflight(app)) is not None:
+        return preflight
     if (methods := app.fixed.get(request.path)) is not None and request.method not in methods:
         raise MethodNotAllowed(methods)
     if route is None or (route.scope == PUBLIC and refusal is None):
-        return
+        return None
     if refusal is not None:
         raise refusal
     if g.key is None:
@@ -208,6 +214,13 @@ async def _admit(app: Api) -> None:
         raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {missing}.")
     if app.doors.draining():
         raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+    return None
+
+
+def _preflight(app: Api) -> Response | None:
+    methods = app.fixed.get(request.path) or app.url_map.bind("").allowed_methods(request.path)
+    headers = cors.preflight(request.headers, app.origins, methods) if methods else None
+    return None if headers is None else Response(b"", status=204, headers=dict(headers))
 
 
 def _take_token(app: Api, key: ApiKey | None) -> None:
@@ -264,6 +277,8 @@ async def _sign_off(app: Api, response: Response) -> Response:
     if verdict is not None:
         for name, value in verdict.headers():
             headers[name] = value
+    for name, value in cors.readable(request.headers, app.origins).items():
+        headers[name] = value
     headers["X-Content-Type-Options"] = "nosniff"
     headers.setdefault("Cache-Control", "no-store")
     app.doors.world.log(
