@@ -62,6 +62,7 @@ class Child:
     __slots__ = (
         "_over",
         "_ready",
+        "_renewed",
         "_scope",
         "_settled",
         "_stopping",
@@ -105,7 +106,7 @@ class Child:
         """Set by the child: a person should look here first (a breaker is open, say), though it runs."""
         self.branch: Branch | None = None
         self.task: trio.lowlevel.Task | None = None
-        self.alive = self.asked = self._ready = False
+        self.alive = self.asked = self._ready = self._renewed = False
         self._scope: trio.CancelScope | None = None
         self._stopping: trio.Event | None = None
         self._settled: trio.Event | None = None
@@ -167,6 +168,27 @@ class Child:
         else:
             self._scope.cancel()
 
+    def renew(self) -> None:
+        """End this life, or this rest, and begin another at once. Does nothing to a child that is asked to end.
+
+        A child that looks at `stopping` gets its `shutdown` seconds; no back-off follows, and no budget is used up.
+        """
+        if self._scope is None or self.asked or not self.alive:
+            return
+        self._renewed = True
+        resting = self.state in (State.BACKOFF, State.QUARANTINED)
+        if self._stopping is not None and self.spec.shutdown > 0 and not resting:
+            self._stopping.set()
+            self._scope.deadline = min(self._scope.deadline, trio.current_time() + self.spec.shutdown)
+        else:
+            self._scope.cancel()
+
+    @property
+    def resumes(self) -> float | None:
+        """The moment of Trio's clock at which a resting child begins its next life; None when it does not rest."""
+        resting = self.state in (State.BACKOFF, State.QUARANTINED)
+        return self._scope.deadline if resting and self._scope is not None else None
+
     def cut(self) -> None:
         """End politeness: cancel the child now. A supervisor so cut cancels its own, still in order."""
         self._mark_asked()
@@ -210,6 +232,7 @@ class Child:
 
     def _open_life(self) -> trio.CancelScope:
         self.began = trio.current_time()
+        self._renewed = False
         self.attention = False
         within = self.spec.ready_within
         if within is None:
@@ -233,6 +256,9 @@ class Child:
             self.crash = crash
         if self.asked:
             return None
+        if self._renewed and crash is None:
+            self.restarts += 1
+            return 0.0
         now = trio.current_time()
         return self.owner.after(self, Exit(crash is not None, now, now - self.began))
 
@@ -293,6 +319,6 @@ async def _one_life(child: Child) -> Crash | None:
         # A nursery inside the child can end in a group of Cancelled and ValueError. That group is not an Exception and
         # passes the clause above; the scope takes its Cancelled out and lets the rest go on, up to here.
         crash = describe(error, skip=1)
-    if crash is None and scope.cancelled_caught and not child.asked:
+    if crash is None and scope.cancelled_caught and not (child.asked or child._renewed):
         crash = describe(NotReady(f"not ready within {child.spec.ready_within:g} s"))
     return crash

@@ -180,6 +180,10 @@ class DynamicSupervisor:
         """Whether a child of this id is alive, in whatever state."""
         return id in self._children
 
+    def child(self, id: str) -> Child | None:
+        """Return the living child of this id."""
+        return self._children.get(id)
+
     def __len__(self) -> int:
         return len(self._children)
 

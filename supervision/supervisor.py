@@ -21,7 +21,7 @@ from typing import assert_never
 import trio
 
 from supervision.child import CLEANUP_GRACE, Child, live
-from supervision.errors import Escalate, InvalidSpec
+from supervision.errors import Escalate, InvalidSpec, NoSuchChild, Stopping
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
 from supervision.snapshot import Snapshot, Status, StepClock
 from supervision.spec import ChildSpec, Restart, Strategy
@@ -80,6 +80,7 @@ class Supervisor:
         self._fault: Escalate | None = None
         self._recent: tuple[float, ...] = ()
         self._from = 0
+        self._renewing: Child | None = None
         self._not_before = -math.inf
         self._job = trio.CancelScope()
 
@@ -123,6 +124,23 @@ class Supervisor:
                     child.cut()
         self._job.cancel()
 
+    def restart_child(self, id: str) -> None:
+        """Begin another life of a child, by request: under rest_for_one also of all that were started after it.
+
+        Returns at once. It uses up no budget. Raises NoSuchChild; Stopping while not running.
+        """
+        child = next((each for each in self._children if each.spec.id == id), None)
+        if child is None:
+            raise NoSuchChild(id)
+        if self._nursery is None or self._asked:
+            raise Stopping(f"{self.path} is {'stopping' if self._asked else 'not running'}")
+        if self._strategy is Strategy.ONE_FOR_ONE:
+            child.renew()
+        elif self._from > self._children.index(child):  # else it is on its way already
+            child.restarts += 1
+            self._renewing = child
+            self._restart_from(self._children.index(child), trio.current_time())
+
     def snapshot(self) -> Snapshot:
         """Return the picture of the whole tree below, worst first."""
         return snapshot_of(self)
@@ -141,6 +159,11 @@ class Supervisor:
             yield (child,)
             if child.branch is not None:
                 yield from child.branch.slices()
+
+    @property
+    def children(self) -> Sequence[Child]:
+        """Its own children, in their order of start; none before it runs."""
+        return tuple(self._children)
 
     def find(self, path: str) -> Child | None:
         """Return the child of this full path, however deep; None when there is none."""
@@ -231,6 +254,9 @@ class Supervisor:
         """Start what is not yet up, in order. Cut short by a stop or a crash, it goes on when called again."""
         for child in reversed(self._children[self._from + 1 :]):
             await child.wait_ended(child.spec.shutdown)
+        if self._renewing is not None:
+            await self._renewing.wait_ended(self._renewing.spec.shutdown)
+            self._renewing = None
         await trio.sleep_until(max(self._not_before, trio.current_time()))
         while self._from < len(self._children):
             # A wait that was over already when the job was cancelled returns as if nothing had happened.
