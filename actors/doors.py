@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from actors.imports import ImportMessage
 from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
+from actors.overseer.overseer import Overseer
 from actors.settings import Settings
 from actors.templates.instantiation import Templates
 from actors.world import World
@@ -22,7 +23,7 @@ class Doors:
     jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
     overdue: how many sources' due looks had not happened at the watchman's last round.
-    tree: rows of the supervision tree, worst first.
+    overseer: the tree as rows, and the acts on its parts.
     templates: what can be instantiated.
     importer: the mailbox of who adds whole lists of sources.
     draining: whether the service is stopping (new work is refused with 503).
@@ -37,7 +38,7 @@ class Doors:
     jwks: Callable[[], Awaitable[bytes]]
     readiness: Callable[[], Mapping[str, str]]
     overdue: Callable[[], int]
-    tree: Callable[[], Sequence[object]]
+    overseer: Overseer
     templates: Templates
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]

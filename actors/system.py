@@ -22,6 +22,8 @@ from actors.importing import Importer
 from actors.imports import ImportMessage
 from actors.matcher.actor import Matcher
 from actors.messages import MatcherMessage, RecorderMessage, RegistryMessage
+from actors.overseer.journal import Journal
+from actors.overseer.overseer import Overseer
 from actors.pruner import Pruner
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
@@ -42,7 +44,6 @@ from supervision import (
     ChildSpec,
     DynamicSupervisor,
     Mailbox,
-    Row,
     Run,
     State,
     Strategy,
@@ -72,7 +73,8 @@ class System:
     """The whole service. `await run()` until `stop()`; `doors` is what the front end was given.
 
     keys: the signing keys, the active one first. templates: the built-in ones, if not given. steps: a watchdog that is
-    on, for the steps shown in the tree.
+    on, for the steps shown in the tree. journal: the one that the log writes into.
+    version: the program's, to be shown.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class System:
         *,
         templates: Catalogue | None = None,
         steps: Watchdog | None = None,
+        journal: Journal | None = None,
+        version: str = "",
     ) -> None:
         self._world, self._settings, self._storage = world, settings, storage
         self._catalogue = built_in() if templates is None else templates
@@ -106,7 +110,20 @@ class System:
         self.sources = DynamicSupervisor(
             "sources", chance=world.chance("supervision/sources"), alarm=partial(_alarm, world)
         )
-        self.registry = Registry(self._ports(), self.sources, self.registry_box)
+        ports = self._ports()
+        self.registry = Registry(ports, self.sources, self.registry_box)
+        self.overseer = Overseer(
+            world,
+            lambda: self.supervisor,
+            sources=self.sources,
+            table=self.registry.table,
+            destinations=self.destinations,
+            deliveries=self.deliveries,
+            gate=ports.gate,
+            journal=journal or Journal(),
+            started_at=world.now(),
+            version=version,
+        )
         signing = SigningKeys(storage, keys)
         self.doors = self._doors(signing)
         self.supervisor = Supervisor(
@@ -116,7 +133,7 @@ class System:
             intensity=3,
             period=60.0,
             chance=world.chance("supervision/root"),
-            on_change=partial(_tell, world),
+            on_change=partial(_tell, world, self.overseer),
             steps=steps,
         )
 
@@ -175,13 +192,18 @@ class System:
             jwks=signing.published,
             readiness=self.readiness,
             overdue=lambda: self.registry.watchman.last.overdue,
-            tree=self.supervisor_rows,
+            overseer=self.overseer,
             templates=Templates(
                 self._world, self._settings.registry_base, self._storage, self.registry_box, self._catalogue
             ),
             draining=lambda: self._stopping,
             importer=self.importer_box,
         )
+
+    def _draining(self) -> str:
+        if self._stopping:
+            return "the service is stopping"
+        return "no looks are made until somebody resumes them" if self.overseer.gate.closed else ""
 
     async def run(self) -> None:
         """Run the tree until stopped. Raises Escalate when it can't be kept up."""
@@ -192,25 +214,21 @@ class System:
         self._stopping = True
         self.supervisor.stop(now=now)
 
-    def supervisor_rows(self) -> Sequence[Row]:
-        """Return the worst rows of the tree, at most 200."""
-        return self.supervisor.snapshot().page(0, 200)
-
     def readiness(self) -> Mapping[str, str]:
         """Return what must hold for /readyz; an empty sentence is well."""
         idle = trio.current_time() - self._storage.writer_moved_at()
-        down = [row.path for row in self.supervisor.snapshot().page(0, 8) if row.state is not State.RUNNING]
-        static = [path for path in down if path.count("/") == 1]
+        down = [child.path for child in self.supervisor.children if child.state is not State.RUNNING]
         return {
             "storage": "" if idle < 30 else f"the writer has not moved for {idle:.0f} s",
             "watching": self.registry.watchman.says(),
-            "tree": "" if not static else f"not running: {', '.join(static)}",
-            "draining": "the service is stopping" if self._stopping else "",
+            "tree": "" if not down else f"not running: {', '.join(down)}",
+            "draining": self._draining(),
         }
 
 
-def _tell(world: World, change: Change) -> None:
-    """Log a change of an actor's state; loudly only what a person should know."""
+def _tell(world: World, overseer: Overseer, change: Change) -> None:
+    """Tell of a change of an actor's state; loudly only what a person should know."""
+    overseer.seen(change)
     if change.new in (State.BACKOFF, State.QUARANTINED):
         crash = str(change.crash)
         world.log("actor.crashed", level="warning", actor=change.path, now=str(change.new), why=crash)

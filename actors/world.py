@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import trio
 
+from actors.metrics import Metrics
 from storage.interface import Storage
 from storage.records.identity import Millis, Seq, id_of, seq_at
 from supervision import Child
@@ -127,6 +128,9 @@ class World:
     clock).
     certificate: the service's own TLS; None: connections are taken as they come.
     passwords: of the dashboard.
+    back_door: opens the listener that only who may read the data folder can reach, for operating the service; raises
+    OSError. None: there is none.
+    metrics: what is counted; no port, but like the log it is wherever something happens.
     """
 
     wall: Callable[[], float]
@@ -142,6 +146,8 @@ class World:
     keep_idle: float = 60.0
     certificate: Certificate | None = None
     passwords: Passwords = field(default_factory=NoPasswords)
+    back_door: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None
+    metrics: Metrics = field(default_factory=Metrics)
 
     def now(self) -> Millis:
         """Return the wall clock in whole milliseconds."""

@@ -7,7 +7,7 @@ problem.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ import trio
 from quart import Response, g, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
+from werkzeug.routing import BaseConverter
 
 from actors.bins import PATH
 from actors.doors import Doors
@@ -33,6 +34,7 @@ from api.route import PUBLIC, Answer, Call, Route
 from api.streams import Streams
 from api.touched import Touched
 from api.v1 import (
+    admin,
     alert_preview,
     alerts,
     bins,
@@ -69,6 +71,7 @@ ROUTES: tuple[Route, ...] = (
     *stream.ROUTES,
     *events.ROUTES,
     *exports.ROUTES,
+    *admin.ROUTES,
     *wellknown.ROUTES,
 )
 BODY_TIMEOUT = 15
@@ -76,14 +79,25 @@ BODY_TIMEOUT = 15
 _ID_LENGTH = 64
 
 
-class Api(QuartTrio):
-    """The application, with what its hooks share. Made by `make_app`."""
+class _Part(BaseConverter):
+    """A path in the tree. It takes nothing else, so that what follows it in a route is told apart."""
 
-    def __init__(self, doors: Doors) -> None:
+    regex = "[a-z]+(?:/[0-9a-f-]{36})?"
+    part_isolating = False
+
+
+class Api(QuartTrio):
+    """The application, with what its hooks share. Made by `make_app`.
+
+    owner: whose key every request has, where the listener itself lets nobody else in.
+    """
+
+    def __init__(self, doors: Doors, owner: ApiKey | None = None) -> None:
         super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")
-        self.doors = doors
+        self.doors, self.owner = doors, owner
         self.base_url = doors.settings.public_url()
-        self.streams = Streams(doors.storage, doors.settings)
+        gauge = doors.world.metrics.streams if owner is None else None
+        self.streams = Streams(doors.storage, doors.settings, gauge)
         self.limiter = Limiter()
         self.repeats = Repeats(doors)
         self.proxies = doors.settings.proxies()
@@ -115,7 +129,18 @@ class Api(QuartTrio):
 
 def make_app(doors: Doors) -> Api:
     """Return the application with all its routes and hooks."""
-    app = Api(doors)
+    return _made(Api(doors), described(ROUTES, doors.settings.public_url()))
+
+
+def make_back_door(doors: Doors, owner: ApiKey) -> Api:
+    """Return the application of the admin socket: the admin API and the questions after health, and nothing else."""
+    health = (route for route in wellknown.ROUTES if route.path in ("/healthz", "/readyz"))
+    return _made(Api(doors, owner), (*admin.ROUTES, *health))
+
+
+def _made(app: Api, routes: Sequence[Route]) -> Api:
+    doors = app.doors
+    app.url_map.converters["part"] = _Part
     app.config.update(
         MAX_CONTENT_LENGTH=doors.settings.request_limit,
         BODY_TIMEOUT=BODY_TIMEOUT,
@@ -126,7 +151,7 @@ def make_app(doors: Doors) -> Api:
     app.before_request(partial(_admit, app))
     app.after_request(partial(_sign_off, app))
     app.register_error_handler(Exception, partial(_problem, app))
-    for route in described(ROUTES, app.base_url):
+    for route in routes:
         _register(app, route)
     app.dashboard = make_dashboard(app, SCREENS)
     return app
@@ -139,7 +164,7 @@ def _register(app: Api, route: Route) -> None:
     app.routes[endpoint] = route
     if "{" not in route.path:
         app.fixed.setdefault(route.path, []).extend((route.method, "HEAD")[: 1 + (route.method == "GET")])
-    rule = route.path.replace("{", "<").replace("}", ">")
+    rule = route.path.replace("{path}", "<part:path>").replace("{", "<").replace("}", ">")
     app.add_url_rule(rule, endpoint, _view(app, route), methods=[route.method], provide_automatic_options=False)
 
 
@@ -195,7 +220,7 @@ async def _admit(app: Api) -> Response | None:
     refusal: Refusal | StorageError | None = None
     g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.proxies)
     try:
-        g.key = await identify(request.headers, request.query_string, app.doors.storage.keys)
+        g.key = app.owner or await identify(request.headers, request.query_string, app.doors.storage.keys)
     except (Refusal, StorageError) as error:
         refusal = error
     _take_token(app, g.key)
@@ -226,7 +251,8 @@ def _preflight(app: Api) -> Response | None:
 def _take_token(app: Api, key: ApiKey | None) -> None:
     now = trio.current_time()
     if key is not None:
-        app.used.mark(key.id, app.doors.world.now())
+        if key is not app.owner:
+            app.used.mark(key.id, app.doors.world.now())
         g.verdict = app.limiter.take(key.id, limit_of(key), now)
     else:
         g.verdict = app.limiter.take(f"peer {ratelimit.neighbourhood(g.address)}", STRANGERS, now)

@@ -30,6 +30,7 @@ from storage.errors import StorageError
 
 if TYPE_CHECKING:
     from api.app import Api
+    from api.feed import Feed
     from api.signs import Writer
     from api.streams import Holder
     from storage.records.key import ApiKey
@@ -139,7 +140,9 @@ class Connection(TCPServer):
                 await self._fail(send, refusal_of(error) or INTERNAL)
 
     def _door(self, scope: Message) -> Any:
-        """Return who answers a request: a bin, the dashboard, or the API."""
+        """Return who answers a request: a bin, the dashboard, or the API, which is alone on the admin socket."""
+        if self._api.owner is not None:
+            return self._app
         if is_for_a_bin(scope):
             return self._bins
         return self._dashboard if self._dashboard.serves(scope.get("path", "")) else self._app
@@ -151,7 +154,7 @@ class Connection(TCPServer):
         head["headers"] = scope["headers"] = []  # nobody reads them any more, and a stream may stay for weeks
         writer, whole = self._writer(scope["http_version"], send), False
         try:
-            whole = await (self._feed if isinstance(source, Reader) else self._pour)(key, source, writer)
+            whole = await (self._pour if isinstance(source, Export) else self._feed)(key, source, writer)
         finally:
             if not whole:
                 await self._wire.cut()  # what stopped half way must not look like an end
@@ -173,7 +176,7 @@ class Connection(TCPServer):
                 wire.on_eof = None
         return False
 
-    async def _feed(self, key: Holder, reader: Reader, writer: Writer) -> bool:
+    async def _feed(self, key: Holder, reader: Reader | Feed, writer: Writer) -> bool:
         """Write a stream for as long as it lasts. Whenever that ends, it has said all that it had to say."""
         wire, streams, last_words = self._wire, self._api.streams, b""
         with streams.opened(key) as scope, suppress(*GONE):
@@ -181,7 +184,7 @@ class Connection(TCPServer):
             wire.hold(SEND_SIZE)
             try:
                 if not wire.eof:
-                    await streams.feed(reader, writer)
+                    await (streams.feed(reader, writer) if isinstance(reader, Reader) else reader.feed(writer))
             except FellBehind:
                 last_words = left_behind(reader.form)
             finally:

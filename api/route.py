@@ -19,6 +19,7 @@ from storage.records.key import ApiKey
 if TYPE_CHECKING:
     from actors.doors import Doors
     from api.export import Export
+    from api.feed import Feed
     from api.ratelimit import Limiter
     from api.reader import Reader
     from api.streams import Streams
@@ -79,7 +80,7 @@ class Answer:
     status: int = 200
     media: str = JSON
     headers: dict[str, str] = field(default_factory=dict)
-    stream: Reader | Export | None = None
+    stream: Reader | Export | Feed | None = None
     settled: bool = True
     """Whether that is the end of it: else a repeat (Idempotency-Key) runs anew, to find out."""
 

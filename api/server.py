@@ -71,10 +71,11 @@ async def serve(doors: Doors, child: Child) -> None:
 
 
 class House:
-    """The open connections of one life of the server."""
+    """The open connections of one life of the server. bare: they are taken as they come, also where there is TLS."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, *, bare: bool = False) -> None:
         self.api = api
+        self._certificate = None if bare else api.doors.world.certificate
         self._settings = api.doors.settings
         self._config = _hypercorn_config()
         self._context = WorkerContext(None)
@@ -96,8 +97,8 @@ class House:
             if len(self._wires) >= self._most:
                 await self._turn_away(stream)
             else:
-                certificate = self.api.doors.world.certificate
-                wire = wire_of(certificate.wrap(stream) if certificate else stream, self._settings.send_timeout)
+                secure = stream if self._certificate is None else self._certificate.wrap(stream)
+                wire = wire_of(secure, self._settings.send_timeout)
                 self._wires[wire] = None
                 nursery.start_soon(self._live, wire)
 
@@ -145,7 +146,7 @@ class House:
             f"HTTP/1.1 503 \r\ncontent-type: {MEDIA}\r\ncontent-length: {len(body)}\r\n"
             f"x-request-id: {self.api.new_request_id()}\r\nretry-after: 10\r\nconnection: close\r\n\r\n"
         )
-        if self.api.doors.world.certificate is None:
+        if self._certificate is None:
             with trio.move_on_after(PAUSE), suppress(trio.BrokenResourceError):
                 await stream.send_all(head.encode() + body)
         await trio.aclose_forcefully(stream)

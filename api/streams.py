@@ -14,6 +14,7 @@ from typing import assert_never
 
 import trio
 
+from actors.metrics import Gauge
 from actors.settings import Settings
 from api.channels import Channels
 from api.export import Exports
@@ -39,14 +40,15 @@ Holder = ApiKey | Session
 
 
 class Streams:
-    """All streams that are open now."""
+    """All streams that are open now; `gauge` shows how many."""
 
-    def __init__(self, storage: Storage, settings: Settings) -> None:
+    def __init__(self, storage: Storage, settings: Settings, gauge: Gauge | None = None) -> None:
         self.texts = Texts()
         self.channels = Channels(storage.alerts)
         self.exports = Exports()
         self.signs = Signs(self._newest_known)
         self._storage, self._settings = storage, settings
+        self._gauge = gauge or Gauge()
         self._open: dict[trio.CancelScope, Holder] = {}
         self._of_key: Counter[str] = Counter()
         self._some = trio.Event()
@@ -73,11 +75,13 @@ class Streams:
                 scope.cancel()
             self._open[scope] = key
             self._of_key[key.id] += 1
+            self._gauge.value = len(self._open)
             self._some.set()
             try:
                 yield scope
             finally:
                 del self._open[scope]
+                self._gauge.value = len(self._open)
                 self._of_key[key.id] -= 1
                 if not self._of_key[key.id]:
                     del self._of_key[key.id]

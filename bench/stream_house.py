@@ -189,7 +189,7 @@ def doors_of(storage: Storage, port: int) -> Doors:
         jwks=no_keys,
         readiness=dict,
         overdue=lambda: 0,
-        tree=tuple,
+        overseer=missing,
         templates=missing,
         draining=lambda: False,
         importer=Mailbox("importer", 8),

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from enum import Enum
 from math import isfinite
 from typing import Any, TextIO
 
 import structlog
+import trio
 from structlog.typing import Processor
 
 from storage.records.identity import Millis
@@ -28,6 +29,8 @@ LINE_CAP = 4096
 VALUE_CAP = 1024
 LIST_CAP = 16
 FIRST = ("ts", "level", "event")
+ROOT = "sanderling/"
+"""What the paths of actors begin with; it is left out."""
 
 # C0, DEL, C1 (a lone 0x9b is a CSI to some terminals), the line separators, and what reverses the direction of text.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -49,9 +52,18 @@ def tellable(text: str) -> str:
 
 
 def make_log(
-    stream: TextIO, wall: Callable[[], float], *, level: str, words: bool, colour: bool
+    stream: TextIO,
+    wall: Callable[[], float],
+    *,
+    level: str,
+    words: bool,
+    colour: bool,
+    keep: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Callable[..., None]:
     """Return the World's `log`: an event name, then fields; `level` is a field (info unless said).
+
+    keep: is given the fields of every line that is written, when they are safe. A line names the actor in whose task it
+    was written, unless it is about another one.
 
     Standard library loggers from warning on come through it too.
     """
@@ -61,7 +73,9 @@ def make_log(
             structlog.contextvars.merge_contextvars,
             structlog.stdlib.add_log_level,
             _stamp(wall),
+            _named,
             _safe,
+            *((_kept(keep),) if keep is not None else ()),
             _words(colour) if words else _json_line,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -96,6 +110,32 @@ def _stamp(wall: Callable[[], float]) -> Processor:
         return fields
 
     return stamp
+
+
+def _named(_logger: Any, _name: str, fields: Fields) -> Fields:
+    """Say which actor writes: tasks are named by their paths; those that one has started are its own."""
+    actor = str(fields.get("actor") or _actor())
+    if actor:
+        fields["actor"] = actor.removeprefix(ROOT)
+    return fields
+
+
+def _actor() -> str:
+    try:
+        task: trio.lowlevel.Task | None = trio.lowlevel.current_task()
+    except RuntimeError:
+        return ""  # of another thread, or before there is a loop
+    while task is not None and not task.name.startswith(ROOT):
+        task = task.parent_nursery.parent_task if task.parent_nursery is not None else None
+    return "" if task is None else task.name
+
+
+def _kept(keep: Callable[[Mapping[str, Any]], None]) -> Processor:
+    def kept(_logger: Any, _name: str, fields: Fields) -> Fields:
+        keep(dict(fields))
+        return fields
+
+    return kept
 
 
 def _safe(_logger: Any, _name: str, fields: Fields) -> Fields:

@@ -12,7 +12,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,10 +20,13 @@ from pathlib import Path
 
 import trio
 
+from actors.doors import Doors
+from actors.overseer.journal import Journal
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.templates.catalogue import Catalogue
 from actors.world import Certificate, Renewal
+from api.back_door import back_door
 from api.dashboard.entry import new_link
 from api.server import front, tell_renewal
 from sanderling import __version__
@@ -48,13 +51,21 @@ FIRST_KEY = "keys create --name me --scope sources:read --scope sources:write --
 def serve(settings: Settings) -> int:
     """Run the service until SIGTERM or SIGINT; return the exit code. Raises CommandFailed for what stops the start."""
     terminal = on_terminal()
-    log = make_log(sys.stderr, wall, level=settings.log_level, words=terminal, colour=wants_colour(environ(), 2))
+    journal = Journal()
+    log = make_log(
+        sys.stderr,
+        wall,
+        level=settings.log_level,
+        words=terminal,
+        colour=wants_colour(environ(), 2),
+        keep=journal.lines.add,
+    )
     _raise_file_limit()
     gc.set_threshold(*COLLECT)
-    return trio.run(_serve, settings, log, terminal)
+    return trio.run(_serve, settings, log, journal, terminal)
 
 
-async def _serve(settings: Settings, log: Callable[..., None], terminal: bool) -> int:
+async def _serve(settings: Settings, log: Callable[..., None], journal: Journal, terminal: bool) -> int:
     templates = _templates(settings, log)
     certificate = _certificate(settings)
     listening = await _listen(settings)
@@ -69,11 +80,26 @@ async def _serve(settings: Settings, log: Callable[..., None], terminal: bool) -
         with Watchdog(
             clock=monotonic, report=lambda stall: log("loop.held", level="error", says=str(stall))
         ) as watchdog:
-            system = System(world, settings, storage, keys, herald.after(front), templates=templates, steps=watchdog)
+            system = System(
+                world,
+                settings,
+                storage,
+                keys,
+                herald.after(doorways),
+                templates=templates,
+                steps=watchdog,
+                journal=journal,
+                version=__version__,
+            )
             return await _run(system, log, certificate)
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
+
+
+def doorways(doors: Doors) -> Sequence[ChildSpec]:
+    """Return the listeners' children: the admin socket before the public front end, whose crashes are not its own."""
+    return (*back_door(doors), *front(doors))
 
 
 def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:

@@ -277,6 +277,7 @@ class DestinationActor:
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""
         now = self._world.now()
+        self._world.metrics.attempts.add(answer.word)
         found = outcome(delivery, answer, now, self._chance.random())
         if found.retry_at is not None:
             found = replace(found, retry_at=self._quiet_at(found.retry_at) or found.retry_at)

@@ -91,6 +91,11 @@ class DeliveryRegistry:
         """Return the mailbox of a destination's actor; None when it has none, being disabled or unknown."""
         return self._mailboxes.get(destination) if self._supervisor.has(destination) else None
 
+    def record(self, destination: str) -> Destination | None:
+        """Return a destination as its actor last read it; None before that, and for one that has no actor."""
+        actor = self._actors.get(destination)
+        return None if actor is None else actor.record
+
     def nudge(self, destination: str) -> None:
         """Tell a destination's actor that there may be new rows. Never waits."""
         mailbox = self._mailboxes.get(destination)

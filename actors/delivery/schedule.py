@@ -42,6 +42,14 @@ class Answer(NamedTuple):
         """Whether the receiver took it: 2xx and nothing else."""
         return self.status is not None and 200 <= self.status < 300
 
+    @property
+    def word(self) -> str:
+        """How it went, as one of seven words that are counted by."""
+        if self.status is None:
+            return "ours" if self.ours else "timeout" if self.timeout else "unreachable"
+        words = {2: "delivered", 3: "redirect", 4: "client_error"}
+        return words.get(self.status // 100, "server_error")
+
 
 def verdict(answer: Answer, attempt: int) -> Literal["sent", "retry", "given_up"]:
     """Return what becomes of a delivery after its n-th attempt, counted from 1."""

@@ -25,12 +25,14 @@ from actors.world import World
 from storage.errors import DiskFull, StorageError
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
-from storage.records.event import Draft, Stored
+from storage.records.event import Draft, Kind, Stored
 from storage.records.identity import Seq, SourceId
 from supervision import Child, Mailbox, MailboxFull
 
 MOST_MESSAGES = 512
 PAGE = 500
+TIERS = {Kind.FEED: "feed", Kind.HTML: "html", Kind.PUSH: "push", Kind.NOTICE: "notice"}
+"""What events are counted by."""
 DISK_FULL_PAUSE = 5.0
 """Seconds between two tries while there is no room on the disk."""
 
@@ -125,6 +127,8 @@ class Recorder:
             await self._append_singly(records, error)
             return
         self._world.reach("recorder/after commit")
+        for event in events:
+            self._world.metrics.events.add(TIERS[event.kind])
         acknowledge(records, events)
         await self._announce(after, events)
 

@@ -70,12 +70,16 @@ class PolledSource:
         return False
 
     async def _may_look(self, child: Child) -> bool:
-        """Pause while our own line is down. False: it is up again, and this look has a new moment in the spread."""
-        line = self._ports.egress.line
-        if not line.down:
+        """Pause while the gate is closed or our own line is down. False: this look has a new moment in the spread."""
+        line, gate = self._ports.egress.line, self._ports.gate
+        if gate.closed:
+            child.note("paused: the service is drained")
+            wait = await gate.clearance(self._chance.random())
+        elif line.down:
+            child.note("paused: our own line is down")
+            wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
+        else:
             return True
-        child.note("paused: our own line is down")
-        wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
         if wait:
             due = Millis(self._ports.world.now() + round(wait * 1000))
             self._live.hot = replace(self._live.hot, next_look_at=due)
@@ -102,13 +106,20 @@ class PolledSource:
             ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
             now = ports.world.now()
             after = progress.failed(before, failure, now, self._limits, self._chance.random())
-            after = _trailed(after, look(now, Verdict[failure.blame.name], failure.status))
+            row = look(now, Verdict[failure.blame.name], failure.status)
+            self._count(row)
+            after = _trailed(after, row)
             await self._settle(after, now, base=await self._noted(failure, now))
             return
         looked = _looked(before, fetched, reading, at)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = ((), None) if reading is None else (reading.drafts, reading.base)
-        await self._settle(_trailed(after, _row(fetched, reading, at)), at, found, base)
+        row = _row(fetched, reading, at)
+        self._count(row)
+        await self._settle(_trailed(after, row), at, found, base)
+
+    def _count(self, row: Row) -> None:
+        self._ports.world.metrics.looks.add(self._live.source.type, row.verdict.name.lower())
 
     async def _postpone(self, rest: HostOpen) -> None:
         """Come back when the host has rested, not with all its other sources at once. No look was made, so none counts.

@@ -11,6 +11,7 @@ from actors.messages import PushView, RecorderMessage, SourceMessage
 from actors.settings import Settings
 from actors.source.admission import Admission
 from actors.source.cadence import Limits
+from actors.source.gate import Gate
 from actors.source.price import Price
 from actors.source.ranking import Ranking
 from actors.source.shelf import Shelf
@@ -47,6 +48,7 @@ class Ports:
     looks: trio.CapacityLimiter
     market: Market = field(default_factory=Market)
     shelf: Shelf = field(default_factory=Shelf)
+    gate: Gate = field(default_factory=Gate)
 
 
 class Live:

@@ -102,8 +102,11 @@ class PushSource:
     # --- a connection ------------------------------------------------------------------------------------------------
 
     async def _await_line(self, child: Child) -> None:
-        """Wait while our own line is down, and after that for this source's moment in the spread."""
-        line = self._ports.egress.line
+        """Wait while the gate is closed or our own line is down, and then for this source's moment in the spread."""
+        line, gate = self._ports.egress.line, self._ports.gate
+        if gate.closed:
+            child.note("paused: the service is drained")
+            await self._rest(await gate.clearance(self._chance.random()))
         if line.down:
             child.note("paused: our own line is down")
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())

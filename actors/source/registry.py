@@ -151,7 +151,8 @@ class Registry:
     async def _watch_for_ever(self) -> None:
         while True:
             found = await self.table.round()
-            news = self.watchman.see(found, trio.current_time(), paused=self._ports.egress.line.down)
+            paused = self._ports.egress.line.down or self._ports.gate.closed
+            news = self.watchman.see(found, trio.current_time(), paused=paused)
             if news is not News.NOTHING:
                 self._ports.world.log(f"watching.{news.value}", level="error", overdue=found.overdue, worst=found.worst)
             if news is News.STALLED and found.worst is not None:

@@ -7,7 +7,7 @@ than one of a thousand.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 
 import trio
@@ -28,6 +28,7 @@ from actors.source.ranking import Place, Ranking
 from actors.source.spread import wait_of
 from actors.source.tier import Tier
 from actors.source.watchman import Round
+from storage.records.health import Flag
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source, SourceState
 from supervision import ChildSpec, DynamicSupervisor, Run
@@ -158,6 +159,18 @@ class Table:
         ids, rest = self._ranking.page(after, limit, lambda source: picks(where, self._view(self._live[source])), SLICE)
         await trio.lowlevel.checkpoint()
         return [self._view(self._live[source]) for source in ids], rest
+
+    def slices(self) -> Iterator[list[Live]]:
+        """Return all sources, a slice at a time."""
+        return _slices(self._live.values())
+
+    def look_up(self, source: str) -> Live | None:
+        """Return a source, None when there is none."""
+        return self._live.get(SourceId(source))
+
+    def census(self) -> Mapping[Flag, int]:
+        """Return how many sources have each flag of health."""
+        return self._ranking.census()
 
     async def round(self) -> Round:
         """Return how the watching goes. Walks over all sources."""

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin
 from msgspec import Struct, to_builtins
 
 from api.openapi import (
+    example_admin,
     example_alerts,
     example_bins,
     example_practice,
@@ -22,6 +23,7 @@ from api.openapi import (
 _ALL = (
     *example_records.ALL,
     *example_bins.ALL,
+    *example_admin.ALL,
     *example_alerts.ALL,
     *example_practice.ALL,
     *example_previews.ALL,

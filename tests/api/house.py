@@ -24,6 +24,7 @@ from actors.settings import Settings
 from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
 from actors.world import ResolveFailed, World
+from api.route import PUBLIC, SCOPES
 from api.server import serve
 from storage.memory import Disk, MemoryStorage
 from storage.records.event import Draft, Stored
@@ -33,10 +34,11 @@ from storage.records.source import Harvest, HotState, SourceState
 from supervision import Mailbox
 from tests.api.fake_registry import FakeRegistry
 from tests.support.build import NOW, a_draft, a_source, a_source_id
+from tests.support.overseeing import an_overseer
 from tests.support.passwords import PlainPasswords
 
 BASE_URL = "http://sanderling.test"
-ALL = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write", "bins:read", "bins:write")
+ALL = tuple(sorted(SCOPES - {PUBLIC}))
 StreamPair = Callable[[], tuple[trio.abc.Stream, trio.abc.Stream]]
 
 
@@ -279,7 +281,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         jwks=_no_keys,
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
-        tree=lambda: (),
+        overseer=an_overseer(world, registry.views),
         templates=Templates(world, "https://clinicaltrials.gov", storage, registry.mailbox, catalogue or built_in()),
         draining=lambda: house.draining,
         importer=house.importer.mailbox,

@@ -12,7 +12,7 @@ from api.app import ROUTES
 from storage.errors import DiskFull
 from storage.records.source import HotState
 from supervision import Mailbox
-from tests.api.house import House, ids
+from tests.api.house import ALL, House, ids
 from tests.api.test_alerts import made
 from tests.api.test_destinations import HOOK, hooked
 from tests.api.test_why import a_page_draft, commit
@@ -25,6 +25,11 @@ WRITES_NOTHING = {
     "POST /v1/alerts/preview",
     "POST /v1/templates/{template_id}/preview",
     "POST /v1/destinations/{id}/test",
+    "POST /v1/admin/tree/{path}/check",
+    "POST /v1/admin/tree/{path}/restart",
+    "POST /v1/admin/tree/{path}/release",
+    "POST /v1/admin/drain",
+    "POST /v1/admin/resume",
 }
 TOLD_IN_A_REPORT = {"POST /v1/templates/{template_id}/instantiate"}
 """200 in any case: its report says of each source and alert that it failed."""
@@ -38,7 +43,6 @@ BODIES: dict[str, Any] = {
     "PATCH /v1/destinations/{id}": {"label": "other"},
     "POST /v1/destinations/{id}/replay": {"since": "2000-01-01T00:00:00Z"},
 }
-ALL = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write", "bins:read", "bins:write")
 WRITERS = [route for route in ROUTES if route.method != "GET" and route.label not in WRITES_NOTHING | TOLD_IN_A_REPORT]
 
 
@@ -54,6 +58,7 @@ async def ids_of(house: House, client: httpx.AsyncClient) -> dict[str, str]:
         "/v1/events/": ids([event])[0],
         "/v1/alerts/": (await made(client))["id"],
         "/v1/destinations/": hook,
+        "/v1/admin/tree/": f"sources/{source.id}",
         "/v1/webhook-bins/": (await client.post("/v1/webhook-bins")).json()["id"],
     }
 
@@ -81,7 +86,7 @@ async def test_a_write_without_room_is_503_says_when_to_come_back_and_changes_no
         method, path = label.split()
         for beginning, id in there.items():
             if path.startswith(beginning):
-                path = path.replace("{id}", id)
+                path = path.replace("{id}", id).replace("{path}", id)
         headers = {"Idempotency-Key": name} if name else {}
         answer = await client.request(method, path, json=BODIES.get(label), headers=headers)
         assert (answer.status_code, answer.headers.get("retry-after")) == (503, "60"), answer.text

@@ -30,6 +30,7 @@ def path_of(route: Route, value: str = "x") -> str:
     path = route.path.replace("/v1/sources/{id}", f"/v1/sources/{a_source_id(1)}").replace("{channel}", CHANNEL)
     path = path.replace("{slug}", "conflict").replace("{name}/{version}", "problem/1.json")
     path = path.replace("{template_id}", "swedish-public-sector").replace("{what}", "page")
+    path = path.replace("{path}", f"sources/{a_source_id(1)}")
     return path.replace("{id}", value)
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from api.route import PUBLIC
+from api.route import SCOPES as ROUTE_SCOPES
 from sanderling.keys import make_key
 from sanderling.real_world import entropy, now
 from storage.sqlite.database import open_keys
 
-SCOPES = ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write", "bins:read", "bins:write")
+SCOPES = tuple(sorted(ROUTE_SCOPES - {PUBLIC}))
 
 
 def a_tireless_key(folder: Path) -> str:

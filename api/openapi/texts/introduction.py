@@ -37,5 +37,6 @@ TAGS: dict[str, str] = {
     "Templates": "Groups of sources with suggested alerts, attached in one call.",
     "Webhook bins": "Addresses that keep what they are sent, to be looked at.",
     "Practice": "Sources of the service's own that change when you ask for it, to see an event come of it.",
+    "Operating": "The tree of parts, figures, log, and acts on them: with the scope `admin`, or on the admin socket.",
     "Service": "Keys, schemas, health: without a key.",
 }

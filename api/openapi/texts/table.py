@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.openapi.operation import Operation
 from api.openapi.texts import (
+    admin,
     alerts,
     bins,
     destinations,
@@ -26,5 +27,6 @@ OPERATIONS: dict[str, Operation] = {
     **templates.OPERATIONS,
     **bins.OPERATIONS,
     **practice.OPERATIONS,
+    **admin.OPERATIONS,
     **service.OPERATIONS,
 }

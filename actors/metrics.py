@@ -1,0 +1,91 @@
+"""What is counted while the service runs: plain numbers in memory, added to where things happen, read by whoever shows
+them.
+
+A label's values are words of a closed set that the code writes (a tier, an outcome, a cause), never anything of a
+user's: so the number of series does not grow with what is watched. Adding costs one look-up in a dict.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+Labels = tuple[str, ...]
+QUICK = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+SLOW = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0)
+LATE = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0)
+SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0)
+
+
+class Counter:
+    """Counts from the start of the process on, apart for each set of label values."""
+
+    __slots__ = ("labels", "name", "says", "values")
+
+    def __init__(self, name: str, says: str, *labels: str) -> None:
+        self.name, self.says, self.labels = name, says, labels
+        self.values: dict[Labels, float] = {} if labels else {(): 0}
+
+    def add(self, *values: str, by: float = 1) -> None:
+        """Count `by` more for these values of the labels, in their order."""
+        self.values[values] = self.values.get(values, 0) + by
+
+    def total(self) -> float:
+        """Return the sum over all labels."""
+        return sum(self.values.values())
+
+    def __repr__(self) -> str:
+        return f"<Counter {self.name} {self.total():g}>"
+
+
+class Histogram:
+    """Counts observations by size. bounds: the upper ends of its buckets, beside which there is one without end."""
+
+    __slots__ = ("bounds", "counts", "name", "says", "total")
+
+    def __init__(self, name: str, says: str, bounds: tuple[float, ...]) -> None:
+        self.name, self.says, self.bounds = name, says, bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def observe(self, value: float) -> None:
+        """Count one observation."""
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+    def __repr__(self) -> str:
+        return f"<Histogram {self.name} of {sum(self.counts)}>"
+
+
+class Gauge:
+    """A figure that goes up and down, kept by whoever knows it."""
+
+    __slots__ = ("name", "says", "value")
+
+    def __init__(self, name: str = "", says: str = "") -> None:
+        self.name, self.says = name, says
+        self.value = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Gauge {self.name} {self.value:g}>"
+
+
+class Metrics:
+    """Everything that is counted. Names are without the prefix and the suffix that a form of showing gives them."""
+
+    def __init__(self) -> None:
+        self.looks = Counter("looks", "Looks at feeds and pages that ended.", "tier", "outcome")
+        self.events = Counter("events", "Events committed to the log.", "tier")
+        self.attempts = Counter("attempts", "Requests made to destinations.", "outcome")
+        self.streams = Gauge("streams_open", "Live streams that are open.")
+        self.loop_lag = Gauge("loop_lag_seconds", "How late the loop came to a timer at the last measurement.")
+
+    def __iter__(self) -> Iterator[Counter | Histogram | Gauge]:
+        return iter(vars(self).values())
+
+    def counters(self) -> dict[str, Counter]:
+        """Return all counters by name."""
+        return {each.name: each for each in self if isinstance(each, Counter)}
+
+    def __repr__(self) -> str:
+        return f"<Metrics {', '.join(map(repr, self.counters().values()))}>"

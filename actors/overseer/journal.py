@@ -1,0 +1,74 @@
+"""The newest changes of states and the newest log lines, each in a ring with numbers to go on from."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from storage.records.identity import Millis
+
+T = TypeVar("T")
+CHANGES, LINES = 1000, 2000
+
+
+class Ring(Generic[T]):
+    """At most `most` items, the oldest go first. Each has a number, one more than the one before it, from 1 on."""
+
+    def __init__(self, most: int) -> None:
+        self._items: deque[T] = deque(maxlen=most)
+        self.last = 0
+
+    def add(self, item: T) -> None:
+        """Put an item in."""
+        self._items.append(item)
+        self.last += 1
+
+    def after(self, number: int) -> list[tuple[int, T]]:
+        """Return what is held after a number, oldest first, with its numbers."""
+        first = self.last - len(self._items) + 1
+        skip = max(0, number - first + 1)
+        return [(first + index, item) for index, item in enumerate(self._items) if index >= skip]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"<Ring of {len(self)}, last {self.last}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The part of the tree at `path` went from one state to another; `error` is the first line of its crash, if any."""
+
+    at: Millis
+    path: str
+    was: str
+    now: str
+    error: str
+
+
+Line = Mapping[str, Any]
+"""A log line as it was written: `ts`, `level`, `event`, `actor` where it is known, and other fields, safe to show."""
+
+
+class Journal:
+    """Both rings. Made before the log is, which writes into it."""
+
+    def __init__(self) -> None:
+        self.changes: Ring[Turn] = Ring(CHANGES)
+        self.lines: Ring[Line] = Ring(LINES)
+
+    def lines_of(self, actor: str, after: int, limit: int) -> list[tuple[int, Line]]:
+        """Return the newest `limit` lines after a number of an actor and of those below it; "" is everybody."""
+        found = [
+            (number, line)
+            for number, line in self.lines.after(after)
+            if not actor or _is_of(actor, str(line.get("actor", "")))
+        ]
+        return found[-limit:]
+
+
+def _is_of(actor: str, path: str) -> bool:
+    return path == actor or path.startswith(f"{actor}/")

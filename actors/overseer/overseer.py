@@ -1,0 +1,277 @@
+"""The view over the whole service, and the acts on its parts. Reads records in memory, and waits for no actor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import trio
+
+from actors.delivery.registry import DeliveryRegistry
+from actors.errors import Conflict, NotFound
+from actors.overseer.journal import Journal, Turn
+from actors.overseer.order import Orders
+from actors.overseer.rows import Kind, Row, Sort, Word, first_line
+from actors.source.gate import Gate
+from actors.source.ports import Live
+from actors.source.table import Table
+from actors.world import World
+from storage.records.health import Flag
+from storage.records.identity import Millis
+from storage.records.source import HotState, Source
+from supervision import Change, Child, DynamicSupervisor, State, Status, Supervisor
+
+_WORDS: dict[State, Word] = {
+    State.STARTING: "starting",
+    State.RUNNING: "ok",
+    State.BACKOFF: "backoff",
+    State.QUARANTINED: "quarantined",
+    State.STOPPING: "stopping",
+    State.ENDED: "ended",
+}
+_MANY = ("sources", "destinations")
+"""The parts whose children come and go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A row with all that is known of its part; status is None when it has no task, source when it is none."""
+
+    row: Row
+    status: Status | None
+    source: Source | None
+    hot: HotState | None
+    crashes: Sequence[Turn]
+
+
+class Overseer:
+    """root: the tree's supervisor, there once the tree is. The rest are the sets of what comes and goes."""
+
+    def __init__(
+        self,
+        world: World,
+        root: Callable[[], Supervisor],
+        *,
+        sources: DynamicSupervisor,
+        table: Table,
+        destinations: DynamicSupervisor,
+        deliveries: DeliveryRegistry,
+        gate: Gate,
+        journal: Journal,
+        started_at: Millis,
+        version: str,
+    ) -> None:
+        self._world, self._root = world, root
+        self._sources, self._table = sources, table
+        self._destinations, self._deliveries = destinations, deliveries
+        self._orders = Orders(self._rows)
+        self.gate, self.journal = gate, journal
+        self.version, self.started_at = version, started_at
+
+    def __repr__(self) -> str:
+        return f"<Overseer of {len(self._table)} sources and {len(self._destinations)} destinations>"
+
+    # --- looking -------------------------------------------------------------------------------------------------
+
+    async def page(self, sort: Sort, filter: str, start: int, limit: int) -> tuple[list[Row], int]:
+        """Return some rows from a position on, as they are now, and how many there are in all."""
+        paths = await self._orders.get(sort, filter)
+        rows = (self._find(path) for path in paths[start : start + limit])
+        return [row for row in rows if row is not None], len(paths)
+
+    def whole(self, path: str) -> Whole:
+        """Return all that is known of a part. Raises NotFound."""
+        row = self._find(path)
+        if row is None:
+            raise NotFound(f"There is no {path} in the tree.")
+        child, live = self._child(path), self._live(path)
+        status = None if child is None else self._root().status(child.path)
+        crashes = [turn for _, turn in self.journal.changes.after(0) if turn.path == path and turn.error]
+        source, hot = (None, None) if live is None else (live.source, live.hot)
+        return Whole(row, status, source, hot, crashes)
+
+    def census(self) -> Mapping[Flag, int]:
+        """Return how many sources have each flag of health."""
+        return self._table.census()
+
+    def states(self) -> Mapping[str, Mapping[str, int]]:
+        """Return how many actors of sources and of destinations are in each state."""
+        found = {}
+        for name, many in (("sources", self._sources), ("destinations", self._destinations)):
+            now = many.statistics()
+            found[name] = {
+                "starting": now.starting,
+                "running": now.running,
+                "backoff": now.backoff,
+                "quarantined": now.quarantined,
+                "stopping": now.stopping,
+                "restarts": now.restarts,
+            }
+        return found
+
+    def known_sources(self) -> int:
+        """Return how many sources there are, disabled ones too."""
+        return len(self._table)
+
+    def queues(self) -> Mapping[str, int]:
+        """Return how many messages wait in the mailbox of each fixed part that has one."""
+        boxes = ((child.spec.id, child.spec.mailbox) for child in self._root().children)
+        return {name: box.statistics().depth for name, box in boxes if box is not None}
+
+    def parts(self) -> list[Row]:
+        """Return the parts that are always there, in their order of start."""
+        return [self._part(child) for child in self._root().children]
+
+    def moment(self, at: float) -> Millis:
+        """Return the wall clock's time of a moment of Trio's."""
+        return Millis(self._world.now() + round(1000 * (at - trio.current_time())))
+
+    # --- acting --------------------------------------------------------------------------------------------------
+
+    def restart(self, path: str) -> None:
+        """Begin another life of a part. Returns at once. Raises NotFound, Conflict, Stopping."""
+        child = self._running(path)
+        if "/" in path:
+            child.renew()
+        else:
+            self._root().restart_child(path)
+        self._orders.forget()
+
+    def release(self, path: str) -> None:
+        """End a quarantine, or the rest after a crash. Raises NotFound, Conflict."""
+        child = self._running(path)
+        if child.resumes is None:
+            raise Conflict(f"{path} is {child.state}: only what is in quarantine or backoff can be released.")
+        child.renew()
+        self._orders.forget()
+
+    def drain(self, on: bool) -> None:
+        """Let nobody look any more, or let everybody look again. What was found is delivered all the same."""
+        if on:
+            self.gate.close()
+        else:
+            self.gate.open()
+        self._orders.forget()
+
+    def seen(self, change: Change) -> None:
+        """Take a change of a state into the journal."""
+        loud = change.new in (State.BACKOFF, State.QUARANTINED)
+        error = first_line(str(change.crash)) if loud and change.crash is not None else ""
+        path = change.path.partition("/")[2]
+        self.journal.changes.add(Turn(self.moment(change.at), path, str(change.old), str(change.new), error))
+
+    def source_of(self, path: str) -> Source:
+        """Return the source at a path. Raises NotFound, and Conflict for what is none."""
+        live = self._live(path)
+        if live is None:
+            if self._find(path) is None:
+                raise NotFound(f"There is no {path} in the tree.")
+            raise Conflict(f"{path} is no source.")
+        return live.source
+
+    def changed(self) -> None:
+        """Hear that something was done to a source: orders are made anew."""
+        self._orders.forget()
+
+    # --- rows ----------------------------------------------------------------------------------------------------
+
+    def _rows(self) -> Iterator[Sequence[Row]]:
+        yield self.parts()
+        for part in self._destinations.slices():
+            yield [self._destination(child) for child in part]
+        for lives in self._table.slices():
+            yield [self._source(live) for live in lives]
+
+    def _find(self, path: str) -> Row | None:
+        live = self._live(path)
+        if live is not None:
+            return self._source(live)
+        child = self._child(path)
+        if child is None:
+            return None
+        return self._destination(child) if "/" in path else self._part(child)
+
+    def _live(self, path: str) -> Live | None:
+        many, _, id = path.partition("/")
+        return self._table.look_up(id) if many == "sources" and id else None
+
+    def _child(self, path: str) -> Child | None:
+        many, _, id = path.partition("/")
+        if id and many in _MANY:
+            return (self._sources if many == "sources" else self._destinations).child(id)
+        return self._root().find(f"{self._root().path}/{path}")
+
+    def _running(self, path: str) -> Child:
+        child = self._child(path)
+        if child is not None:
+            return child
+        if self._find(path) is None:
+            raise NotFound(f"There is no {path} in the tree.")
+        raise Conflict(f"{path} is disabled: it has nothing that runs.")
+
+    def _part(self, child: Child) -> Row:
+        path = child.path.partition("/")[2]
+        return self._row(child, path, "", "part", _WORDS[child.state])
+
+    def _destination(self, child: Child) -> Row:
+        id = child.spec.id
+        record = self._deliveries.record(id)
+        state = _WORDS[child.state]
+        if state == "ok" and record is not None and record.state == "failing":
+            state = "retrying"
+        return self._row(child, f"destinations/{id}", "" if record is None else record.url, "destination", state)
+
+    def _source(self, live: Live) -> Row:
+        source, hot = live.source, live.hot
+        path, child = f"sources/{source.id}", self._sources.child(source.id)
+        if child is None:
+            state: Word = "ended" if source.enabled else "disabled"
+            return Row(
+                path,
+                source.watch_url,
+                source.type,
+                state,
+                hot.health.score,
+                hot.health.flag,
+                0,
+                source.updated_at,
+                first_line(hot.last_error),
+                None,
+                source.tags,
+            )
+        state = _WORDS[child.state]
+        if state == "ok" and hot.breaker.state != "closed":
+            state = "open"
+        elif state == "ok" and child.attention:
+            state = "retrying"
+        elif state == "ok" and child.remark.startswith("paused"):
+            state = "paused"
+        return self._row(child, path, source.watch_url, source.type, state, hot=hot, tags=source.tags)
+
+    def _row(
+        self,
+        child: Child,
+        path: str,
+        name: str,
+        kind: Kind,
+        state: Word,
+        *,
+        hot: HotState | None = None,
+        tags: tuple[str, ...] = (),
+    ) -> Row:
+        resting = child.resumes
+        due = hot.next_look_at if hot is not None and resting is None else None
+        error = str(child.crash) if child.crash is not None and (resting is not None or hot is None) else ""
+        return Row(
+            path,
+            name,
+            kind,
+            state,
+            None if hot is None else hot.health.score,
+            None if hot is None else hot.health.flag,
+            child.restarts,
+            self.moment(child.since),
+            first_line(error or (hot.last_error if hot is not None else "")),
+            due if resting is None else self.moment(resting),
+            tags,
+        )

@@ -1,0 +1,149 @@
+"""A row of the tree: one part, source or destination in a few short fields; how bad it looks, and what a filter takes.
+
+Pure, but for the records that it is handed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from storage.records.health import Flag
+from storage.records.identity import Millis
+
+Kind = Literal["part", "push", "feed", "html", "destination"]
+Word = Literal[
+    "ok",
+    "disabled",
+    "starting",
+    "paused",
+    "retrying",
+    "open",
+    "backoff",
+    "quarantined",
+    "stopping",
+    "ended",
+]
+"""The state in one word. ok: it runs and all is well. paused: it waits on purpose. retrying: its peer fails. open: its
+breaker is. The others are the supervisor's.
+"""
+Sort = Literal["worst", "path", "next"]
+ERROR_CAP = 200
+_RANK: dict[Word, int] = {
+    "quarantined": 0,
+    "backoff": 1,
+    "open": 2,
+    "retrying": 3,
+    "ended": 6,
+    "stopping": 6,
+    "starting": 6,
+    "paused": 7,
+    "ok": 7,
+    "disabled": 8,
+}
+_ROTTEN, _DEGRADED, WELL = 4, 5, 7
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the tree. path: below the root. name: the URL of a source or a destination, else empty.
+
+    error: the first line of what went wrong last, cut. next: when it does something by itself next.
+    """
+
+    path: str
+    name: str
+    kind: Kind
+    state: Word
+    health: float | None
+    flag: Flag | None
+    restarts: int
+    since: Millis
+    error: str
+    next: Millis | None
+    tags: tuple[str, ...] = ()
+
+
+class Badness(NamedTuple):
+    """What rows are sorted by, worst first."""
+
+    rank: int
+    health: float
+    restarts: int
+
+
+def badness(row: Row) -> Badness:
+    """Return how bad a row looks: its state first, then its health."""
+    rank = _RANK[row.state]
+    if rank == WELL and row.flag in ("rotten", "degraded"):
+        rank = _ROTTEN if row.flag == "rotten" else _DEGRADED
+    return Badness(rank, 1.0 if row.health is None else row.health, -row.restarts)
+
+
+def first_line(text: str | None) -> str:
+    """Return the first line of an error as plain text: it may come from a hostile page.
+
+    >>> first_line('ParseError: \\x1b[31mbad\\nand more')
+    'ParseError: ?[31mbad'
+    """
+    line = (text or "").strip().partition("\n")[0].rstrip()
+    plain = "".join(sign if sign.isprintable() else "?" for sign in line[: ERROR_CAP + 1])
+    return plain if len(plain) <= ERROR_CAP else plain[: ERROR_CAP - 3] + "..."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A filter: all of its parts must hold, and of several of one qualifier any."""
+
+    words: tuple[str, ...] = ()
+    qualified: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.qualified)
+
+    def admits(self, row: Row) -> bool:
+        """Return whether a row passes."""
+        for name, values in self.qualified.items():
+            if not any(_holds(row, name, value) for value in values):
+                return False
+        if not self.words:
+            return True
+        text = f"{row.path} {row.name} {row.error}".casefold()
+        return all(word in text for word in self.words)
+
+
+QUALIFIERS = ("state", "host", "tag", "kind")
+
+
+def wanted(text: str) -> Wanted:
+    """Return a filter: words that path, name or error contain, and `state:`, `host:`, `tag:`, `kind:` with a beginning
+    (of the flag of health too), a part of the host, a part of a tag, and a beginning.
+
+    >>> found = wanted("state:quar state:open shop host:example.org")
+    >>> found.words, dict(found.qualified)
+    (('shop',), {'state': ('quar', 'open'), 'host': ('example.org',)})
+    """
+    words: list[str] = []
+    qualified: dict[str, tuple[str, ...]] = {}
+    for part in text.casefold().split():
+        name, colon, value = part.partition(":")
+        if colon and value and name in QUALIFIERS:
+            qualified[name] = (*qualified.get(name, ()), value)
+        else:
+            words.append(part)
+    return Wanted(tuple(words), qualified)
+
+
+def _holds(row: Row, name: str, value: str) -> bool:
+    if name == "state":
+        return row.state.startswith(value) or (row.flag not in (None, "ok") and str(row.flag).startswith(value))
+    if name == "kind":
+        return row.kind.startswith(value)
+    if name == "tag":
+        return any(value in tag.casefold() for tag in row.tags)
+    try:
+        return value in (urlsplit(row.name).hostname or "")
+    except ValueError:
+        return False

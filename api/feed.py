@@ -1,0 +1,136 @@
+"""The feed of who operates the service: once a second the figures, what has changed since, and the newest events.
+
+It is as large as a second is: at most so many changes and events a tick, the newest, with a word when there were more.
+A reader that is slow gets fewer ticks, and nothing waits for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from actors.doors import Doors
+from api.sse import RETRY
+from api.v1 import admin_schemas as wire
+from storage.records.body import id_in
+from storage.records.identity import Seq
+from storage.records.times import rfc3339
+
+if TYPE_CHECKING:
+    from api.signs import Writer
+    from api.sse import Form
+
+TICK = 1.0
+MOST = 50
+"""Changes, and events, told of in one tick."""
+TITLE_CAP = 120
+
+
+class _Brief(Struct):
+    """What is told of an event."""
+
+    id: str
+    source_type: str
+    source_id: str = ""
+    source_url: str = ""
+    title: str = ""
+    emitted_at: str = ""
+    alert_type: str = ""
+
+
+_brief = msgspec.json.Decoder(_Brief)
+
+
+def overview_of(doors: Doors) -> wire.Overview:
+    """Return the figures of this moment; they cost the same for any number of sources."""
+    overseer, states, flags = doors.overseer, doors.overseer.states(), doors.overseer.census()
+    failing = {name: says for name, says in doors.readiness().items() if says}
+    of_sources, of_destinations = states["sources"], states["destinations"]
+    newest = doors.storage.tail.since(Seq(doors.storage.tail.head - 1))
+    metrics = doors.world.metrics
+    return wire.Overview(
+        at=rfc3339(doors.world.now()),
+        started_at=rfc3339(overseer.started_at),
+        version=overseer.version,
+        ready=not failing,
+        draining=overseer.gate.closed,
+        failing=failing,
+        sources=wire.Sources(
+            total=overseer.known_sources(),
+            ok=flags["ok"],
+            degraded=flags["degraded"],
+            rotten=flags["rotten"],
+            running=of_sources["running"],
+            backoff=of_sources["backoff"],
+            quarantined=of_sources["quarantined"],
+            overdue=doors.overdue(),
+        ),
+        destinations=wire.Destinations(
+            total=sum(of_destinations[name] for name in ("starting", "running", "backoff", "quarantined", "stopping")),
+            running=of_destinations["running"],
+            backoff=of_destinations["backoff"],
+            quarantined=of_destinations["quarantined"],
+        ),
+        newest_event=id_in(newest[-1].stored.body) if newest else None,
+        queues=dict(overseer.queues()),
+        streams=int(metrics.streams.value),
+        loop_lag_s=round(metrics.loop_lag.value, 4),
+        totals={name: int(counter.total()) for name, counter in metrics.counters().items()},
+    )
+
+
+class Feed:
+    """One reader's place in the changes and in the log of events. Begins now."""
+
+    form: Form = "sse"
+
+    def __init__(self, doors: Doors) -> None:
+        self._doors = doors
+        self._changed = doors.overseer.journal.changes.last
+        self._seen = doors.storage.tail.head
+
+    async def feed(self, writer: Writer) -> None:
+        """Write ticks until a send raises."""
+        await writer.send(writer.send_nowait(RETRY))
+        while True:
+            await writer.send(writer.send_nowait(self.tick()))
+            await trio.sleep(TICK)
+
+    def tick(self) -> bytes:
+        """Return the frames of one tick: `counts`, then each `change`, then each `event`."""
+        frames = [_frame("counts", overview_of(self._doors)), *self._changes(), *self._events()]
+        return b"".join(frames)
+
+    def _changes(self) -> list[bytes]:
+        found = self._doors.overseer.journal.changes.after(self._changed)
+        self._changed = self._doors.overseer.journal.changes.last
+        frames = [_skipped("change", len(found) - MOST)] if len(found) > MOST else []
+        for _, turn in found[-MOST:]:
+            told = {"at": rfc3339(turn.at), "path": turn.path, "was": turn.was, "now": turn.now, "error": turn.error}
+            frames.append(_frame("change", told))
+        return frames
+
+    def _events(self) -> list[bytes]:
+        tail = self._doors.storage.tail
+        found = tail.since(self._seen) or ()
+        self._seen = tail.head
+        frames = [_skipped("event", len(found) - MOST)] if len(found) > MOST else []
+        for recent in found[-MOST:]:
+            brief = _brief.decode(recent.stored.body)
+            brief.title = brief.title[:TITLE_CAP]
+            frames.append(_frame("event", brief))
+        return frames
+
+    def __repr__(self) -> str:
+        return f"<Feed after change {self._changed} and event {self._seen}>"
+
+
+def _frame(name: str, data: object) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(data))
+
+
+def _skipped(name: str, count: int) -> bytes:
+    return _frame("skipped", {"of": name, "count": count})

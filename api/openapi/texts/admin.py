@@ -1,0 +1,80 @@
+"""Operating the service."""
+
+from __future__ import annotations
+
+from msgspec import json
+
+from api.openapi import example_admin as shown
+from api.openapi.operation import Operation
+
+_TAG = "Operating"
+_FEED = (
+    f"retry: 3000\n\nevent: counts\ndata: {json.encode(shown.OVERVIEW).decode()}\n\n"
+    f'event: change\ndata: {{"at":"{shown.ROW.since}","path":"{shown.ROW.path}","was":"running","now":"quarantined",'
+    f'"error":"{shown.ROW.error}"}}\n\n'
+)
+_ACT = "Answered at once with 202; the tree shows what becomes of it. The log says who asked, and whether it was done."
+OPERATIONS: dict[str, Operation] = {
+    "GET /v1/admin/overview": Operation(
+        name="readOverview",
+        tag=_TAG,
+        explains="""\
+Costs the same for any number of sources. `totals` are counted from `started_at` on: the difference of two answers is \
+a rate.""",
+    ),
+    "GET /v1/admin/tree": Operation(
+        name="listTree",
+        tag=_TAG,
+        explains="""\
+Fixed parts, destinations and sources, disabled ones too. Sorted worst first, the fixed parts come before all others \
+that are as well. An order is kept for a second or some, so a part may have changed since it got its place: the row \
+says how it is now. `start` may be anywhere; there is no cursor.""",
+    ),
+    "GET /v1/admin/tree/{path}": Operation(
+        name="readPart",
+        tag=_TAG,
+        explains="""\
+Read from the supervisor's records and the task itself, which is not asked: it answers for a part that is stuck too. \
+`slowest_step_s` is how long it has held the loop at most, 0 when that was never long.""",
+    ),
+    "GET /v1/admin/feed": Operation(
+        name="followOperation",
+        tag=_TAG,
+        explains="""\
+Server-Sent Events, from now on; there is no replay. Once a second `counts` (what `GET /v1/admin/overview` answers), \
+then every `change` of an actor's state since (`at`, `path`, `was`, `now`, `error`), and every new `event` in short \
+(`id`, `source_type`, `source_id`, `source_url`, `title`, `emitted_at`, `alert_type`). At most the newest 50 of each \
+in a second: `skipped` (`of`, `count`) says how many more there were.""",
+        shows={200: {"text/event-stream": _FEED}},
+    ),
+    "GET /v1/admin/log": Operation(
+        name="readLog",
+        tag=_TAG,
+        explains="""\
+The newest 2,000 lines are kept in memory, from `log_level` on. Control characters in them are escaped, keys and \
+secrets cut. Ask again with `after` as `last` was.""",
+    ),
+    "POST /v1/admin/tree/{path}/check": Operation(
+        name="checkPart", tag=_TAG, explains=f"429 when it would be impolite. {_ACT}"
+    ),
+    "POST /v1/admin/tree/{path}/restart": Operation(
+        name="restartPart",
+        tag=_TAG,
+        explains=f"Of a fixed part, also all that were started after it: they depend on it. {_ACT}",
+    ),
+    "POST /v1/admin/tree/{path}/release": Operation(
+        name="releasePart", tag=_TAG, explains=f"If it crashes again soon, it is back in quarantine. {_ACT}"
+    ),
+    "POST /v1/admin/tree/{path}/disable": Operation(name="disablePart", tag=_TAG, explains=_ACT),
+    "POST /v1/admin/tree/{path}/enable": Operation(name="enablePart", tag=_TAG, explains=_ACT),
+    "POST /v1/admin/drain": Operation(
+        name="drain",
+        tag=_TAG,
+        explains=f"""\
+Before maintenance. Looks under way end, and what was found is recorded, streamed and delivered; WebSockets that are \
+open stay open. `/readyz` answers 503 meanwhile. A restart of the process resumes. {_ACT}""",
+    ),
+    "POST /v1/admin/resume": Operation(
+        name="resume", tag=_TAG, explains=f"Looks that waited are spread over a minute. {_ACT}"
+    ),
+}

@@ -1,0 +1,229 @@
+"""Operating the service: the tree as rows, a part in full, the figures, the log; and acts, logged with who did them.
+
+The same routes answer on the public listener, for keys with the scope `admin`, and on the admin socket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from actors.messages import CheckNow, EditSource, SourceEdit
+from actors.overseer.overseer import Whole
+from actors.overseer.rows import Row
+from api.feed import Feed, overview_of
+from api.route import Answer, Call, Route
+from api.sse import MEDIA
+from api.v1 import admin_schemas as wire
+from api.v1.sources import ask_registry, time_or_null
+from storage.records import trail
+from storage.records.times import rfc3339
+
+TRAIL = 20
+CRASHES = 10
+
+
+def row_of(row: Row) -> wire.TreeRow:
+    """Return a row in the wire's words."""
+    return wire.TreeRow(
+        path=row.path,
+        name=row.name,
+        kind=row.kind,
+        state=row.state,
+        health=None if row.health is None else round(row.health, 4),
+        flag=row.flag,
+        restarts=row.restarts,
+        since=rfc3339(row.since),
+        error=row.error,
+        next=time_or_null(row.next),
+    )
+
+
+async def tree(call: Call) -> Answer:
+    """Return a page of rows."""
+    query: wire.TreeQuery = call.query
+    rows, total = await call.doors.overseer.page(query.sort, query.filter, query.start, query.limit)
+    return Answer(wire.TreePage(total, query.start, tuple(row_of(row) for row in rows)))
+
+
+async def part(call: Call) -> Answer:
+    """Return all that is known of one part."""
+    return Answer(_part(call, call.doors.overseer.whole(call.path["path"])))
+
+
+def _part(call: Call, whole: Whole) -> wire.TreePart:
+    status = whole.status
+    mailbox = None if status is None else status.mailbox
+    crash = None if status is None else status.crash
+    steps = None if status is None else status.steps
+    return wire.TreePart(
+        row=row_of(whole.row),
+        task=None if status is None else str(status.state),
+        note="" if status is None else status.note,
+        awaiting="" if status is None else status.awaiting,
+        crash="" if crash is None else str(crash),
+        places=() if crash is None else crash.frames,
+        crashes=tuple(wire.CrashSeen(rfc3339(turn.at), turn.error) for turn in whole.crashes[: -CRASHES - 1 : -1]),
+        mailbox=None
+        if mailbox is None
+        else wire.MailboxSeen(mailbox.depth, mailbox.bound, mailbox.received, mailbox.full),
+        slowest_step_s=None if steps is None else round(steps.slowest, 3),
+        idle_s=None if steps is None else round(steps.idle, 3),
+        source=_watching(whole),
+    )
+
+
+def _watching(whole: Whole) -> wire.Watching | None:
+    source, hot = whole.source, whole.hot
+    if source is None or hot is None:
+        return None
+    rows = trail.read(hot.trail)[: -TRAIL - 1 : -1]
+    return wire.Watching(
+        id=source.id,
+        url=source.url,
+        tags=source.tags,
+        reason=hot.health.reason,
+        interval_s=hot.interval,
+        looks=hot.looks,
+        unchanged=hot.unchanged,
+        events=hot.events,
+        last_look_at=time_or_null(hot.last_look_at),
+        last_success_at=time_or_null(hot.last_success_at),
+        last_event_at=time_or_null(hot.last_event_at),
+        last_status=hot.last_status,
+        last_error=hot.last_error,
+        breaker=hot.breaker.state,
+        failures=hot.breaker.failures,
+        retry_at=time_or_null(hot.breaker.retry_at),
+        trail=tuple(
+            wire.LookSeen(rfc3339(row.last_at), row.verdict.name.lower(), row.looks, row.status, row.ms) for row in rows
+        ),
+    )
+
+
+async def overview(call: Call) -> Answer:
+    """Return the figures of the whole."""
+    return Answer(overview_of(call.doors))
+
+
+async def feed(call: Call) -> Answer:
+    """Follow the figures, the changes and the events."""
+    assert call.key is not None
+    call.streams.check_room(call.key)
+    headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
+    return Answer(b"", media=MEDIA["sse"], headers=headers, stream=Feed(call.doors))
+
+
+async def log(call: Call) -> Answer:
+    """Return the newest log lines of an actor."""
+    query: wire.LogQuery = call.query
+    journal = call.doors.overseer.journal
+    lines = journal.lines_of(query.actor, query.after, query.limit)
+    return Answer(wire.LogPage(journal.lines.last, tuple(_line(number, line) for number, line in lines)))
+
+
+def _line(number: int, line: Any) -> wire.LogLine:
+    named = ("ts", "level", "event", "actor")
+    ts, level, event, actor = (str(line.get(name, "")) for name in named)
+    fields = {name: value for name, value in line.items() if name not in named}
+    return wire.LogLine(number, ts, level, event, actor, fields)
+
+
+# --- acts ------------------------------------------------------------------------------------------------------------
+
+
+def _act(name: str, run: Callable[[Call, str], Awaitable[None]]) -> Callable[[Call], Awaitable[Answer]]:
+    """Return the handler of an act, which is logged whether it could be done or not."""
+
+    async def handler(call: Call) -> Answer:
+        path, who = call.path.get("path", ""), call.key
+        assert who is not None
+        done = False
+        try:
+            await run(call, path)
+            done = True
+        finally:
+            call.doors.world.log(
+                "admin.act",
+                act=name,
+                actor=path,
+                by=who.prefix,
+                name=who.name,
+                done=done,
+                request_id=call.request_id,
+            )
+        return Answer(wire.Done(name, path), 202)
+
+    return handler
+
+
+async def _restart(call: Call, path: str) -> None:
+    call.doors.overseer.restart(path)
+
+
+async def _release(call: Call, path: str) -> None:
+    call.doors.overseer.release(path)
+
+
+async def _check(call: Call, path: str) -> None:
+    source = call.doors.overseer.source_of(path)
+    await ask_registry(call, lambda reply: CheckNow(source=source.id, reply=reply))
+
+
+async def _able(call: Call, path: str, enabled: bool) -> None:
+    source = call.doors.overseer.source_of(path)
+    edit = SourceEdit(enabled=enabled)
+    await ask_registry(call, lambda reply: EditSource(source=source.id, edit=edit, reply=reply))
+    call.doors.overseer.changed()
+
+
+async def _disable(call: Call, path: str) -> None:
+    await _able(call, path, enabled=False)
+
+
+async def _enable(call: Call, path: str) -> None:
+    await _able(call, path, enabled=True)
+
+
+async def _drain(call: Call, path: str) -> None:
+    call.doors.overseer.drain(True)
+
+
+async def _resume(call: Call, path: str) -> None:
+    call.doors.overseer.drain(False)
+
+
+def _read(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
+    return Route(
+        method="GET", path=f"/v1/admin{path}", scope="admin", run=run, says=says, answers={200: answer}, **more
+    )
+
+
+def _write(path: str, run: Callable[[Call, str], Awaitable[None]], says: str, *refuses: str) -> Route:
+    return Route(
+        method="POST",
+        path=f"/v1/admin{path}",
+        scope="admin",
+        run=_act(path.rpartition("/")[2], run),
+        says=says,
+        answers={202: wire.Done},
+        refuses=refuses,
+    )
+
+
+_PART = "/tree/{path}"
+_MAYBE = ("not-found", "conflict")
+ROUTES = (
+    _read("/overview", overview, "Read the figures of the whole.", wire.Overview),
+    _read("/tree", tree, "Read a page of the tree, worst first.", wire.TreePage, query=wire.TreeQuery),
+    _read(_PART, part, "Read all that is known of one part.", wire.TreePart, refuses=("not-found",)),
+    _read("/feed", feed, "Follow figures, changes of states, and events.", str, media="text/event-stream"),
+    _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
+    _write(f"{_PART}/check", _check, "Look at a source now, within what politeness allows.", *_MAYBE),
+    _write(f"{_PART}/restart", _restart, "Begin another life of a part.", *_MAYBE),
+    _write(f"{_PART}/release", _release, "End a quarantine, or the wait after a crash.", *_MAYBE),
+    _write(f"{_PART}/disable", _disable, "Stop watching a source, and keep it.", *_MAYBE),
+    _write(f"{_PART}/enable", _enable, "Watch a source again.", *_MAYBE),
+    _write("/drain", _drain, "Make no more looks; what was found is delivered."),
+    _write("/resume", _resume, "Make looks again."),
+)

@@ -1,0 +1,177 @@
+"""The admin API over a scripted registry: rows, feed, log, and acts with who did them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+import trio
+
+from actors.messages import CheckNow, EditSource, SourceView
+from actors.overseer.journal import Turn
+from storage.records.health import BreakerState, Health
+from storage.records.source import HotState
+from supervision import Change, State
+from supervision.errors import Crash
+from tests.api.house import House
+from tests.api.listening import Listening, listening
+from tests.support.build import NOW, a_draft, a_source
+
+
+def watch(house: House, number: int, *, enabled: bool = True, **hot: Any) -> str:
+    """Put a source into the library; return its path in the tree."""
+    source = a_source(number, enabled=enabled)
+    house.registry.views[source.id] = SourceView(source, HotState(**hot))
+    return f"sources/{source.id}"
+
+
+async def test_rows_are_flat_and_disabled_sources_are_among_them(house: House, client: httpx.AsyncClient) -> None:
+    path = watch(house, 1, enabled=False, last_error="503 Service\nmore", health=Health(0.25, "rotten"))
+    answer = (await client.get("/v1/admin/tree")).json()
+    assert answer == {
+        "total": 1,
+        "start": 0,
+        "rows": [
+            {
+                "path": path,
+                "name": "https://site1.test/feed",
+                "kind": "feed",
+                "state": "disabled",
+                "health": 0.25,
+                "flag": "rotten",
+                "restarts": 0,
+                "since": "2026-05-28T20:26:40.000Z",
+                "error": "503 Service",
+                "next": None,
+            }
+        ],
+    }
+
+
+async def test_a_page_is_a_window_of_what_the_filter_admits(house: House, client: httpx.AsyncClient) -> None:
+    paths = [watch(house, number) for number in range(30)]
+    query = {"sort": "path", "start": 25, "limit": 10}
+    answer = (await client.get("/v1/admin/tree", params=query)).json()
+    assert (answer["total"], [row["path"] for row in answer["rows"]]) == (30, paths[25:])
+    found = (await client.get("/v1/admin/tree", params={"filter": "host:site7.test"})).json()
+    assert (found["total"], [row["path"] for row in found["rows"]]) == (1, [paths[7]])
+
+
+async def test_a_part_is_told_in_full(house: House, client: httpx.AsyncClient) -> None:
+    path = watch(house, 1, breaker=BreakerState("open", 5, 1, NOW), looks=7, last_status=503)
+    for error in ("first", "second"):
+        house.doors.overseer.journal.changes.add(Turn(NOW, path, "running", "backoff", error))
+    answer = (await client.get(f"/v1/admin/tree/{path}")).json()
+    assert answer["row"]["path"] == path and answer["task"] is None
+    assert [crash["error"] for crash in answer["crashes"]] == ["second", "first"]
+    assert (answer["source"]["breaker"], answer["source"]["looks"], answer["source"]["last_status"]) == ("open", 7, 503)
+
+
+@pytest.mark.parametrize("path", ["log", "sources/019db0a4-5c00-7000-8000-00000000ffff", "sources/nothing"])
+async def test_what_is_not_in_the_tree_is_404(client: httpx.AsyncClient, path: str) -> None:
+    assert (await client.get(f"/v1/admin/tree/{path}")).status_code == 404
+    assert (await client.post(f"/v1/admin/tree/{path}/restart")).status_code == 404
+
+
+async def test_acts_go_to_the_registry_and_into_the_log_with_who_asked(house: House) -> None:
+    path = watch(house, 1)
+    async with await house.client("admin") as client:
+        for act in ("check", "disable", "enable"):
+            answer = await client.post(f"/v1/admin/tree/{path}/{act}")
+            assert (answer.status_code, answer.json()) == (202, {"done": act, "path": path})
+    check, off, on = house.registry.seen
+    assert isinstance(check, CheckNow) and isinstance(off, EditSource) and isinstance(on, EditSource)
+    assert (off.edit.enabled, on.edit.enabled) == (False, True)
+    acts = [fields for event, fields in house.logs if event == "admin.act"]
+    assert [(act["act"], act["actor"], act["by"], act["done"]) for act in acts] == [
+        (act, path, "svc_00000000", True) for act in ("check", "disable", "enable")
+    ]
+
+
+async def test_an_act_that_can_not_be_done_is_logged_as_such(house: House, client: httpx.AsyncClient) -> None:
+    path = watch(house, 1, enabled=False)
+    for act, says in (("restart", "disabled"), ("release", "disabled")):
+        answer = await client.post(f"/v1/admin/tree/{path}/{act}")
+        assert answer.status_code == 409 and says in answer.json()["detail"]
+    assert [fields["done"] for event, fields in house.logs if event == "admin.act"] == [False, False]
+
+
+async def test_a_drain_is_seen_until_it_is_resumed(house: House, client: httpx.AsyncClient) -> None:
+    assert (await client.post("/v1/admin/drain")).status_code == 202
+    assert (await client.get("/v1/admin/overview")).json()["draining"] is True
+    await client.post("/v1/admin/resume")
+    assert (await client.get("/v1/admin/overview")).json()["draining"] is False
+
+
+async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> None:
+    watch(house, 1)
+    watch(house, 2, health=Health(0.5, "degraded"))
+    house.readiness["matcher"] = "It is behind."
+    house.doors.world.metrics.looks.add("feed", "unchanged", by=3)
+    async with listening(house):
+        answer = (await client.get("/v1/admin/overview")).json()
+    assert (answer["version"], answer["ready"], answer["failing"]) == ("9.9", False, {"matcher": "It is behind."})
+    assert {name: answer["sources"][name] for name in ("total", "ok", "degraded", "rotten")} == {
+        "total": 2,
+        "ok": 1,
+        "degraded": 1,
+        "rotten": 0,
+    }
+    assert answer["totals"] == {"looks": 3, "events": 0, "attempts": 0}
+    assert answer["streams"] == 1
+
+
+async def test_the_feed_tells_each_second_what_is_new(house: House, autojump_clock: object) -> None:
+    async with listening(house, "/v1/admin/feed", key=await house.key("admin")) as feed:
+        assert [name for name, _ in await said(feed, 1)] == ["counts"]
+        change = Change("sanderling/log", State.RUNNING, State.BACKOFF, trio.current_time(), 1, Crash("Boom", "bad"))
+        house.doors.overseer.seen(change)
+        await house.publish(a_draft("Tide"))
+        _, (name, change_told), (_, event) = await said(feed, 3)
+        assert name == "change"
+        assert {**change_told, "at": ""} == {
+            "at": "",
+            "path": "log",
+            "was": "running",
+            "now": "backoff",
+            "error": "Boom: bad",
+        }
+        assert (event["title"], event["source_type"]) == ("Tide", "feed")
+        for number in range(60):
+            await house.publish(a_draft(str(number)))
+        told = await said(feed, 52)
+        assert told[1] == ("skipped", {"of": "event", "count": 10})
+        assert [event["title"] for _, event in told[2:]] == [str(number) for number in range(10, 60)]
+
+
+async def said(feed: Listening, count: int) -> list[tuple[str, Any]]:
+    """Return the next so many frames with their names."""
+    found: list[tuple[str, Any]] = []
+    while len(found) < count:
+        fields = dict(line.split(b": ", 1) for line in (await feed.frame()).split(b"\n"))
+        if b"event" in fields:
+            found.append((fields[b"event"].decode(), msgspec.json.decode(fields[b"data"])))
+    return found
+
+
+async def test_log_lines_of_an_actor_are_read_after_a_number(house: House, client: httpx.AsyncClient) -> None:
+    for number in range(5):
+        actor = "sources/1" if number % 2 else "log"
+        line = {"ts": "2026", "level": "info", "event": "look", "actor": actor, "number_of": number}
+        house.doors.overseer.journal.lines.add(line)
+    answer = (await client.get("/v1/admin/log", params={"actor": "log", "after": 1, "limit": 1})).json()
+    assert answer == {
+        "last": 5,
+        "lines": [
+            {
+                "number": 5,
+                "ts": "2026",
+                "level": "info",
+                "event": "look",
+                "actor": "log",
+                "fields": {"number_of": 4},
+            }
+        ],
+    }

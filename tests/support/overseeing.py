@@ -1,0 +1,57 @@
+"""An overseer over a tree in which nothing runs, for front ends without actors behind them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from actors.messages import SourceView
+from actors.overseer.journal import Journal
+from actors.overseer.overseer import Overseer
+from actors.source.gate import Gate
+from actors.source.ports import Live
+from actors.world import World
+from storage.records.health import RANK
+from supervision import DynamicSupervisor, Supervisor
+from tests.support.build import NOW
+
+
+class ScriptedTable:
+    """The table of sources, over the views of a scripted registry."""
+
+    def __init__(self, views: Mapping[str, SourceView]) -> None:
+        self._views = views
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def look_up(self, source: str) -> Live | None:
+        view = self._views.get(source)
+        return None if view is None else Live(view.source, view.hot)
+
+    def slices(self) -> Iterator[list[Live]]:
+        yield [Live(view.source, view.hot) for view in self._views.values()]
+
+    def census(self) -> dict[str, int]:
+        found = Counter(view.hot.health.flag for view in self._views.values())
+        return {flag: found[flag] for flag in RANK}
+
+
+def an_overseer(world: World, views: Mapping[str, SourceView]) -> Overseer:
+    root = Supervisor("sanderling", [], chance=random.Random(1))
+    table: Any = ScriptedTable(views)
+    deliveries: Any = None
+    return Overseer(
+        world,
+        lambda: root,
+        sources=DynamicSupervisor("sources", chance=random.Random(2)),
+        table=table,
+        destinations=DynamicSupervisor("destinations", chance=random.Random(3)),
+        deliveries=deliveries,
+        gate=Gate(),
+        journal=Journal(),
+        started_at=NOW,
+        version="9.9",
+    )
