@@ -76,6 +76,9 @@ class EventLog(Protocol):
     async def count(self) -> int:
         """Return how many events are kept. Reads an index from end to end: for the pruner, not for requests."""
 
+    async def count_between(self, after: Seq, before: Seq) -> int:
+        """Return how many events lie after one position and before another, practice aside. Reads all of them."""
+
     async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
         """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many went."""
 

@@ -21,6 +21,7 @@ from actors.errors import DomainError
 from api.connection import OPENED
 from api.dashboard import assets, rendering
 from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form, wrong_of
+from api.dashboard.hours import Hours
 from api.dashboard.moments import zone_of
 from api.dashboard.notes import Notes
 from api.dashboard.screen import Download, Go, Live, Page, Reply, Run, Screen, Visit, foreign_to
@@ -53,8 +54,9 @@ class Dashboard(QuartTrio):
     def __init__(self, api: Api, screens: tuple[Screen, ...]) -> None:
         super().__init__("dashboard", static_folder=None, template_folder=None, root_path="/", instance_path="/")
         self.api, self.doors = api, api.doors
-        self.sessions = Sessions(api.doors.world, api.doors.storage.people, api.base_url)
+        self.sessions = Sessions.of_doors(api.doors)
         self.notes = Notes()
+        self.hours = Hours(api.doors.storage.log)
         self.seen = Touched(api.doors.storage.people.touch)
         self.screens: dict[str, Screen] = {}
         self.config.update(MAX_CONTENT_LENGTH=max((s.limit for s in screens), default=0), RESPONSE_TIMEOUT=None)
@@ -186,6 +188,7 @@ def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
         token=browser.token,
         zone=zone_of(request.cookies.get("tz", "")),
         now=app.doors.world.now(),
+        hours=app.hours,
     )
 
 
@@ -239,7 +242,7 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
             return response
         case Go():
             if reply.says or reply.secret:
-                app.notes.leave(visit.who, reply.says, bad=reply.bad, secret=reply.secret)
+                app.notes.leave(reply.who or visit.who, reply.says, bad=reply.bad, secret=reply.secret)
             response = Response("", 303, {"Location": reply.to})
             for cookie in reply.cookies:
                 response.headers.add("Set-Cookie", cookie)

@@ -94,7 +94,7 @@ async def set_up(visit: Visit) -> Reply:
     if link is None or hashed(form.key) != link.sha256:
         raise Refusal("not-found", "This link has been used, or another has taken its place.")
     password = Password(await world.passwords.hash(form.password), visit.now)
-    session, cookie = _sessions(visit).begin(visit.headers.get("User-Agent", ""), visit.address)
+    session, cookie = Sessions.of_doors(visit.doors).begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await storage.people.settle(password, session, link=link.sha256):
         raise Refusal("not-found", "This link has been used, or another has taken its place.")
     world.log("dashboard.set_up", address=visit.address)
@@ -113,13 +113,13 @@ async def show_sign_in(visit: Visit) -> Reply:
 async def sign_in(visit: Visit) -> Reply:
     """Open a session for who knows the password."""
     form: SignIn = visit.form
-    _take_attempt(visit)
+    take_attempt(visit)
     people, world = visit.doors.storage.people, visit.doors.world
     password = await people.password()
     if password is None or not await world.passwords.fits(form.password, password.hashed):
         world.log("dashboard.sign_in_refused", level="warning", address=visit.address)
         raise Wrong(password="That is not the password.")  # noqa: S106 - words about one
-    session, cookie = _sessions(visit).begin(visit.headers.get("User-Agent", ""), visit.address)
+    session, cookie = Sessions.of_doors(visit.doors).begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await people.sign_in(session, password):
         raise Wrong(password="The password has just been changed.")  # noqa: S106 - words about one
     if visit.session is not None:
@@ -132,20 +132,17 @@ async def sign_out(visit: Visit) -> Reply:
     """End this session."""
     assert visit.session is not None
     await visit.doors.storage.people.sign_out(visit.session.id)
-    return Go("/sign-in?out=1", cookies=(_sessions(visit).farewell(),))
+    return Go("/sign-in?out=1", cookies=(Sessions.of_doors(visit.doors).farewell(),))
 
 
-def _take_attempt(visit: Visit) -> None:
+def take_attempt(visit: Visit) -> None:
+    """Count an attempt to guess the password. Raises Refusal (429)."""
     now = trio.current_time()
     for who, limit in ((f"sign-in {neighbourhood(visit.address)}", OF_ADDRESS), ("sign-in", OF_ALL)):
         verdict = visit.limiter.take(who, limit, now)
         if not verdict.admitted:
             wait = str(verdict.retry_after)
             raise Refusal("rate-limited", f"Too many attempts. Wait {wait} s.", headers={"Retry-After": wait})
-
-
-def _sessions(visit: Visit) -> Sessions:
-    return Sessions(visit.doors.world, visit.doors.storage.people, visit.doors.settings.public_url())
 
 
 SCREENS = (

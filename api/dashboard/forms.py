@@ -46,6 +46,17 @@ class Form(Struct, frozen=True, kw_only=True):
     verbatim: ClassVar[tuple[str, ...]] = ()
 
 
+class Confirm(Form, frozen=True):
+    """The form of `ui.confirm`: nothing happens before the reader has typed a word."""
+
+    confirm: str = ""
+
+    def check(self, word: str) -> None:
+        """Refuse the form unless this word was typed. Raises Wrong."""
+        if self.confirm != " ".join(word.split()).strip():
+            raise Wrong(confirm=f"To confirm, type: {word}")
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A form as it was typed, and what is wrong with it. says: what is wrong with the whole."""

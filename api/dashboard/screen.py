@@ -16,6 +16,7 @@ from msgspec import Struct
 from werkzeug.datastructures import Headers
 
 from api.dashboard.forms import EMPTY, Draft, Form
+from api.dashboard.hours import Hours
 from api.dashboard.moments import Moment, Stamp, moment_of
 from api.route import SCOPES, Answer, Call, NoQuery, Route
 from storage.records.identity import Millis
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from api.reader import Reader
     from api.streams import Streams
 
-OWNER = ApiKey("dashboard", "the dashboard", "", "", tuple(sorted(SCOPES)), Millis(0))
+OWNER = ApiKey("dashboard", "the dashboard", "dashboard", "", tuple(sorted(SCOPES)), Millis(0))
 """As whom the API's own handlers see who has signed in. It is no key: nothing can be sent that stands for it."""
 RESUME = "Last-Event-ID"
 """The one header of a page's request that is handed on to the API's handlers."""
@@ -43,6 +44,7 @@ class Visit:
     query, form: the structs that the screen declares, filled in. draft: what was typed, when it is shown again.
     session: None on the few screens for anyone. who: names the browser, for what is kept for its next page.
     token: what its forms carry. zone: the reader's. target: path and query, for links.
+    hours: how many events each hour brought.
     """
 
     doors: Doors
@@ -60,6 +62,7 @@ class Visit:
     token: str
     zone: ZoneInfo
     now: Millis
+    hours: Hours
     form: Any = None
     draft: Draft = EMPTY
 
@@ -133,6 +136,8 @@ class Go:
     secret: Secret | None = None
     cookies: tuple[str, ...] = ()
     """Set-Cookie headers."""
+    who: str = ""
+    """Whose next page it is, when the cookies make that another session's."""
 
 
 @dataclass(frozen=True, slots=True)

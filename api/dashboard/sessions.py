@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from werkzeug.datastructures import Headers
 from werkzeug.http import dump_cookie
 
+from actors.doors import Doors
 from actors.world import World
 from storage.interface import People
 from storage.records.session import LIFE, Session
@@ -59,6 +60,11 @@ class Sessions:
         port = urlsplit(base_url).port  # cookies don't tell ports apart, and a machine may have two services
         suffix = f"-{port}" if port else ""
         self._signed_in, self._stranger = f"{prefix}session{suffix}", f"{prefix}visitor{suffix}"
+
+    @classmethod
+    def of_doors(cls, doors: Doors) -> Sessions:
+        """Return the sessions of a service; they hold no state but its storage's."""
+        return cls(doors.world, doors.storage.people, doors.settings.public_url())
 
     async def of(self, cookies: Mapping[str, str]) -> Browser:
         """Return whose request it is, a stranger's when its session has ended."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from api.dashboard import entry, live, today
+from api.dashboard import entry, events, keys, live, settings, stream, today
 from api.dashboard.screen import Screen
 
 SCREENS: tuple[Screen, ...] = (
     *entry.SCREENS,
     *today.SCREENS,
+    *events.SCREENS,
+    *stream.SCREENS,
     *live.SCREENS,
+    *keys.SCREENS,
+    *settings.SCREENS,
 )

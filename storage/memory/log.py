@@ -12,7 +12,7 @@ from storage.memory.disk import Apply, Disk
 from storage.memory.writer import Writer
 from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Page
-from storage.records.event import Stored, kind_of
+from storage.records.event import Kind, Stored, kind_of
 from storage.records.identity import SERVICE, START, Seq, seq_of
 from storage.records.source import Harvest, SourceState, Watched
 
@@ -116,6 +116,12 @@ class MemoryLog:
     async def count(self) -> int:
         """Return how many events are kept; see EventLog."""
         return len(self._disk.seqs)
+
+    async def count_between(self, after: Seq, before: Seq) -> int:
+        """Return how many events lie between two positions; see EventLog."""
+        disk = self._disk
+        found = disk.events[disk.index_after(after) : bisect_left(disk.seqs, before)]
+        return sum(event.kind != Kind.PRACTICE for event in found)
 
     async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
         """Delete the oldest events; see EventLog."""

@@ -10,7 +10,7 @@ import msgspec
 from storage.interface import Lease, Mint, Stamp
 from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Page
-from storage.records.event import Stored, kind_of
+from storage.records.event import Kind, Stored, kind_of
 from storage.records.identity import SERVICE, Seq, seq_of
 from storage.records.source import Harvest, HotState, SourceState
 from storage.sqlite import scan
@@ -19,6 +19,7 @@ from storage.sqlite.readers import Readers
 from storage.sqlite.writer import Transaction, Writer
 
 _KEY = "SELECT s.key FROM source_key k JOIN source s ON s.key=k.key WHERE k.id=?"
+_BETWEEN = "SELECT count(*) FROM log WHERE seq>? AND seq<? AND kind<>?"
 _INSERT = "INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)"
 
 encode_hot = msgspec.msgpack.Encoder().encode
@@ -101,6 +102,12 @@ class SqliteLog:
     async def count(self) -> int:
         """Return how many events are kept; see EventLog."""
         row: tuple[int] = await self._readers.run(lambda c: c.execute("SELECT count(*) FROM log").fetchone())
+        return row[0]
+
+    async def count_between(self, after: Seq, before: Seq) -> int:
+        """Return how many events lie between two positions; see EventLog."""
+        where = (after, min(before, scan.LAST), Kind.PRACTICE)
+        row: tuple[int] = await self._readers.run(lambda c: c.execute(_BETWEEN, where).fetchone())
         return row[0]
 
     async def retain(self, before: Seq, limit: int, lease: Lease) -> int:

@@ -96,7 +96,7 @@ export function item(event) {
   const tier = event.alert_type ? event.alert_type.replaceAll("_", " ") : event.source_type;
   let host = "";
   try { host = new URL(event.url).host; } catch { /* an event of the service itself has none */ }
-  return make("li", {class: "fresh"}, make("p", {}, make("a", {href: `/events/${encodeURIComponent(event.id)}`}, title)),
+  return make("li", {class: "fresh", "data-id": event.id}, make("p", {}, make("a", {href: `/events/${encodeURIComponent(event.id)}`}, title)),
     make("p", {class: "muted"}, when(event.emitted_at), ` · ${tier}${host && ` · ${host}`}`));
 }
 
@@ -107,6 +107,7 @@ function live(list) {
   let stop = null, held = false, since = list.dataset.since || "";
   const say = (words) => { if (state && state.textContent !== words) state.textContent = words; };
   const show = (event) => {
+    if (one(`li[data-id="${CSS.escape(event.id)}"]`, list)) return;
     document.getElementById(list.dataset.empty)?.setAttribute("hidden", "");
     list.prepend(item(event));
     while (list.children.length > most) list.lastElementChild.remove();

@@ -1,0 +1,102 @@
+"""One event: its text, what changed, its signature, the alerts that it meets, and its JSON as it was signed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from actors.notices import asked_for
+from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
+from actors.signatures import event as signatures
+from api.dashboard.screen import Page, Screen, Visit
+from api.v1 import events
+from storage.records.alert import Alert, covers
+from storage.records.event import Delta, Diff, Event, Kind, Stored
+from storage.records.identity import SourceId
+
+_decode = msgspec.json.Decoder(Event).decode
+Line = tuple[str, str]
+"""A sign ("+", "-") and a text."""
+
+
+def lines_of(event: Event) -> list[Line]:
+    """Return what changed in a page, in reading order where that is known; nothing for what is no change."""
+    if isinstance(event.delta, Delta):
+        return [line for op in event.delta.ops for line in _told(op)]
+    if isinstance(event.diff, Diff):
+        diff = event.diff
+        changed = [line for one in diff.changed for line in (("-", one.before), ("+", one.after))]
+        return [*changed, *(("-", text) for text in diff.removed), *(("+", text) for text in diff.added)]
+    return []
+
+
+def _told(op: Any) -> Iterator[Line]:
+    match op.op:
+        case "insert":
+            yield "+", op.text
+        case "delete":
+            yield "-", op.text
+        case "replace":
+            yield "-", op.before
+            yield "+", op.after
+
+
+def met_by(stored: Stored, alerts: Sequence[Alert]) -> list[Alert]:
+    """Return the alerts that an event meets as they are now."""
+    event = _decode(stored.body)
+    if stored.kind == Kind.NOTICE:
+        kind = event.alert_type if isinstance(event.alert_type, str) else ""
+        return [alert for alert in alerts if alert.enabled and asked_for(alert, kind, stored)]
+    text = Analysed(event.title, event.content)
+    on = [alert for alert in alerts if alert.enabled]
+    return [alert for alert in on if covers(frozenset(alert.source_ids), stored) and _meets(alert, text)]
+
+
+def _meets(alert: Alert, text: Analysed) -> bool:
+    try:
+        return matches(parse(alert.filter_query, alert.language), text)
+    except (QueryError, UnknownLanguage):
+        return False
+
+
+async def show(visit: Visit) -> Page:
+    """Show an event."""
+    body: bytes = await visit.api(events.one)
+    event = _decode(body)
+    stored = await visit.doors.storage.log.get(event.id)
+    alerts = met_by(stored, await visit.doors.storage.alerts.all()) if stored is not None else []
+    verdict = signatures.verify(body, await visit.doors.jwks())
+    raw = msgspec.json.format(body, indent=2).decode()
+    watched = await visit.doors.storage.sources.get(SourceId(event.source_id)) is not None
+    return Page(
+        "events/one.html",
+        event.title or event.url or "Event",
+        {
+            "event": event,
+            "changes": lines_of(event),
+            "cut": event.content_truncated is True,
+            "alerts": alerts,
+            "verdict": verdict,
+            "notice": event.alert_type if isinstance(event.alert_type, str) else "",
+            "signed_at": event.signed_at if isinstance(event.signed_at, str) else None,
+            "raw": raw,
+            "watched": watched,
+            "curl": curl(visit, f"/v1/events/{event.id}"),
+        },
+    )
+
+
+def curl(visit: Visit, path: str, *options: str) -> str:
+    """Return the command that asks the API for the same."""
+    words = [
+        "curl",
+        *options,
+        '-H "Authorization: Bearer $SANDERLING_KEY"',
+        f"'{visit.doors.settings.public_url()}{path}'",
+    ]
+    return " ".join(words)
+
+
+SCREENS = (Screen(path="/events/{id}", run=show),)

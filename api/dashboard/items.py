@@ -1,0 +1,55 @@
+"""Events as the items of a list: what `ui.items` shows, and the module makes of a live event. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+EXCERPT = 120
+
+
+class _Seen(Struct):
+    id: str
+    source_type: str = ""
+    url: str = ""
+    title: str = ""
+    content: str = ""
+    emitted_at: str = ""
+    alert_type: str = ""
+
+
+_decode = msgspec.json.Decoder(_Seen).decode
+
+
+class Item(NamedTuple):
+    """One event of a list. kind: its tier, or the notice that it is. at: when it was emitted (RFC 3339)."""
+
+    id: str
+    title: str
+    kind: str
+    host: str
+    at: str
+
+
+def item_of(body: bytes) -> Item:
+    """Return an event as an item."""
+    seen = _decode(body)
+    title = seen.title or seen.content[:EXCERPT] or seen.url or "(no title)"
+    kind = seen.alert_type.replace("_", " ") or seen.source_type
+    return Item(seen.id, title, kind, _host(seen.url), seen.emitted_at)
+
+
+def items_of(bodies: Iterable[bytes]) -> list[Item]:
+    """Return events as items."""
+    return [item_of(body) for body in bodies]
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,104 @@
+"""API keys: what there is, making one, deleting one. A key can be made nowhere over the API, only here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from actors.errors import NotFound
+from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused, new_key
+from api.dashboard.forms import Confirm, Form, Wrong
+from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit
+from storage.records.key import ApiKey
+
+_Limit = Annotated[int, Meta(ge=1, le=MOST)]
+
+
+class NewKey(Form, frozen=True):
+    """A key to make. channels: names, separated by commas or spaces, of the only channels that it may read."""
+
+    name: str
+    scopes: tuple[str, ...] = ()
+    channels: str = ""
+    rate: _Limit = RATE
+    burst: _Limit = BURST
+
+
+def in_words(key: ApiKey) -> list[str]:
+    """Return what a key may do, a sentence's end for each scope.
+
+    >>> from storage.records.identity import Millis
+    >>> in_words(ApiKey("1", "n", "svc_", "", ("stream:read:pricing",), Millis(0)))
+    ['read the channel pricing']
+    """
+    return [SCOPES.get(scope) or f"read the channel {scope.removeprefix(CHANNEL_SCOPE)}" for scope in key.scopes]
+
+
+async def show_all(visit: Visit) -> Page:
+    """List the keys, newest first."""
+    keys = [(key, in_words(key)) for key in reversed(await visit.doors.storage.keys.all())]
+    return Page("keys/list.html", "API keys", {"keys": keys})
+
+
+async def show_new(visit: Visit) -> Page:
+    """Show the form for a new key."""
+    scopes = [(scope, scope, f"May {says}.") for scope, says in SCOPES.items()]
+    return Page("keys/new.html", "New API key", {"scopes": scopes, "rate": RATE, "burst": BURST})
+
+
+async def create(visit: Visit) -> Reply:
+    """Make a key; its plaintext is shown once, on the next page."""
+    form: NewKey = visit.form
+    channels = [f"{CHANNEL_SCOPE}{name}" for name in form.channels.replace(",", " ").split()]
+    if not form.scopes and not channels:
+        raise Wrong(scopes="Choose at least one: a key without any can do nothing.")
+    world = visit.doors.world
+    try:
+        plaintext, key = new_key(
+            form.name,
+            (*form.scopes, *channels),
+            entropy=world.entropy,
+            now=visit.now,
+            rate=form.rate,
+            burst=form.burst,
+        )
+    except KeyRefused as error:
+        raise Wrong(**{"channels" if channels and error.field == "scopes" else error.field: str(error)}) from None
+    await visit.doors.storage.keys.add(key)
+    world.log("keys.created", key=key.prefix, name=key.name, scopes=list(key.scopes))
+    says = "Copy it to where it will be used: only a hash of it is kept here."
+    return Go(f"/keys/{key.id}", f"The key {key.name} is made.", secret=Secret(f"Key {key.name}", plaintext, says))
+
+
+async def show_one(visit: Visit) -> Page:
+    """Show a key, how to use it, and how to end it."""
+    key = await _key(visit)
+    return Page(
+        "keys/one.html", key.name, {"key": key, "may": in_words(key), "base": visit.doors.settings.public_url()}
+    )
+
+
+async def delete(visit: Visit) -> Reply:
+    """Delete a key: the very next request with it is refused."""
+    key = await _key(visit)
+    visit.form.check(key.name)
+    await visit.doors.storage.keys.revoke(key.id)
+    visit.doors.world.log("keys.revoked", key=key.prefix, name=key.name)
+    return Go("/keys", f"The key {key.name} is deleted. The next request with it gets 401.")
+
+
+async def _key(visit: Visit) -> ApiKey:
+    for key in await visit.doors.storage.keys.all():
+        if key.id == visit.path["id"]:
+            return key
+    raise NotFound("There is no such key; it may have been deleted.")
+
+
+SCREENS = (
+    Screen(path="/keys", run=show_all),
+    Screen(path="/keys/new", run=show_new),
+    Screen(method="POST", path="/keys/new", run=create, form=NewKey, again=show_new),
+    Screen(path="/keys/{id}", run=show_one),
+    Screen(method="POST", path="/keys/{id}/delete", run=delete, form=Confirm, again=show_one),
+)

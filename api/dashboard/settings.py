@@ -1,0 +1,69 @@
+"""Settings of who uses the dashboard: the password, and where it is signed in."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from api.dashboard.entry import check_password, take_attempt
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.screen import Go, Page, Reply, Screen, Visit
+from api.dashboard.sessions import Sessions
+from storage.records.session import Password
+
+
+class NewPassword(Form, frozen=True):
+    """The password of now, and another one twice."""
+
+    verbatim: ClassVar[tuple[str, ...]] = ("present", "password", "again")
+    present: str
+    password: str
+    again: str
+
+
+async def show(visit: Visit) -> Page:
+    """Show the sessions, and the form for another password."""
+    sessions = [one for one in await visit.doors.storage.people.sessions() if one.ends_at > visit.now]
+    return Page("settings/show.html", "Settings", {"sessions": sessions})
+
+
+async def change(visit: Visit) -> Reply:
+    """Change the password. Every session ends, and this browser gets another one."""
+    form: NewPassword = visit.form
+    take_attempt(visit)
+    people, world = visit.doors.storage.people, visit.doors.world
+    present = await people.password()
+    if present is None or not await world.passwords.fits(form.present, present.hashed):
+        raise Wrong(present="That is not the password.")
+    check_password(form.password, form.again)
+    password = Password(await world.passwords.hash(form.password), visit.now)
+    session, cookie = Sessions.of_doors(visit.doors).begin(visit.headers.get("User-Agent", ""), visit.address)
+    await people.settle(password, session)
+    world.log("dashboard.password_changed", address=visit.address)
+    says = "The password is changed. Every other browser has been signed out."
+    return Go("/settings", says, cookies=(cookie,), who=session.id)
+
+
+async def end(visit: Visit) -> Reply:
+    """End a session; its own one as by signing out."""
+    ended = await visit.doors.storage.people.sign_out(visit.path["id"])
+    if visit.session is not None and visit.path["id"] == visit.session.id:
+        return Go("/sign-in?out=1")
+    return Go("/settings", "The session is ended." if ended else "It had ended already.")
+
+
+async def end_others(visit: Visit) -> Reply:
+    """End every session but this one."""
+    assert visit.session is not None
+    people = visit.doors.storage.people
+    for one in await people.sessions():
+        if one.id != visit.session.id:
+            await people.sign_out(one.id)
+    return Go("/settings", "Every other browser has been signed out.")
+
+
+SCREENS = (
+    Screen(path="/settings", run=show),
+    Screen(method="POST", path="/settings/password", run=change, form=NewPassword, again=show),
+    Screen(method="POST", path="/settings/sessions/{id}/end", run=end, form=Form),
+    Screen(method="POST", path="/settings/sessions/end-others", run=end_others, form=Form),
+)
