@@ -195,6 +195,15 @@ def why(source: str, text: str, service: str | None, key_file: str | None, **ask
     return ask_why(Client.named(service, key_file, environ()), source, text, **asked)
 
 
+@main.command("try")
+@click.option("--keep", is_flag=True, help="Keep the service running until Ctrl-C, and its folder for good.")
+def try_it(keep: bool) -> int:
+    """See one change noticed, signed, explained and delivered, in under a minute. Needs no internet, leaves nothing."""
+    from sanderling.tour import tour
+
+    return tour(environ(), keep=keep)
+
+
 @main.command()
 @click.option("--seconds", type=float, help="Stop after this long.")
 @click.option("--events", type=click.IntRange(1), help="Stop after this many events.")

@@ -1,0 +1,93 @@
+"""A service of a command's own: in a process and a folder of its own, started as a user would start it.
+
+`demo` and `try` speak to it as any client would, and nothing of it is left when they end.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import click
+import trio
+
+from sanderling.environment import service_command
+from sanderling.exits import CommandFailed
+
+START_WITHIN, STOP_WITHIN = 30.0, 20.0
+
+
+@contextmanager
+def own_folder(name: str, *, keep: bool = False) -> Iterator[Path]:
+    """Give a new temporary folder, and remove it at the end unless it is to be kept."""
+    folder = Path(tempfile.mkdtemp(prefix=f"sanderling-{name}-"))
+    try:
+        yield folder
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@asynccontextmanager
+async def own_service(
+    variables: Mapping[str, str], folder: Path, settings: Mapping[str, str] | None = None
+) -> AsyncIterator[str]:
+    """Run `sanderling serve` over a data folder, on a free port; gives its address, ends it in order."""
+    command, environment = service_command(variables)
+    process = await trio.lowlevel.open_process(
+        [*command, "serve", "--data", str(folder)],
+        env=environment | {"SANDERLING_PORT": "0"} | dict(settings or {}),
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stderr is not None
+        lines = _lines(process.stderr)
+        url = await _address(lines)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_drain, lines)
+            yield url
+            nursery.cancel_scope.cancel()
+    finally:
+        with trio.move_on_after(STOP_WITHIN, shield=True):
+            process.terminate()
+            await process.wait()
+        process.kill()
+
+
+async def _lines(stream: trio.abc.ReceiveStream) -> AsyncIterator[str]:
+    rest = b""
+    async for chunk in stream:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line.decode(errors="replace")
+
+
+async def _address(lines: AsyncIterator[str]) -> str:
+    """Return what the service's log says of its address. Raises CommandFailed with that log when it doesn't start."""
+    said = []
+    with trio.move_on_after(START_WITHIN):
+        async for line in lines:
+            said.append(line)
+            if '"serve.ready"' in line:
+                return str(json.loads(line)["url"])
+    raise CommandFailed("The service did not start:\n" + "\n".join(said[-20:]))
+
+
+async def _drain(lines: AsyncIterator[str]) -> None:
+    """Read the log on, so that its pipe never fills; show what went wrong."""
+    async for line in lines:
+        if '"level": "error"' in line:
+            click.echo(line, err=True)
+
+
+async def end_on_signal(scope: trio.CancelScope) -> None:
+    """Cancel a scope at SIGINT or SIGTERM."""
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _number in signals:
+            scope.cancel()

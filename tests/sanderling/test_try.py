@@ -1,0 +1,88 @@
+"""`sanderling try` shows a change, its event, both signatures and a delivery, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+
+from actors.signatures.event import Signer, jwks, new_signing_key, verify
+from actors.signatures.verdict import Cause
+from sanderling import tour
+from tests.e2e.service import run_command
+from tests.rules.source_files import ROOT
+from tests.signatures.events import an_event
+from tests.support.build import NOW
+
+
+def leftovers() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob("sanderling-try-*"))
+
+
+@pytest.mark.real
+async def test_it_shows_everything_within_a_minute_and_leaves_nothing() -> None:
+    before = leftovers()
+    with trio.fail_after(60):
+        done = await run_command("try")
+    shown = done.stdout.decode()
+    assert done.returncode == 0, done.stderr.decode() + shown
+    for words in (
+        "/practice/page",
+        "Evidence: an HTML document",
+        'The fare "Single, adult" went from 18.00 to 21.70 euro.',
+        "- Single, adult: 18.00 euro",
+        "+ Single, adult: 21.70 euro",
+        "verified: signed with key",
+        "With one figure altered: changed:",
+        "The page changed by",
+        "webhook signature (HMAC): verified",
+        "event signature: verified",
+        "curl -N",
+        "sanderling tail",
+    ):
+        assert words in shown, shown
+    assert leftovers() <= before
+
+
+@pytest.mark.real
+async def test_keep_keeps_the_service_until_ctrl_c_and_the_folder_for_good() -> None:
+    before = leftovers()
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-m", "sanderling", "try", "--keep"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    said = b""
+    with trio.fail_after(60):
+        async for chunk in process.stdout:
+            said += chunk
+            if b"until Ctrl-C" in said:
+                process.send_signal(signal.SIGINT)
+                break
+        async for chunk in process.stdout:
+            said += chunk
+        assert await process.wait() == 0
+    (folder,) = leftovers() - before
+    try:
+        assert f"sanderling serve --data {folder}".encode() in said
+        assert any(folder.iterdir())
+    finally:
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.unlink()
+        folder.rmdir()
+
+
+def test_what_is_shown_as_forged_is_refused_for_its_content() -> None:
+    key = new_signing_key(bytes(32), NOW)
+    body = Signer(key).sign(an_event(), NOW)
+    assert verify(body, jwks([key])).valid
+    assert verify(tour._forged(body), jwks([key])).cause is Cause.CHANGED
+    assert msgspec.json.decode(body)["signature"] == msgspec.json.decode(tour._forged(body))["signature"]
