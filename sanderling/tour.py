@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from math import inf
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -55,7 +56,7 @@ async def _tour(variables: Mapping[str, str], folder: Path, *, keep: bool) -> in
             _show_way_on(url, f"?source={source}") if keep else _show_way_on(DEFAULT_URL)
             if keep:
                 _say(f"\nThe service stays at {url} until Ctrl-C. Its key is\n  {plaintext}")
-                await trio.sleep_forever()
+                await trio.sleep(inf)  # cancelled by Ctrl-C
         nursery.cancel_scope.cancel()
     if keep:
         _say(f"\nTo go on later: sanderling serve --data {folder}")
