@@ -87,6 +87,14 @@ class Settings:
 
     keepalive: float = _setting(15.0, "Time between keepalive comments on a silent stream.", "s", 1, 300)
     max_streams: int = _setting(10_000, "Streams open at once.", "", 1, 100_000)
+    address_connections: int = _setting(
+        1_024,
+        "Connections open at once from one address (IPv6: its /64); this machine's own, and those of trusted proxies, "
+        "are not counted.",
+        "",
+        1,
+        1_000_000,
+    )
     key_streams: int = _setting(100, "Streams open at once with one key.", "", 1, 100_000)
     send_timeout: float = _setting(30.0, "A client that takes nothing for this long is cut off.", "s", 1, 300)
     request_limit: int = _setting(256 << 10, "Largest request body.", "B", 1 << 10, 16 << 20)

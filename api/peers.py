@@ -31,7 +31,7 @@ def caller(peer: str, headers: Headers, trusted: Sequence[Network]) -> str:
     >>> caller("3.3.3.3", Headers({"X-Forwarded-For": "1.1.1.1"}), lan)
     '3.3.3.3'
     """
-    if not _is_trusted(peer, trusted):
+    if not is_trusted(peer, trusted):
         return peer
     hops = [part for line in headers.getlist("X-Forwarded-For") for part in line.split(",")]
     more = [hop for line in headers.getlist("Forwarded") for hop in forwarded_for(line)]
@@ -64,7 +64,7 @@ def _nearest(peer: str, hops: Sequence[str], trusted: Sequence[Network]) -> str:
     """Walk from the right over trusted hops; stop at the first other one, or before what is no address."""
     address = peer
     for hop in reversed(hops):
-        if not _is_trusted(address, trusted):
+        if not is_trusted(address, trusted):
             break
         known = _address(hop)
         if known is None:
@@ -83,7 +83,8 @@ def _address(text: str) -> str | None:
         return None
 
 
-def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+def is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+    """Return whether an address is in one of the networks."""
     if not trusted:
         return False
     try:

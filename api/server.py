@@ -21,8 +21,9 @@ from actors.doors import Doors
 from actors.world import Renewal
 from api.app import Api, make_app
 from api.connection import HEAD_TIMEOUT, Connection
+from api.guests import Guests
 from api.problems import MEDIA, Refusal
-from api.wire import Wire, wire_of
+from api.wire import Wire, peer_of, wire_of
 from supervision import Child, ChildSpec
 
 BESIDE_STREAMS = 8_192
@@ -79,7 +80,9 @@ class House:
         self._settings = api.doors.settings
         self._config = _hypercorn_config()
         self._context = WorkerContext(None)
-        self._wires: dict[Wire, None] = {}
+        self._wires: dict[Wire, str] = {}
+        """Each with the name of the guest whose it is."""
+        self._guests = Guests(self._settings.address_connections, api.proxies)
         self._empty = trio.Event()
         self._most = self._settings.max_streams + BESIDE_STREAMS
 
@@ -95,11 +98,14 @@ class House:
                 await trio.sleep(PAUSE)
                 continue
             if len(self._wires) >= self._most:
-                await self._turn_away(stream)
+                await self._turn_away(stream, "Too many connections are open.")
+            elif (guest := self._guests.enter(peer_of(stream))) is None:
+                most = self._settings.address_connections
+                await self._turn_away(stream, f"{most} connections from your address are open already.")
             else:
                 secure = stream if self._certificate is None else self._certificate.wrap(stream)
                 wire = wire_of(secure, self._settings.send_timeout)
-                self._wires[wire] = None
+                self._wires[wire] = guest
                 nursery.start_soon(self._live, wire)
 
     async def drain(self, seconds: float) -> None:
@@ -133,15 +139,15 @@ class House:
         except Exception as error:  # the last resort: a fault of one connection must not end the others
             self.api.report(error, {})
         finally:
-            del self._wires[wire]
+            self._guests.leave(self._wires.pop(wire))
             if not self._wires:
                 self._empty.set()
                 self._empty = trio.Event()
             await trio.aclose_forcefully(wire)
 
-    async def _turn_away(self, stream: trio.abc.Stream) -> None:
+    async def _turn_away(self, stream: trio.abc.Stream, why: str) -> None:
         """Say that there is no room; over TLS nothing is said, since it would take a handshake."""
-        body = Refusal("unavailable", "Too many connections are open.").encode(self.api.base_url)
+        body = Refusal("unavailable", why).encode(self.api.base_url)
         head = (
             f"HTTP/1.1 503 \r\ncontent-type: {MEDIA}\r\ncontent-length: {len(body)}\r\n"
             f"x-request-id: {self.api.new_request_id()}\r\nretry-after: 10\r\nconnection: close\r\n\r\n"

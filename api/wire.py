@@ -130,6 +130,15 @@ class Wire(trio.abc.Stream):
             self.on_eof()
 
 
+def peer_of(stream: trio.abc.Stream) -> str:
+    """Return the address at the other end: this machine's own in memory, "" when the peer has gone already."""
+    try:
+        name: tuple[str, int] = getattr(stream, "socket", _NoSocket()).getpeername()
+    except OSError:
+        return ""
+    return name[0]
+
+
 class SecureWire(Wire):
     """A wire of TLS, with what Hypercorn asks of one."""
 

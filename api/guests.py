@@ -1,0 +1,50 @@
+"""How many connections each address has open, so that no single one can take all there are.
+
+Counted by the address of the connection, which nobody can forge; IPv6 by its /64. A proxy's connections are those of
+all its clients, so those of `trusted_proxies` are not counted, and neither are this machine's own: a proxy in front of
+a service that listens on 127.0.0.1 needs no setting. What such a proxy lets in is its own to bound.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from ipaddress import IPv6Address, ip_address
+
+from api.peers import Network, is_trusted
+from api.ratelimit import neighbourhood
+
+
+class Guests:
+    """Who is here. most: connections of one address."""
+
+    def __init__(self, most: int, proxies: Sequence[Network]) -> None:
+        self._most, self._proxies = most, proxies
+        self._here: Counter[str] = Counter()
+
+    def enter(self, address: str) -> str | None:
+        """Count a connection; return the name under which it must `leave`, None when there are too many already."""
+        name = "" if self._is_free(address) else neighbourhood(address)
+        if name and self._here[name] >= self._most:
+            return None
+        self._here[name] += 1
+        return name
+
+    def leave(self, name: str) -> None:
+        """Count a connection no more."""
+        self._here[name] -= 1
+        if not self._here[name]:
+            del self._here[name]
+
+    def _is_free(self, address: str) -> bool:
+        try:
+            ip = ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        plain = ip.ipv4_mapped or ip if isinstance(ip, IPv6Address) else ip
+        return plain.is_loopback or is_trusted(address, self._proxies)
+
+    def __repr__(self) -> str:
+        counted = [(many, name) for name, many in self._here.items() if name]
+        most = max(counted, default=(0, "nobody"))
+        return f"<Guests of {len(counted)} addresses, most of {most[1]}: {most[0]}>"
