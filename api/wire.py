@@ -131,12 +131,12 @@ class Wire(trio.abc.Stream):
 
 
 def peer_of(stream: trio.abc.Stream) -> str:
-    """Return the address at the other end: this machine's own in memory, "" when the peer has gone already."""
+    """Return the address at the other end: our own in memory, "" of a Unix socket or when it has gone."""
     try:
-        name: tuple[str, int] = getattr(stream, "socket", _NoSocket()).getpeername()
+        name: tuple[str, int] | str = getattr(stream, "socket", _NoSocket()).getpeername()
     except OSError:
         return ""
-    return name[0]
+    return name[0] if isinstance(name, tuple) else ""
 
 
 class SecureWire(Wire):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from ipaddress import ip_network
 from typing import Any
 
@@ -10,6 +11,7 @@ import trio
 import trio.testing
 
 from api.guests import Guests
+from api.wire import peer_of
 from tests.api.house import House, StreamPair, make_house, running
 from tests.api.test_server import GET, read_all
 
@@ -30,8 +32,8 @@ class FromThere:
 def pair_from(address: str) -> StreamPair:
     def pair() -> tuple[trio.abc.Stream, trio.abc.Stream]:
         ours, theirs = trio.testing.memory_stream_pair()
-        socket: Any = FromThere(address)
-        theirs.socket = socket  # type: ignore[attr-defined]  # where the server looks for it
+        known: Any = FromThere(address)
+        theirs.socket = known  # type: ignore[attr-defined]  # where the server looks for it
         return ours, theirs
 
     return pair
@@ -86,3 +88,16 @@ def test_ipv6_is_counted_by_what_one_customer_has() -> None:
     guests.leave("2001:db8:1:2::")
     assert guests.enter("2001:db8:1:2::9") == "2001:db8:1:2::"
     assert repr(guests) == "<Guests of 2 addresses, most of 2001:db8:1:2::: 2>"
+
+
+async def test_who_comes_by_a_unix_socket_or_has_gone_has_no_address() -> None:
+    class Gone:
+        def getpeername(self) -> None:
+            raise OSError
+
+    here, there = socket.socketpair(socket.AF_UNIX)
+    with here, there:
+        for known, address in ((here, ""), (Gone(), ""), (FromThere("203.0.113.9"), "203.0.113.9")):
+            stream, _ = trio.testing.memory_stream_pair()
+            stream.socket = known  # type: ignore[attr-defined]
+            assert peer_of(stream) == address
