@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 import trio
 from msgspec.structs import replace
 from trio.testing import MockClock
 
-from actors.delivery.room import MOST_REQUESTS, MOST_TO_A_MACHINE, Room
+from actors.delivery.room import MOST_BESIDE, MOST_REQUESTS, MOST_SLOW, MOST_TO_A_MACHINE, Room
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Posted
 from actors.egress.whereabouts import Whereabouts
@@ -52,7 +53,7 @@ async def test_x11_many_names_of_one_machine_have_no_more_than_five_destinations
 
 async def test_d8_no_more_than_two_hundred_requests_are_under_way(autojump_clock: MockClock) -> None:
     rig = Rig()
-    names = [f"h{number}" for number in range(80)]
+    names = [f"h{number}" for number in range(120)]
     await rig.prepare(*names)
     for name in names:
         rig.receivers[f"{name}.example"] = answers(200, takes=1.0)
@@ -61,7 +62,7 @@ async def test_d8_no_more_than_two_hundred_requests_are_under_way(autojump_clock
             await rig.match(name, *[str(number) for number in range(8)])
         await trio.sleep(60)
     assert rig.most_under_way == MOST_REQUESTS
-    assert len({*rig.ids()}) == 80 * 8
+    assert len({*rig.ids()}) == 120 * 8
 
 
 async def test_d8_stalled_destinations_delay_the_others_less_than_a_tenth_of_a_second(
@@ -85,6 +86,60 @@ async def test_d8_stalled_destinations_delay_the_others_less_than_a_tenth_of_a_s
     assert sorted(delays)[594] < 0.1
 
 
+@pytest.mark.parametrize("stalling", [60, 90])
+async def test_d8_many_destinations_that_stall_at_once_delay_a_healthy_one_less_than_a_tenth_of_a_second(
+    autojump_clock: MockClock, stalling: int
+) -> None:
+    rig = Rig()
+    slow = [f"slow{number}" for number in range(stalling)]
+    await rig.prepare(*slow, "quick")
+    for name in slow:
+        rig.receivers[f"{name}.example"] = stall
+    delays: list[float] = []
+    async with rig.running():
+        for name in slow:
+            await rig.match(name, *[str(number) for number in range(12)])
+        for number in range(240):
+            sent, before = trio.current_time(), len(rig.arrivals)
+            await rig.match("quick", f"{number}")
+            await trio.sleep(0.25)
+            delays += [each.at - sent for each in rig.arrivals[before:] if each.host == "quick.example"]
+        assert rig.most_under_way > 2 * stalling or rig.most_under_way >= stalling + MOST_BESIDE
+    assert len(delays) == 240
+    assert max(delays) < 0.1
+
+
+async def test_d8_destinations_known_to_be_slow_leave_a_quarter_of_the_room_free(autojump_clock: MockClock) -> None:
+    room, arrived = Room(Whereabouts().of), list[float]()
+
+    async def one(url: str, takes: float) -> None:
+        async with room.place(url):
+            arrived.append(trio.current_time())
+            await trio.sleep(takes)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(MOST_REQUESTS + 100):
+            nursery.start_soon(one, f"https://s{number}.example/", 15)
+        await trio.sleep(0.5)
+        assert len(arrived) == MOST_REQUESTS
+        await trio.sleep(30)
+        for number in range(MOST_REQUESTS + 100):
+            nursery.start_soon(one, f"https://s{number}.example/", 15)
+        await trio.sleep(0.5)
+        arrived.clear()
+        await one("https://quick.example/", 0.1)
+        assert trio.current_time() - arrived[0] == pytest.approx(0.1)
+        assert f"{MOST_SLOW} by slow ones" in repr(room)
+
+
+async def test_a_quick_answer_makes_up_for_a_slow_one(autojump_clock: MockClock) -> None:
+    room, url = Room(Whereabouts().of), "https://a.example/"
+    for takes, shown in ((2.0, 0), (0.1, 1), (0.1, 0)):
+        async with room.place(url):
+            assert f"{shown} by slow ones" in repr(room)
+            await trio.sleep(takes)
+
+
 async def test_lanes_that_nobody_is_in_are_forgotten(autojump_clock: MockClock) -> None:
     room, under_way = Room(Whereabouts().of), 0
 
@@ -104,4 +159,4 @@ async def test_lanes_that_nobody_is_in_are_forgotten(autojump_clock: MockClock) 
             await one(0)
         assert impatient.cancelled_caught
         nursery.start_soon(one, 1)
-    assert repr(room) == "<Room 0/200 taken, 0 lanes>"
+    assert repr(room) == "<Room 0/200 taken, 0 by slow ones, 0 lanes>"
