@@ -13,6 +13,7 @@ from typing import Any
 
 import trio
 from quart import Response, g, request
+from quart.routing import QuartRule
 from quart_trio import QuartTrio
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
 from werkzeug.routing import BaseConverter
@@ -86,11 +87,24 @@ class _Part(BaseConverter):
     part_isolating = False
 
 
+class _Rule(QuartRule):
+    """A rule of which no URL is ever made: the code for that, two functions a rule, would be most of a start."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        return _makes_no_url
+
+
+def _makes_no_url(rule: _Rule, **values: object) -> tuple[str, str]:
+    raise NotImplementedError(f"{rule.rule}: URLs are written out where they are needed")
+
+
 class Api(QuartTrio):
     """The application, with what its hooks share. Made by `make_app`.
 
     owner: whose key every request has, where the listener itself lets nobody else in.
     """
+
+    url_rule_class = _Rule  # type: ignore[assignment]  # as in Quart itself, whose rule takes more
 
     def __init__(self, doors: Doors, owner: ApiKey | None = None) -> None:
         super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")

@@ -84,7 +84,9 @@ def test_a_body_without_its_end_says_so() -> None:
     assert caught.value.cut
 
 
-@pytest.mark.parametrize("data", [b"<html>not gzip</html>", gzip.compress(b"x") + b"trailing", b"\x1f\x8b\x08\x00"])
+@pytest.mark.parametrize(
+    "data", [b"<html>not gzip</html>", gzip.compress(b"x", mtime=0) + b"trailing", b"\x1f\x8b\x08\x00"]
+)
 def test_damaged_bodies_are_told_apart(data: bytes) -> None:
     with pytest.raises(BadCoding):
         decode("gzip", data)
