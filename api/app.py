@@ -23,10 +23,10 @@ from actors.doors import Doors
 from api import cors, ratelimit, wellknown
 from api.auth import identify, unauthorized
 from api.bins_door import BinsDoor, is_for_a_bin
-from api.connection import OPENED
 from api.dashboard.app import Dashboard, make_dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
+from api.exchange import OPENED
 from api.idempotency import Repeats
 from api.peers import caller
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of

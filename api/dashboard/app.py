@@ -18,7 +18,6 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
 
 from actors.errors import DomainError
-from api.connection import OPENED
 from api.dashboard import assets, rendering
 from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form, wrong_of
 from api.dashboard.hours import Hours
@@ -26,6 +25,7 @@ from api.dashboard.moments import zone_of
 from api.dashboard.notes import Notes
 from api.dashboard.screen import Download, Go, Live, Page, Reply, Run, Screen, Visit, foreign_to
 from api.dashboard.sessions import Browser, Sessions, is_foreign
+from api.exchange import OPENED
 from api.peers import caller
 from api.problems import INTERNAL, KINDS, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limit, neighbourhood
