@@ -42,6 +42,9 @@ class Settings:
     base_url: str = _setting("", "The service's public address, as clients see it; empty: http(s)://host:port.")
     tls_cert: str = _setting("", "PEM file of the certificate chain with which to serve https; needs `tls_key`.")
     tls_key: str = _setting("", "PEM file of the certificate's private key, not encrypted.")
+    tls_protocols: tuple[str, ...] = _setting(
+        ("h2", "http/1.1"), "Protocols that are offered over https, the most wanted first: h2 (HTTP/2) and http/1.1."
+    )
     trusted_proxies: tuple[str, ...] = _setting(
         (),
         "Proxies (CIDR, comma-separated) whose X-Forwarded-For or Forwarded header says whose request it is; no other "
@@ -159,6 +162,8 @@ def _check(item: Field[Any], value: Any) -> None:
         for origin in value:
             if not _ORIGIN.fullmatch(origin):
                 raise ValueError(f"cors_origins: {origin!r}: write an origin as browsers do: https://app.example.org")
+    if item.name == "tls_protocols" and (not value or not set(value) <= {"h2", "http/1.1"}):
+        raise ValueError(f"tls_protocols = {value!r}: must be h2, http/1.1 or both")
     if item.name == "registry_base" and not re.fullmatch(r"https?://[^\s?#{}]+", value):
         raise ValueError(f"registry_base = {value!r}: must be a URL such as https://clinicaltrials.gov")
     if item.name == "log_level" and value not in ("debug", "info", "warning", "error"):

@@ -1,4 +1,4 @@
-"""Hypercorn on the World's listeners, as one child of the tree.
+"""HTTP on the World's listeners, as one child of the tree: HTTP/1.1 by Hypercorn, HTTP/2 over TLS by ourselves.
 
 Not `hypercorn.serve`: its loop opens sockets of its own, and memory listeners carry the same code in simulations. The
 child accepts, gives each connection a task, and at a stop drains: no more accepting, streams end, requests under way
@@ -22,12 +22,14 @@ from actors.world import Renewal
 from api.app import Api, make_app
 from api.connection import HEAD_TIMEOUT, Connection
 from api.guests import Guests
+from api.http2_connection import Http2Connection
+from api.places import Full, Places
 from api.problems import MEDIA, Refusal
-from api.wire import Wire, peer_of, wire_of
+from api.wire import SecureWire, Wire, peer_of, wire_of
 from supervision import Child, ChildSpec
 
 BESIDE_STREAMS = 8_192
-"""Connections beside `max_streams` that may be open at once; more are turned away with 503."""
+"""Connections, and requests on those of HTTP/2, that may be open beside `max_streams`; more are turned away: 503."""
 NO_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 PAUSE = 0.1
 GRACE = 5.0
@@ -82,9 +84,10 @@ class House:
         self._context = WorkerContext(None)
         self._wires: dict[Wire, str] = {}
         """Each with the name of the guest whose it is."""
-        self._guests = Guests(self._settings.address_connections, api.proxies)
+        guests = Guests(self._settings.address_connections, api.proxies)
+        self._places = Places(self._settings.max_streams + BESIDE_STREAMS, guests)
+        self._shared: dict[Http2Connection, None] = {}
         self._empty = trio.Event()
-        self._most = self._settings.max_streams + BESIDE_STREAMS
 
     async def accept(self, listener: trio.abc.Listener[Any], nursery: trio.Nursery) -> None:
         """Give every new connection a task. Out of file descriptors: wait a little, since closing is what helps."""
@@ -97,11 +100,10 @@ class House:
                 self.api.doors.world.log("http.out_of_files", level="warning", error=str(error), open=len(self._wires))
                 await trio.sleep(PAUSE)
                 continue
-            if len(self._wires) >= self._most:
-                await self._turn_away(stream, "Too many connections are open.")
-            elif (guest := self._guests.enter(peer_of(stream))) is None:
-                most = self._settings.address_connections
-                await self._turn_away(stream, f"{most} connections from your address are open already.")
+            try:
+                guest = self._places.take(peer_of(stream))
+            except Full as full:
+                await self._turn_away(stream, str(full))
             else:
                 secure = stream if self._certificate is None else self._certificate.wrap(stream)
                 wire = wire_of(secure, self._settings.send_timeout)
@@ -112,6 +114,8 @@ class House:
         """End streams and idle connections at once, and give the requests under way so many seconds."""
         await self._context.terminated.set()
         self.api.streams.end_all()
+        for connection in self._shared:
+            connection.leave()
         if self._wires:
             with trio.move_on_after(seconds):
                 await self._empty.wait()
@@ -135,15 +139,29 @@ class House:
     async def _live(self, wire: Wire) -> None:
         """Be a connection's task. What goes wrong in it is its own."""
         try:
-            await Connection(self.api, self._config, self._context, wire).run()
+            protocol = await _agree(wire)
+            if protocol == "h2":
+                await self._share(Http2Connection(self.api, wire, self._places))
+            elif protocol is not None:
+                await Connection(self.api, self._config, self._context, wire).run()
         except Exception as error:  # the last resort: a fault of one connection must not end the others
             self.api.report(error, {})
         finally:
-            self._guests.leave(self._wires.pop(wire))
+            self._places.free(self._wires.pop(wire))
             if not self._wires:
                 self._empty.set()
                 self._empty = trio.Event()
             await trio.aclose_forcefully(wire)
+
+    async def _share(self, connection: Http2Connection) -> None:
+        """Run a connection that carries many requests."""
+        self._shared[connection] = None
+        try:
+            if self._context.terminated.is_set():
+                connection.leave()
+            await connection.run()
+        finally:
+            del self._shared[connection]
 
     async def _turn_away(self, stream: trio.abc.Stream, why: str) -> None:
         """Say that there is no room; over TLS nothing is said, since it would take a handshake."""
@@ -156,6 +174,18 @@ class House:
             with trio.move_on_after(PAUSE), suppress(trio.BrokenResourceError):
                 await stream.send_all(head.encode() + body)
         await trio.aclose_forcefully(stream)
+
+
+async def _agree(wire: Wire) -> str | None:
+    """Return the protocol to speak; None when hands were not shaken in time."""
+    if not isinstance(wire, SecureWire):
+        return "http/1.1"
+    try:
+        with trio.fail_after(HEAD_TIMEOUT):
+            await wire.do_handshake()
+    except (trio.BrokenResourceError, trio.TooSlowError):
+        return None
+    return wire.selected_alpn_protocol() or "http/1.1"
 
 
 def tell_renewal(log: Callable[..., None], renewal: Renewal) -> None:

@@ -128,7 +128,7 @@ def _certificate(settings: Settings) -> CertificateFiles | None:
     if not settings.tls_cert:
         return None
     try:
-        return CertificateFiles(Path(settings.tls_cert), Path(settings.tls_key))
+        return CertificateFiles(Path(settings.tls_cert), Path(settings.tls_key), settings.tls_protocols)
     except CertificateUnusable as error:
         raise CommandFailed(f"{error} (tls_cert, tls_key)", Exit.BAD_SETTING) from None
 

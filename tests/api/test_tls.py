@@ -39,7 +39,10 @@ async def secured(pair: tuple[Path, Path], **settings: object) -> AsyncIterator[
 
 async def connect(house: House, pair: tuple[Path, Path]) -> trio.SSLStream[trio.abc.Stream]:
     stream = trio.SSLStream(
-        await house.listener.connect(), trusting(pair[0]), server_hostname=NAME, https_compatible=True
+        await house.listener.connect(),
+        trusting(pair[0], alpn=("http/1.1",)),
+        server_hostname=NAME,
+        https_compatible=True,
     )
     await stream.do_handshake()
     return stream
