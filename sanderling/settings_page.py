@@ -61,6 +61,8 @@ def _shown(loaded: Loaded, name: str) -> str:
 def _default(value: Any, says: Meaning) -> str:
     if value in ("", ()):
         return "none"
+    if isinstance(value, tuple):
+        value = ",".join(value)
     return f"`{value}`" + (f" {says.unit}" if says.unit else "")
 
 
