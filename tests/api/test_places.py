@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from api.guests import Guests
+from api.places import Full, Places
+
+ONE, OTHER = "192.0.2.1", "192.0.2.2"
+
+
+def test_places_are_bounded_in_all_and_for_one_address() -> None:
+    places = Places(3, Guests(2, ()))
+    taken = [places.take(ONE), places.take(ONE)]
+    with pytest.raises(Full, match="from your address"):
+        places.take(ONE)
+    places.take(OTHER)
+    with pytest.raises(Full, match="Too many connections are open"):
+        places.take("192.0.2.3")
+    places.free(taken[0])
+    assert places.take(ONE) == ONE
+
+
+def test_a_refused_address_takes_none_of_the_places() -> None:
+    places = Places(2, Guests(1, ()))
+    places.take(ONE)
+    for _ in range(5):
+        with pytest.raises(Full):
+            places.take(ONE)
+    places.take(OTHER)
+    assert "2 of 2 taken" in repr(places)
