@@ -143,7 +143,7 @@ def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
     shaped = [*shapes(look.now, look.came), *shapes(look.before, look.went)]
     came = [block.key for block in blocks if block.came]
     went = [block.key for block in blocks if not block.came]
-    reason = f"{len(came)} blocks came and {len(went)} went"
+    reason = f"{len(came)} {'block' if len(came) == 1 else 'blocks'} came and {len(went)} went"
     if score >= look.bar:
         after = _told(look.before, look.now)
         diff, delta = compare(_known_texts(look.before, after), after.texts)

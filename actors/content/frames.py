@@ -54,7 +54,7 @@ class Frame(Struct, frozen=True):
     tags: tuple[str, ...]
     content_hash: str = ""
     simhash: int = 0
-    truncated: bool = False
+    content_truncated: bool = False
 
 
 def read_frame(text: str, url: str) -> Frame:
@@ -85,7 +85,7 @@ def told(frame: Frame) -> Frame:
     """Return the frame as an event tells it: its content cut to what an event holds, hashed before."""
     content, truncated = cap(frame.content)
     exact, like = content_hash(frame.content), simhash(frame.content)
-    return replace(frame, content=content, truncated=truncated, content_hash=exact, simhash=like)
+    return replace(frame, content=content, content_truncated=truncated, content_hash=exact, simhash=like)
 
 
 def _mark(text: str) -> bytes:

@@ -16,14 +16,13 @@ from actors.source.cadence import Hints
 from actors.source.feed_notes import Turned, baseline_note, turn_note
 from actors.source.lost import loss
 from actors.source.seen import Mark, compare, manner_of, with_manner
+from actors.source.telling import NEW, UPDATED, draft_of
 from actors.source.tier import Reading, in_jail, patience
 from actors.source.upheaval import error_report, is_fresh, is_report, turn_of
 from actors.world import Jail
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
-
-NEW, UPDATED = "change:new", "change:updated"
 
 
 class FeedTier:
@@ -49,7 +48,7 @@ class FeedTier:
         hints = hints_of(feed, fetched)
         if not base:
             chosen = oldest_first([(entry, NEW) for entry in new])[max(0, len(new) - source.backfill) :]
-            told = tuple(_draft(source, entry, NEW, at) for entry, _ in chosen)
+            told = tuple(draft_of(source, entry, NEW, at) for entry, _ in chosen)
             note = baseline_note(feed.entries, [entry for entry, _ in reversed(chosen)], at)
             return Reading(told, found.memory, False, hints, times=times_of(new), note=note)
         if found.memory is None:
@@ -92,7 +91,7 @@ def mark_of(entry: Entry, since: Millis | None) -> Mark:
 
 
 def _drafts(source: Source, chosen: list[tuple[Entry, str]], at: Millis) -> tuple[Draft, ...]:
-    return tuple(_draft(source, entry, change, at) for entry, change in oldest_first(chosen))
+    return tuple(draft_of(source, entry, change, at) for entry, change in oldest_first(chosen))
 
 
 def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
@@ -117,24 +116,6 @@ def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
     if any(entry.published_at is None for entry, _ in chosen):
         return reverse
     return sorted(reverse, key=lambda pair: pair[0].published_at or 0)
-
-
-def _draft(source: Source, entry: Entry, change: str, at: Millis) -> Draft:
-    return Draft(
-        source_type="feed",
-        source_url=source.url,
-        url=entry.url or source.watch_url,
-        title=entry.title,
-        author=entry.author,
-        content=entry.content,
-        content_truncated=entry.content_truncated,
-        content_hash=entry.content_hash,
-        simhash=entry.simhash,
-        tags=tuple(dict.fromkeys((*source.tags, change, *entry.tags))),
-        published_at=entry.published_at,
-        fetched_at=at,
-        practice=source.practice is not None,
-    )
 
 
 def hints_of(feed: FeedReading, fetched: Fetched) -> Hints:

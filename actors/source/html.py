@@ -12,6 +12,7 @@ from actors.egress.headers import modified
 from actors.egress.http import Fetched
 from actors.source.lost import loss, may_be_no_page
 from actors.source.neighbours import Neighbours
+from actors.source.telling import UPDATED
 from actors.source.tier import Reading, body_hints, in_jail
 from actors.world import Jail
 from storage.records.event import Draft
@@ -127,7 +128,7 @@ def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draf
         content_truncated=look.truncated,
         content_hash=look.content_hash,
         simhash=look.simhash,
-        tags=tuple(dict.fromkeys((*source.tags, "change:updated"))),
+        tags=tuple(dict.fromkeys((*source.tags, UPDATED))),
         published_at=look.published_at,
         fetched_at=at,
         practice=source.practice is not None,

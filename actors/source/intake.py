@@ -21,6 +21,7 @@ from actors.content.requests import FrameRequest
 from actors.egress.failures import LookFailed
 from actors.messages import PushView
 from actors.source.ports import Live, Ports
+from actors.source.telling import NEW, draft_of
 from actors.source.tier import in_jail
 from actors.source.window import Window, decode
 from storage.errors import StorageError
@@ -169,7 +170,7 @@ class Intake:
             await self._wanted.prepare(frame.content)
         if not self._wanted.admits(frame.title, frame.content):
             return "filtered"
-        self._keep(frame.mark, frame.id, _draft(source, frame, now))
+        self._keep(frame.mark, frame.id, draft_of(source, frame if frame.content_hash else told(frame), NEW, now))
         return "admitted"
 
     async def _read(self, text: str, source: Source) -> Frame:
@@ -220,21 +221,3 @@ class Intake:
             last_event_at=now if admitted else hot.last_event_at,
         )
         live.unsaved = True
-
-
-def _draft(source: Source, frame: Frame, now: Millis) -> Draft:
-    frame = frame if frame.content_hash else told(frame)
-    return Draft(
-        source_type="push",
-        source_url=source.url,
-        url=frame.url or source.url,
-        title=frame.title,
-        author=frame.author,
-        content=frame.content,
-        content_truncated=frame.truncated,
-        content_hash=frame.content_hash,
-        simhash=frame.simhash,
-        tags=tuple(dict.fromkeys((*source.tags, "change:new", *frame.tags))),
-        published_at=frame.published_at,
-        fetched_at=now,
-    )

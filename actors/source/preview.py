@@ -19,10 +19,11 @@ from actors.previews import DraftEvent, FeedPreview, PacePreview, PagePreview, P
 from actors.source import progress
 from actors.source.cadence import START_INTERVAL, Hints, Limits
 from actors.source.classify import Classified, refused
-from actors.source.feed import NEW, FeedTier, hints_of, oldest_first, times_of
+from actors.source.feed import FeedTier, hints_of, oldest_first, times_of
 from actors.source.handshake import Greeting
 from actors.source.ports import Ports
 from actors.source.progress import Looked
+from actors.source.telling import NEW
 from actors.source.tier import body_hints, in_jail
 from storage.records.identity import Millis, SourceId
 from storage.records.source import HotState, Source, Validators

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from actors.egress.http import Fetched
 from actors.jail.inline import InlineJail
-from actors.source.feed import NEW, FeedTier
+from actors.source.feed import FeedTier
+from actors.source.telling import NEW
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source

@@ -1,0 +1,53 @@
+"""One piece of news, an entry of a feed or a frame, as the draft of an event: both say the same of themselves."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from storage.records.event import Draft
+from storage.records.identity import Millis
+from storage.records.source import Source
+
+NEW, UPDATED = "change:new", "change:updated"
+
+
+class Piece(Protocol):
+    """What a piece of news says; absent texts are "". `content` is capped, the hashes are of the uncut text."""
+
+    @property
+    def url(self) -> str: ...  # noqa: D102
+    @property
+    def title(self) -> str: ...  # noqa: D102
+    @property
+    def author(self) -> str: ...  # noqa: D102
+    @property
+    def content(self) -> str: ...  # noqa: D102
+    @property
+    def content_truncated(self) -> bool: ...  # noqa: D102
+    @property
+    def content_hash(self) -> str: ...  # noqa: D102
+    @property
+    def simhash(self) -> int: ...  # noqa: D102
+    @property
+    def tags(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def published_at(self) -> Millis | None: ...  # noqa: D102
+
+
+def draft_of(source: Source, piece: Piece, change: str, at: Millis) -> Draft:
+    """Return the draft of a piece that was fetched at a moment; without a link of its own it leads to the source."""
+    return Draft(
+        source_type=source.type,
+        source_url=source.url,
+        url=piece.url or source.watch_url,
+        title=piece.title,
+        author=piece.author,
+        content=piece.content,
+        content_truncated=piece.content_truncated,
+        content_hash=piece.content_hash,
+        simhash=piece.simhash,
+        tags=tuple(dict.fromkeys((*source.tags, change, *piece.tags))),
+        published_at=piece.published_at,
+        fetched_at=at,
+        practice=source.practice is not None,
+    )

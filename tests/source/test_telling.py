@@ -1,0 +1,27 @@
+"""Entries and frames become drafts the same way."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from actors.content.entries import Entry
+from actors.content.frames import Frame
+from actors.source.telling import NEW, Piece, draft_of
+from storage.records.identity import Millis
+from tests.support.build import NOW, a_source
+
+SAID = {"title": "Tide", "author": "A", "content": "High water", "content_hash": "sha256:x", "simhash": 5}
+PIECES: list[Piece] = [
+    Entry(key="k", url="", published_at=Millis(7), tags=("topic:a",), fingerprint="f", **SAID),  # type: ignore[arg-type]
+    Frame(id="1", mark=b"m", url="", published_at=Millis(7), tags=("topic:a",), **SAID),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_piece_keeps_what_it_says_and_gets_what_its_source_adds(piece: Piece) -> None:
+    source = replace(a_source(1), tags=("label:x", "topic:a"))
+    draft = draft_of(source, piece, NEW, NOW)
+    assert (draft.title, draft.author, draft.content, draft.simhash) == ("Tide", "A", "High water", 5)
+    assert (draft.tags, draft.published_at) == (("label:x", "topic:a", NEW), 7)
+    assert (draft.url, draft.source_url, draft.fetched_at, draft.practice) == (source.watch_url, source.url, NOW, False)
