@@ -19,13 +19,13 @@ class Guests:
     """Who is here. most: connections of one address."""
 
     def __init__(self, most: int, proxies: Sequence[Network]) -> None:
-        self._most, self._proxies = most, proxies
+        self.most, self._proxies = most, proxies
         self._here: Counter[str] = Counter()
 
     def enter(self, address: str) -> str | None:
         """Count a connection; return the name under which it must `leave`, None when there are too many already."""
         name = "" if self._is_free(address) else neighbourhood(address)
-        if name and self._here[name] >= self._most:
+        if name and self._here[name] >= self.most:
             return None
         self._here[name] += 1
         return name

@@ -21,7 +21,7 @@ class Places:
             raise Full("Too many connections are open.")
         guest = self._guests.enter(address)
         if guest is None:
-            raise Full("Too many connections from your address are open already.")
+            raise Full(f"{self._guests.most} connections from your address are open already.")
         self._taken += 1
         return guest
 

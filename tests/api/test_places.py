@@ -11,7 +11,7 @@ ONE, OTHER = "192.0.2.1", "192.0.2.2"
 def test_places_are_bounded_in_all_and_for_one_address() -> None:
     places = Places(3, Guests(2, ()))
     taken = [places.take(ONE), places.take(ONE)]
-    with pytest.raises(Full, match="from your address"):
+    with pytest.raises(Full, match="2 connections from your address"):
         places.take(ONE)
     places.take(OTHER)
     with pytest.raises(Full, match="Too many connections are open"):
