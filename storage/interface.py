@@ -14,7 +14,19 @@ from typing import NamedTuple, Protocol
 from storage.records.alert import Alert
 from storage.records.bin import Bin, Capture, CapturePage
 from storage.records.cursor import Bounds, Filter, Page
-from storage.records.delivery import Attempt, Delivery, Freeze, Hit, Match, Outcome, Portion, Rates, Replayed, Result
+from storage.records.delivery import (
+    Attempt,
+    Delivery,
+    Freeze,
+    Hit,
+    Match,
+    Outcome,
+    Portion,
+    Rates,
+    Replayed,
+    Result,
+    Waiting,
+)
 from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, Seq, SourceId
@@ -156,6 +168,12 @@ class Alerts(Protocol):
     async def all(self) -> Sequence[Alert]:
         """Return all alerts, oldest first."""
 
+    async def matched(self, alert_ids: Sequence[str], days: Sequence[int]) -> Mapping[str, Mapping[int, int]]:
+        """Return how many events each alert has met on each of these days (UTC, counted from 1970-01-01).
+
+        Days and alerts without any are absent. The newest `KEPT_DAYS` are known.
+        """
+
     async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with its destinations and their waiting deliveries; return whether there was one.
 
@@ -278,6 +296,9 @@ class Work(Protocol):
 
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed."""
+
+    async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
+        """Return what waits for each, claimed or not; for whom nothing waits is absent."""
 
     async def attempts(
         self, destination: str, limit: int, result: Result | None = None, before: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -48,6 +48,12 @@ class MemoryAlerts:
         """Return all alerts; see Alerts."""
         return sorted(self._disk.alerts.values(), key=lambda alert: (alert.created_at, alert.id))
 
+    async def matched(self, alert_ids: Sequence[str], days: Sequence[int]) -> Mapping[str, Mapping[int, int]]:
+        """Return what alerts have met on days; see Alerts."""
+        known = {id: self._disk.matched.get(id, {}) for id in alert_ids}
+        found = {id: {day: of[day] for day in days if day in of} for id, of in known.items()}
+        return {id: of for id, of in found.items() if of}
+
     async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with all that hangs on it; see Alerts."""
 
@@ -58,6 +64,7 @@ class MemoryAlerts:
             return found is not None, apply
 
         def apply() -> None:
+            self._disk.matched.pop(alert_id, None)
             if self._disk.alerts.pop(alert_id, None) is not None:
                 for destination in list(self._disk.destinations.values()):
                     if destination.alert_id == alert_id:

@@ -48,6 +48,7 @@ class Disk:
 
     silent: a write ends as Unavailable, before it has happened or after.
     outbox: the rows of each destination by position; attempts: its lines, oldest first.
+    matched: how many events each alert has met, by day.
     captures: those of each bin, oldest first.
     pending: commits that are written but not synced, oldest first.
     """
@@ -65,6 +66,7 @@ class Disk:
     hashes: dict[str, str] = field(default_factory=dict)
     signing: list[SigningKey] = field(default_factory=list)
     alerts: dict[str, Alert] = field(default_factory=dict)
+    matched: dict[str, dict[int, int]] = field(default_factory=dict)
     destinations: dict[str, Destination] = field(default_factory=dict)
     cursors: dict[str, Seq] = field(default_factory=dict)
     outbox: dict[str, dict[Seq, Row]] = field(default_factory=dict)

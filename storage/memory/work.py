@@ -11,6 +11,7 @@ from storage.errors import CursorMoved
 from storage.interface import Lease
 from storage.memory.disk import Apply, Disk, Row
 from storage.memory.writer import Writer
+from storage.records.alert import KEPT_DAYS
 from storage.records.body import first_seq_in, id_in
 from storage.records.delivery import (
     Attempt,
@@ -23,8 +24,9 @@ from storage.records.delivery import (
     Rates,
     Replayed,
     Result,
+    Waiting,
 )
-from storage.records.identity import Millis, Seq
+from storage.records.identity import Millis, Seq, day_of
 
 
 class MemoryWork:
@@ -57,6 +59,7 @@ class MemoryWork:
                 if alert is not None:
                     counted = replace(alert, match_count=alert.match_count + hit.times, last_match_at=hit.at)
                     self._disk.alerts[hit.alert] = counted
+                    self._count(hit)
 
         def job() -> tuple[None, Apply]:
             at = self._disk.cursors.get(name)
@@ -65,6 +68,12 @@ class MemoryWork:
             return None, apply
 
         await self._writer.commit(lease, job, name="cursor")
+
+    def _count(self, hit: Hit) -> None:
+        today = day_of(hit.at)
+        kept = {day: n for day, n in self._disk.matched.get(hit.alert, {}).items() if day > today - KEPT_DAYS}
+        kept[today] = kept.get(today, 0) + hit.times
+        self._disk.matched[hit.alert] = kept
 
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
         """Put rows into the outbox; see Work."""
@@ -213,6 +222,19 @@ class MemoryWork:
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed; see Work."""
         return len(self._rows(destination))
+
+    async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
+        """Return what waits for each; see Work."""
+        tables = {destination: self._rows(destination).values() for destination in destinations}
+        return {
+            destination: Waiting(
+                len(rows),
+                min(row.first_due for row in rows),
+                min((row.due for row in rows if not row.claimed), default=None),
+            )
+            for destination, rows in tables.items()
+            if rows
+        }
 
     async def attempts(
         self, destination: str, limit: int, result: Result | None = None, before: int | None = None

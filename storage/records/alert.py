@@ -10,6 +10,8 @@ from storage.records.event import Kind, Stored
 from storage.records.identity import Millis
 
 MOST_ALERTS = 10_000
+KEPT_DAYS = 31
+"""Days of which it is known how many events an alert has met on each."""
 MOST_SOURCES = 1000
 """Sources that one alert may name."""
 

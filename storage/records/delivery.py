@@ -93,6 +93,16 @@ class Rates(NamedTuple):
     duplicate: float
 
 
+class Waiting(Struct, frozen=True):
+    """What waits for a destination: how many, since when the oldest does, and when the next is due (None: all that
+    there are, are under way).
+    """
+
+    count: int
+    oldest: Millis
+    next_due: Millis | None
+
+
 class Replayed(NamedTuple):
     """A destination's matches after `after` and up to `to` are in its outbox; `whole`: `to` is the end of the log."""
 

@@ -55,6 +55,15 @@ def seq_at(at: Millis) -> Seq:
     return Seq(max(0, at) << COUNTER_BITS)
 
 
+def day_of(at: Millis) -> int:
+    """Return the day (UTC) of a moment, counted from 1970-01-01.
+
+    >>> day_of(Millis(86_400_000))
+    1
+    """
+    return at // 86_400_000
+
+
 def millis_of(seq: Seq) -> Millis:
     """Return the millisecond a position was minted in."""
     return Millis(seq >> COUNTER_BITS)

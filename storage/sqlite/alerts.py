@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from storage.sqlite.writer import Transaction, Writer
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
 _ALERTS = "SELECT body, match_count, last_match_at FROM alert"
+_MATCHED = "SELECT events FROM matched_day WHERE day=? AND alert=?"
 _DESTINATIONS = "SELECT body, last_delivery_at FROM destination"
 
 # An upsert, never INSERT OR REPLACE: that deletes the old row, and with it all that hangs on it. The figures in columns
@@ -62,6 +63,20 @@ class SqliteAlerts:
     async def all(self) -> Sequence[Alert]:
         """Return all alerts; see Alerts."""
         return [_alert(row) for row in await self._read(_ALERTS + " ORDER BY created_at, id")]
+
+    async def matched(self, alert_ids: Sequence[str], days: Sequence[int]) -> Mapping[str, Mapping[int, int]]:
+        """Return what alerts have met on days; see Alerts."""
+
+        def look(connection: sqlite3.Connection) -> Mapping[str, Mapping[int, int]]:
+            found: dict[str, dict[int, int]] = {}
+            for id in alert_ids:
+                for day in days:
+                    row = connection.execute(_MATCHED, (day, id)).fetchone()
+                    if row is not None:
+                        found.setdefault(id, {})[day] = row[0]
+            return found
+
+        return await self._readers.run(look)
 
     async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with all that hangs on it; see Alerts."""

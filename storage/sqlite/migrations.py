@@ -150,7 +150,23 @@ def dashboard(db: Database) -> None:
         db.conn.execute(statement)
 
 
-STEPS: Sequence[Step] = (first, figures_and_digests, bins_and_calls, dashboard)
+_MATCHED_DAYS = (
+    # By day first: the oldest days go at each write, and mostly there are none to go.
+    """CREATE TABLE matched_day(
+        day INTEGER NOT NULL, alert TEXT NOT NULL REFERENCES alert(id) ON DELETE CASCADE, events INTEGER NOT NULL,
+        PRIMARY KEY(day, alert)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX matched_day_alert ON matched_day(alert)",
+)
+
+
+def matched_days(db: Database) -> None:
+    """How many events an alert has met on each of the last days."""
+    for statement in _MATCHED_DAYS:
+        db.conn.execute(statement)
+
+
+STEPS: Sequence[Step] = (first, figures_and_digests, bins_and_calls, dashboard, matched_days)
 
 
 def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> int:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
 from storage.errors import CursorMoved
 from storage.interface import Lease
+from storage.records.alert import KEPT_DAYS
 from storage.records.body import first_seq_in, id_in
 from storage.records.delivery import (
     Attempt,
@@ -30,8 +31,9 @@ from storage.records.delivery import (
     Rates,
     Replayed,
     Result,
+    Waiting,
 )
-from storage.records.identity import Millis, Seq
+from storage.records.identity import Millis, Seq, day_of
 from storage.sqlite.alerts import change_destination
 from storage.sqlite.readers import Readers
 from storage.sqlite.scan import LAST
@@ -49,11 +51,16 @@ _decode_line = msgspec.json.Decoder(_Line).decode
 _PUT = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) SELECT key, ?, 0, ?, ?, 0
     FROM destination WHERE id=? ON CONFLICT DO NOTHING"""
 _HIT = "UPDATE alert SET match_count=match_count+?, last_match_at=? WHERE id=?"
+_OF_DAY = """INSERT INTO matched_day(day, alert, events) SELECT ?, id, ? FROM alert WHERE id=?
+    ON CONFLICT DO UPDATE SET events=events+excluded.events"""
+_OLD_DAYS = "DELETE FROM matched_day WHERE day<=?"
 _NEXT_DUE = "SELECT min(due) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0"
 _NEXT_DIGEST = """SELECT min(o.due) FROM digest d JOIN outbox o USING(destination, seq)
     WHERE d.destination=(SELECT key FROM destination WHERE id=?) AND o.claimed=0"""
 _GATHERED = """SELECT min(first_due) FROM outbox o WHERE destination=(SELECT key FROM destination WHERE id=?)
     AND +claimed=0 AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq)"""
+_WAITING = """SELECT count(*), min(first_due), min(CASE claimed WHEN 0 THEN due END) FROM outbox
+    WHERE destination=(SELECT key FROM destination WHERE id=?)"""
 _BACKLOG = "SELECT count(*) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?)"
 _ATTEMPTS = """SELECT number, body FROM attempt WHERE destination=(SELECT key FROM destination WHERE id=?)
     AND number<? ORDER BY number DESC LIMIT ?"""
@@ -110,7 +117,7 @@ class SqliteWork:
             put = "INSERT INTO cursor VALUES(?,?) ON CONFLICT(name) DO UPDATE SET seq=excluded.seq"
             transaction.execute(put, (name, to))
             transaction.executemany(_PUT, [(m.seq, m.due, m.due, m.destination) for m in matches])
-            transaction.executemany(_HIT, [(hit.times, hit.at, hit.alert) for hit in hits])
+            _hit(transaction, hits)
 
         await self._writer.submit(job, rows=1 + len(matches) + len(hits))
 
@@ -194,6 +201,15 @@ class SqliteWork:
         """Return how many rows wait or are claimed; see Work."""
         return await self._one(_BACKLOG, destination) or 0
 
+    async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
+        """Return what waits for each; see Work."""
+
+        def look(connection: sqlite3.Connection) -> Mapping[str, Waiting]:
+            found = {id: Waiting(*connection.execute(_WAITING, (id,)).fetchone()) for id in destinations}
+            return {id: waiting for id, waiting in found.items() if waiting.count}
+
+        return await self._readers.run(look)
+
     async def attempts(
         self, destination: str, limit: int, result: Result | None = None, before: int | None = None
     ) -> Sequence[Attempt]:
@@ -218,6 +234,14 @@ class SqliteWork:
     async def _one(self, query: str, destination: str) -> int | None:
         row: tuple[int | None] = await self._readers.run(lambda c: c.execute(query, (destination,)).fetchone())
         return row[0]
+
+
+def _hit(transaction: Transaction, hits: Sequence[Hit]) -> None:
+    """Count what alerts have met, in all and on the day, and forget the days that are too long ago."""
+    if hits:
+        transaction.executemany(_HIT, [(hit.times, hit.at, hit.alert) for hit in hits])
+        transaction.executemany(_OF_DAY, [(day_of(hit.at), hit.times, hit.alert) for hit in hits])
+        transaction.execute(_OLD_DAYS, (day_of(hits[0].at) - KEPT_DAYS,))
 
 
 def _cursor(connection: sqlite3.Connection, name: str) -> int | None:

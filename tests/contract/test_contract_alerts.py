@@ -7,8 +7,9 @@ import pytest
 import trio
 
 from storage.interface import Storage
+from storage.records.alert import KEPT_DAYS
 from storage.records.delivery import Hit, Match
-from storage.records.identity import Millis, Seq
+from storage.records.identity import Millis, Seq, day_of
 from tests.contract.builders import NOW, a_destination, an_alert
 
 
@@ -147,3 +148,21 @@ async def test_what_a_change_or_a_check_refuses_is_raised_and_nothing_has_change
     assert not await storage.alerts.delete("unknown", refuse)
     assert await storage.alerts.delete_destination("x", lambda _: None)
     assert await storage.alerts.delete("one", lambda _: None)
+
+
+async def test_what_alerts_meet_is_counted_by_day_for_a_month(storage: Storage) -> None:
+    today, day = day_of(NOW), 86_400_000
+    await storage.alerts.put(an_alert("one"))
+    await storage.alerts.put(an_alert("two"))
+    lease, cursor = storage.lease, None
+    moments = (NOW - KEPT_DAYS * day, NOW - day, NOW, NOW)
+    for turn, at in enumerate(moments, 1):
+        hits = [Hit("one", turn, Millis(at)), Hit("gone", 1, Millis(at))]
+        await storage.work.advance("matcher", cursor, Seq(turn), [], lease, hits=hits)
+        cursor = Seq(turn)
+    days = range(today - KEPT_DAYS, today + 1)
+    assert dict(await storage.alerts.matched(["one", "two", "gone"], days)) == {"one": {today - 1: 2, today: 7}}
+    assert dict(await storage.alerts.matched(["one"], [today - 2])) == {}
+    await storage.alerts.delete("one")
+    await storage.alerts.put(an_alert("one"))
+    assert dict(await storage.alerts.matched(["one"], days)) == {}

@@ -9,7 +9,7 @@ import trio
 from storage.attempts import KEPT_ATTEMPTS
 from storage.errors import CursorMoved
 from storage.interface import Storage
-from storage.records.delivery import Match, Outcome, Portion, Rates
+from storage.records.delivery import Match, Outcome, Portion, Rates, Waiting
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, id_of
 from tests.contract.builders import (
@@ -230,6 +230,16 @@ async def test_a_delivery_is_dated_and_failures_are_rated(storage: Storage) -> N
     found = await storage.alerts.destination("hook")
     assert found is not None and found.last_delivery_at == NOW
     assert dict(await storage.work.rates(["hook", "gone"])) == {"hook": Rates(0.75, 0.0)}
+
+
+async def test_what_waits_is_told_of_many_at_once(storage: Storage) -> None:
+    events = await prepared(storage, 3, due=NOW - 50)
+    since = Millis(NOW - 50)
+    assert dict(await storage.work.waiting(["hook", "gone"])) == {"hook": Waiting(3, since, since)}
+    await storage.work.claim("hook", NOW, 3, storage.lease)
+    assert dict(await storage.work.waiting(["hook"])) == {"hook": Waiting(3, since, None)}
+    await storage.work.settle([sent(events[0].seq), retry(events[1].seq, NOW + 9)], storage.lease)
+    assert dict(await storage.work.waiting(["hook"])) == {"hook": Waiting(2, since, Millis(NOW + 9))}
 
 
 async def test_rows_that_are_asked_for_again_are_put_in_once(storage: Storage) -> None:
