@@ -88,6 +88,8 @@ class TestResult:
     status_code: int | None
     latency_ms: int
     detail: str
+    said: str = ""
+    """The beginning of the response, control characters escaped."""
 
 
 DestinationMessage = OutboxGrew | TestDelivery

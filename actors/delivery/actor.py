@@ -252,7 +252,7 @@ class DestinationActor:
                 answer = await self._post(self._record, webhook_id, body)
                 result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
                 detail = answer.error or f"the receiver answered {answer.status}"
-                message.reply.answer(TestResult(result, answer.status, answer.latency_ms, detail))
+                message.reply.answer(TestResult(result, answer.status, answer.latency_ms, detail, answer.said))
 
     # --- delivering ----------------------------------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from api.dashboard import entry, events, keys, live, settings, stream, today
+from api.dashboard.alerts import table as alerts
+from api.dashboard.destinations import table as destinations
 from api.dashboard.screen import Screen
 
 SCREENS: tuple[Screen, ...] = (
@@ -13,4 +15,6 @@ SCREENS: tuple[Screen, ...] = (
     *live.SCREENS,
     *keys.SCREENS,
     *settings.SCREENS,
+    *alerts.SCREENS,
+    *destinations.SCREENS,
 )

@@ -27,5 +27,5 @@ async def stranger(house: House) -> AsyncIterator[Browser]:
 async def browser(house: House) -> AsyncIterator[Browser]:
     """A browser that has signed in, at Today."""
     browser = await signed_in(house)
-    async with browser.client:
-        yield browser
+    yield browser
+    await browser.client.aclose()

@@ -1,0 +1,182 @@
+"""The form of an alert: made, tried on the last week while it is written, changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from actors.errors import DomainError, Stale
+from actors.notices import ALERT_TYPES
+from actors.query import languages
+from api.acts import alerts, destinations
+from api.dashboard.alerts.form import (
+    AlertEdit,
+    AlertForm,
+    NewAlertForm,
+    check_scope,
+    draft_of,
+    form_of,
+    new_alert,
+    patch_of,
+)
+from api.dashboard.alerts.highlights import Fault, fault_of
+from api.dashboard.alerts.picker import ids_of, picker
+from api.dashboard.alerts.trying import Tried, tried
+from api.dashboard.forms import Draft, Wrong
+from api.dashboard.screen import Go, Page, Secret, Visit
+from api.problems import Refusal
+from api.v1 import alert_schemas as wire
+from api.v1 import bins
+
+NOTICES = (
+    ("source_quiet", "A source has gone quiet", "It used to have news and no longer does."),
+    ("source_recovered", "A source is back", "What was told of it before is over."),
+    ("source_failing", "A source can't be read", "It has failed for the time below."),
+    ("source_reset", "A source told nearly everything anew", "Most of a feed is new at once: it is held back."),
+    ("destination_failing", "A destination fails", "Deliveries to it have failed without one success."),
+    ("destination_disabled", "A destination was disabled", "After five days of failures, or because it answered 410."),
+    ("watching_stalled", "Watching stands still", "Looks that are due do not happen."),
+)
+AFTER = ((0, "at once"), (900, "15 minutes"), (3600, "an hour"), (21600, "6 hours"), (86400, "a day"))
+MODES = (
+    ("instant", "At once, each event by itself"),
+    ("15min", "Every 15 minutes, in one digest"),
+    ("hourly", "Every hour, in one digest"),
+    ("daily", "Every day, in one digest"),
+)
+assert tuple(name for name, *_ in NOTICES) == ALERT_TYPES
+
+
+class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a link to the form may fill in: a query, its language, and sources."""
+
+    q: Annotated[str, Meta(max_length=4096)] = ""
+    language: wire.LanguageCode = "en"
+    source: Annotated[tuple[str, ...], Meta(max_length=50)] = ()
+
+
+async def new(visit: Visit) -> Page:
+    """Show the form of a new alert."""
+    query: NewQuery = visit.query
+    start = NewAlertForm(
+        filter_query=query.q,
+        language=query.language,
+        scope="some" if query.source else "all",
+        source_ids=query.source,
+        notices=wire.SOURCES_OWN,
+    )
+    return await _page(visit, start)
+
+
+async def try_new(visit: Visit) -> Page:
+    """Show the form as it was typed, with what the query would have told."""
+    return await _tried(visit, visit.form)
+
+
+async def create(visit: Visit) -> Go:
+    """Make an alert, and its first destination if one is asked for."""
+    form: NewAlertForm = visit.form
+    source_ids = await _chosen(visit, form)
+    if form.deliver == "url" and form.url is None:
+        raise Wrong(url="Where to? Write the address, or choose another way.")
+    alert = await alerts.add(visit, new_alert(form, source_ids))
+    there = f"/alerts/{alert.id}"
+    if form.deliver == "later":
+        return Go(there, "The alert is made. It matches from now on; give it a destination when you like.")
+    try:
+        url = form.url if form.deliver == "url" else (await visit.api(bins.create)).url
+        assert url is not None
+        wanted = wire.NewDestination(url=url, delivery_mode=form.delivery_mode)
+        destination, secret = await destinations.add(visit, alert.id, wanted)
+    except (Refusal, DomainError) as error:
+        says = f"The alert is made, but not its destination: {error.detail}"
+        return Go(f"/destinations/new?alert={alert.id}", says, bad=True)
+    to = "a new bin" if form.deliver == "bin" else destination.label
+    return Go(
+        there, f"The alert is made, and what it matches goes to {to}.", secret=signing_secret(destination.label, secret)
+    )
+
+
+async def edit(visit: Visit) -> Page:
+    """Show the form of an alert that is there."""
+    alert = await alerts.named(visit, visit.path["id"])
+    return await _page(visit, form_of(alert), alert_id=alert.id, name=alert.name)
+
+
+async def try_edit(visit: Visit) -> Page:
+    """Show the changed form, with what the query would have told."""
+    alert = await alerts.named(visit, visit.path["id"])
+    return await _tried(visit, visit.form, alert_id=alert.id, name=alert.name)
+
+
+async def change(visit: Visit) -> Go:
+    """Change an alert, unless somebody else has done so meanwhile."""
+    form: AlertEdit = visit.form
+    alert = await alerts.named(visit, visit.path["id"])
+    patch = patch_of(form, alert, await _chosen(visit, form))
+    try:
+        await alerts.change(visit, alert.id, patch, form.expected)
+    except Stale:
+        raise Wrong("The alert has been changed in another place since you opened this form. Open it anew.") from None
+    return Go(f"/alerts/{alert.id}", "Saved. The change holds for the next event.")
+
+
+def signing_secret(label: str, secret: str) -> Secret:
+    """Return a destination's secret, to be shown once."""
+    return Secret(
+        f"Signing secret of {label}",
+        secret,
+        "Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it.",
+    )
+
+
+async def _chosen(visit: Visit, form: AlertForm) -> tuple[str, ...]:
+    """Return the sources that are meant. Raises Wrong when none of some is."""
+    if form.scope == "all":
+        return ()
+    ids = tuple(dict.fromkeys((*form.source_ids, *await ids_of(visit, form.groups))))
+    check_scope(form, ids)
+    return ids
+
+
+async def _tried(visit: Visit, form: AlertForm, **more: Any) -> Page:
+    """Show a form with its preview. What is wrong with the form otherwise can wait until it is saved."""
+    visit.draft = draft_of(form)
+    try:
+        source_ids = await _chosen(visit, form)
+    except Wrong as error:
+        return await _page(visit, form, Tried(says=str(error)), **more)
+    return await _page(visit, form, await tried(visit, form, source_ids), **more)
+
+
+async def _page(
+    visit: Visit, form: AlertForm, result: Tried | None = None, *, alert_id: str = "", name: str = ""
+) -> Page:
+    draft = visit.draft
+    chosen = _texts(draft.given.get("source_ids", ())) if draft.given else form.source_ids
+    shows = {
+        "form": form,
+        "alert_id": alert_id,
+        "name": name,
+        "tried": result,
+        "fault": _fault(draft),
+        "languages": sorted(languages().items(), key=lambda one: (one[0] != "simple", one[1])),
+        "picker": await picker(visit, chosen, draft.value("find")),
+        "chosen": chosen,
+        "notices": NOTICES,
+        "after": AFTER,
+        "modes": MODES,
+        "is_new": isinstance(form, NewAlertForm),
+    }
+    return Page("alerts/form.html", f"Edit {name}" if alert_id else "New alert", shows)
+
+
+def _fault(draft: Draft) -> Fault | None:
+    """Return where the query of a form that was refused can't be read."""
+    return fault_of(draft.value("filter_query"), draft.value("language")) if draft.error("filter_query") else None
+
+
+def _texts(values: Sequence[str | bytes]) -> tuple[str, ...]:
+    return tuple(value for value in values if isinstance(value, str))

@@ -1,0 +1,110 @@
+"""The form of an alert, and what it asks for. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from api.dashboard.forms import Draft, Form, Wrong
+from api.v1 import alert_schemas as wire
+from api.v1.alert_preview_schemas import AlertPreviewRequest
+from storage.records.alert import Alert
+from storage.records.destination import DeliveryMode
+from storage.records.revision import Expected, revision_of
+
+SHOWN = 8
+"""Matches that a preview shows."""
+
+
+class AlertForm(Form, frozen=True, kw_only=True):
+    """What is typed of an alert. groups: tags whose sources are meant. find: words of sources to choose from."""
+
+    name: wire.Name | None = None
+    filter_query: wire.FilterQuery = ""
+    language: wire.LanguageCode = "en"
+    scope: Literal["all", "some"] = "all"
+    source_ids: wire.SourceIds = ()
+    groups: tuple[str, ...] = ()
+    find: str = ""
+    channel: wire.Channel | None = None
+    notices: wire.Notices = ()
+    notice_after: wire.NoticeAfter = 3600
+
+
+class NewAlertForm(AlertForm, frozen=True, kw_only=True):
+    """An alert with its first destination: a bin that is made for it, an address, or none for now."""
+
+    deliver: Literal["later", "bin", "url"] = "later"
+    url: wire.HookUrl | None = None
+    delivery_mode: DeliveryMode = "instant"
+
+
+class AlertEdit(AlertForm, frozen=True, kw_only=True):
+    """A change of an alert, from the revision that was shown."""
+
+    revision: str = ""
+
+    @property
+    def expected(self) -> Expected:
+        """The revision that the change starts from."""
+        return frozenset((self.revision,))
+
+
+def new_alert(form: NewAlertForm, source_ids: tuple[str, ...]) -> wire.NewAlert:
+    """Return the alert that is asked for."""
+    return wire.NewAlert(
+        filter_query=form.filter_query,
+        language=form.language,
+        source_ids=source_ids,
+        name=form.name,
+        channel=form.channel,
+        notices=form.notices,
+        notice_after=form.notice_after,
+    )
+
+
+def patch_of(form: AlertForm, alert: Alert, source_ids: tuple[str, ...]) -> wire.AlertPatch:
+    """Return the change that is asked for. A name that was emptied stays as it was."""
+    return wire.AlertPatch(
+        filter_query=form.filter_query,
+        language=form.language,
+        source_ids=source_ids,
+        name=form.name or alert.name,
+        channel=form.channel,
+        notices=form.notices,
+        notice_after=form.notice_after,
+    )
+
+
+def asked(form: AlertForm, source_ids: tuple[str, ...]) -> AlertPreviewRequest:
+    """Return what a preview of it looks for."""
+    return AlertPreviewRequest(form.filter_query, form.language, source_ids, limit=SHOWN)
+
+
+def check_scope(form: AlertForm, source_ids: tuple[str, ...]) -> None:
+    """Raise Wrong for an alert over chosen sources of which none is chosen: it would be over all of them."""
+    if form.scope == "some" and not source_ids:
+        raise Wrong(source_ids="Choose at least one source, or take all of them.")
+
+
+def draft_of(form: AlertForm) -> Draft:
+    """Return what was typed, to be shown again beside a preview."""
+    given: dict[str, list[str]] = {}
+    for name in form.__struct_fields__:
+        value = getattr(form, name)
+        given[name] = list(value) if isinstance(value, tuple) else ["" if value is None else str(value)]
+    return Draft(given)
+
+
+def form_of(alert: Alert) -> AlertEdit:
+    """Return the form as it stands for an alert that is there."""
+    return AlertEdit(
+        name=alert.name,
+        filter_query=alert.filter_query,
+        language=alert.language,
+        scope="some" if alert.source_ids else "all",
+        source_ids=alert.source_ids,
+        channel=alert.channel,
+        notices=alert.notices,  # type: ignore[arg-type]  # the record keeps them as text
+        notice_after=alert.notice_after,
+        revision=revision_of(alert),
+    )

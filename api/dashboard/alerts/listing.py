@@ -1,0 +1,104 @@
+"""All alerts: what each looks for, what it has met lately, and where it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, NamedTuple
+from urllib.parse import urlencode
+
+from msgspec import Meta, Struct
+
+from actors.query import languages
+from api.dashboard.alerts.volume import Volume, days_until, many, volume
+from api.dashboard.screen import Page, Visit
+from storage.records.alert import Alert
+from storage.records.destination import Destination
+
+SHOWN = 50
+
+
+class AlertsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Words that the alert must have, and the id of the last alert of the page before."""
+
+    q: Annotated[str, Meta(max_length=200)] = ""
+    after: Annotated[str, Meta(max_length=40)] = ""
+
+
+class Row(NamedTuple):
+    """An alert in the list. trouble: how many of its destinations fail or are disabled."""
+
+    alert: Alert
+    language: str
+    sources: str
+    destinations: str
+    trouble: int
+    volume: Volume
+
+
+async def listing(visit: Visit) -> Page:
+    """Show the alerts, the newest first."""
+    everyone = sorted(await visit.doors.storage.alerts.all(), key=lambda each: (each.created_at, each.id), reverse=True)
+    query: AlertsQuery = visit.query
+    fitting = [alert for alert in everyone if fits(alert, query.q)]
+    start = next((at for at, alert in enumerate(fitting, 1) if alert.id == query.after), 0)
+    page = fitting[start : start + SHOWN]
+    shows = {
+        "rows": await _rows(visit, page),
+        "total": len(everyone),
+        "fitting": len(fitting),
+        "caption": caption(len(fitting), start, len(page)),
+        "next": _link(query, page[-1].id) if start + len(page) < len(fitting) else "",
+        "previous": _link(query, "") if start else "",
+    }
+    return Page("alerts/list.html", "Alerts", shows)
+
+
+def caption(total: int, start: int, shown: int) -> str:
+    """Return what a page of a list has.
+
+    >>> caption(3, 0, 3), caption(120, 50, 50)
+    ('3 alerts, the newest first', '51 to 100 of 120 alerts, the newest first')
+    """
+    says = f"{many(total, 'alert')}, the newest first"
+    return says if shown == total else f"{start + 1:,} to {start + shown:,} of {says}"
+
+
+def fits(alert: Alert, words: str) -> bool:
+    """Return whether an alert has all the words, in its name, query or channel."""
+    text = f"{alert.name} {alert.filter_query} {alert.channel or ''}".casefold()
+    return all(word in text for word in words.casefold().split())
+
+
+async def _rows(visit: Visit, alerts: Sequence[Alert]) -> list[Row]:
+    storage = visit.doors.storage.alerts
+    met = await storage.matched([alert.id for alert in alerts], days_until(visit.now))
+    hooks: dict[str, list[Destination]] = {}
+    for hook in await storage.destinations():
+        hooks.setdefault(hook.alert_id, []).append(hook)
+    return [_row(visit, alert, met.get(alert.id, {}), hooks.get(alert.id, ())) for alert in alerts]
+
+
+def _row(visit: Visit, alert: Alert, met: Mapping[int, int], hooks: Sequence[Destination]) -> Row:
+    return Row(
+        alert=alert,
+        language=language_name(alert.language),
+        sources=sources_words(alert),
+        destinations=many(len(hooks), "destination") if hooks else "",
+        trouble=sum(not hook.enabled or hook.state != "active" for hook in hooks),
+        volume=volume(met, visit.now),
+    )
+
+
+def language_name(code: str) -> str:
+    """Return the English name of a language."""
+    return languages().get(code, code)
+
+
+def sources_words(alert: Alert) -> str:
+    """Return what an alert is over."""
+    return many(len(alert.source_ids), "source") if alert.source_ids else "all sources"
+
+
+def _link(query: AlertsQuery, after: str) -> str:
+    asked = {name: value for name, value in (("q", query.q), ("after", after)) if value}
+    return f"/alerts?{urlencode(asked)}" if asked else "/alerts"

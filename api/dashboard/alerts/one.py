@@ -1,0 +1,141 @@
+"""One alert: what it has matched, where that goes, and its switch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
+
+import trio
+from msgspec import Meta, Struct
+
+from actors.errors import DomainError, TooSoon
+from actors.query import QueryError, UnknownLanguage, parse
+from api.acts import alerts
+from api.acts.trials import Stretch, Trial, trial
+from api.dashboard.alerts.editing import NOTICES
+from api.dashboard.alerts.highlights import Shown, shown
+from api.dashboard.alerts.listing import language_name
+from api.dashboard.alerts.volume import days_until, volume
+from api.dashboard.destinations.standing import standings
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.screen import Go, Page, Visit
+from api.ratelimit import Limit
+from api.v1 import alert_schemas as wire
+from api.v1.alert_preview_schemas import AlertPreviewRequest
+from storage.records.alert import Alert
+from storage.records.identity import Seq, SourceId, id_of, seq_of
+from storage.records.source import Source
+
+MATCHES = 10
+"""Matches on a page."""
+PACE = Limit(rate=1.0, burst=20)
+"""Pages of matches of all readers together: each takes a worker up to two seconds."""
+NAMED = 12
+"""Sources that are named; of more, so many and their number."""
+_END = Seq((1 << 63) - 1)
+
+
+class OneQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the page of matches begins: before the event of this id."""
+
+    before: Annotated[str, Meta(max_length=40)] = ""
+
+
+class Deletion(Form, frozen=True, kw_only=True):
+    """What must be typed to delete something."""
+
+    confirm: str = ""
+
+
+class Matches(NamedTuple):
+    """A page of matches. older: the id to go on from; looked_at: how many events this page took."""
+
+    shown: Sequence[Shown] = ()
+    older: str = ""
+    looked_at: int = 0
+    says: str = ""
+
+
+async def one(visit: Visit) -> Page:
+    """Show an alert."""
+    alert = await alerts.named(visit, visit.path["id"])
+    met = await visit.doors.storage.alerts.matched([alert.id], days_until(visit.now))
+    hooks = await visit.doors.storage.alerts.destinations(alert.id)
+    shows = {
+        "alert": alert,
+        "language": language_name(alert.language),
+        "volume": volume(met.get(alert.id, {}), visit.now),
+        "sources": await _sources(visit, alert),
+        "notices": [words for name, words, _ in NOTICES if name in alert.notices],
+        "matches": await _matches(visit, alert),
+        "first": not visit.query.before,
+        "standings": await standings(visit, hooks),
+    }
+    return Page("alerts/one.html", alert.name, shows)
+
+
+async def enable(visit: Visit) -> Go:
+    """Have an alert match again."""
+    return await _switch(visit, enabled=True, says="The alert matches again, from the next event on.")
+
+
+async def disable(visit: Visit) -> Go:
+    """Have an alert match nothing, until it is enabled."""
+    return await _switch(visit, enabled=False, says="The alert rests. What was matched before is still delivered.")
+
+
+async def delete(visit: Visit) -> Go:
+    """Forget an alert, once that has been confirmed."""
+    alert = await alerts.named(visit, visit.path["id"])
+    check_confirmed(visit.form)
+    await alerts.delete(visit, alert.id)
+    return Go("/alerts", f"“{alert.name}” is deleted, with its destinations.")
+
+
+def check_confirmed(form: Deletion) -> None:
+    """Raise Wrong unless the word was typed."""
+    if form.confirm.strip().casefold() != "delete":
+        raise Wrong(confirm="Type the word delete; nothing was deleted.")
+
+
+async def _switch(visit: Visit, *, enabled: bool, says: str) -> Go:
+    alert = await alerts.change(visit, visit.path["id"], wire.AlertPatch(enabled=enabled))
+    return Go(f"/alerts/{alert.id}", says)
+
+
+async def _matches(visit: Visit, alert: Alert) -> Matches:
+    """Return a page of what the query matches, as it is now, of the events that are kept."""
+    before = _END
+    try:
+        parse(alert.filter_query, alert.language)
+    except (QueryError, UnknownLanguage) as error:
+        return Matches(says=str(error))  # the work of another version
+    if visit.query.before:
+        try:
+            before = seq_of(visit.query.before)
+        except ValueError:
+            return Matches(says="There is no such page of matches.")
+    wanted = AlertPreviewRequest(alert.filter_query, alert.language, alert.source_ids, limit=MATCHES)
+    try:
+        _check_pace(visit)
+        found = await trial(visit, wanted, alert.source_ids, Stretch(before=before, full=True))
+    except DomainError as error:
+        return Matches(says=error.detail)
+    return _page_of(found)
+
+
+def _page_of(found: Trial) -> Matches:
+    older = "" if found.further is None else id_of(found.further, 0)
+    return Matches([shown(match) for match in found.preview.matches], older, found.preview.looked_at)
+
+
+def _check_pace(visit: Visit) -> None:
+    verdict = visit.limiter.take("matches of alerts", PACE, trio.current_time())
+    if not verdict.admitted:
+        raise TooSoon(f"Matches are looked up {PACE.rate:g} times a second at most: reload in a moment.", 1)
+
+
+async def _sources(visit: Visit, alert: Alert) -> list[Source]:
+    """Return the first sources that an alert names."""
+    found = [await visit.doors.storage.sources.get(SourceId(id)) for id in alert.source_ids[:NAMED]]
+    return [each.source for each in found if each is not None]

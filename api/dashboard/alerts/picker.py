@@ -1,0 +1,108 @@
+"""The sources that an alert may be over, to be chosen: one by one, or by a tag that many share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import trio
+
+from actors.messages import ListSources, SourcePage
+from api.dashboard.screen import Visit
+from storage.records.identity import SourceId
+from storage.records.source import Source
+
+ANSWER_WITHIN = 15.0
+LISTED = 200
+"""Sources that are listed; of more, those that are chosen or found."""
+FOUND = 50
+LOOKED_AT = 5_000
+"""Sources whose tags are counted and whose addresses are searched."""
+_PAGE = 500
+
+
+class Choice(NamedTuple):
+    """A source to choose. words: its address, without what all of them have."""
+
+    id: str
+    words: str
+    tags: str
+
+
+class Group(NamedTuple):
+    """Sources that share a tag."""
+
+    tag: str
+    size: int
+
+
+class Picker(NamedTuple):
+    """What there is to choose from. total: how many sources there are, as far as they were counted (`more`: at least).
+
+    searched: the list is of those that are chosen, and those that have the words.
+    """
+
+    choices: Sequence[Choice]
+    groups: Sequence[Group]
+    total: int
+    searched: bool
+
+
+async def picker(visit: Visit, chosen: Iterable[str], find: str) -> Picker:
+    """Return what there is to choose from. Raises as the registry does, and TooSlowError."""
+    sources = await _sources(visit)
+    wanted = dict.fromkeys(chosen)
+    listed = [each for each in sources if each.id in wanted]
+    if len(sources) <= LISTED:
+        listed += [each for each in sources if each.id not in wanted]
+    else:
+        listed += found(sources, find, wanted)
+        listed += await _rest(visit, [id for id in wanted if id not in {each.id for each in sources}])
+    counted = Counter(tag for source in sources for tag in source.tags)
+    groups = [Group(tag, count) for tag, count in sorted(counted.items(), key=lambda one: (-one[1], one[0]))]
+    return Picker([choice(each) for each in listed], groups[:FOUND], len(sources), len(sources) > LISTED)
+
+
+async def ids_of(visit: Visit, tags: Sequence[str]) -> tuple[str, ...]:
+    """Return the sources that have one of these tags now."""
+    wanted = frozenset(tags)
+    return tuple(each.id for each in await _sources(visit) if wanted.intersection(each.tags)) if wanted else ()
+
+
+def found(sources: Sequence[Source], find: str, but: Iterable[str] = ()) -> list[Source]:
+    """Return sources that have all the words in their address or tags, without some; the first ones."""
+    words, without = find.casefold().split(), frozenset(but)
+    if not words:
+        return []
+    fits = (
+        each
+        for each in sources
+        if each.id not in without and all(word in f"{each.url} {' '.join(each.tags)}".casefold() for word in words)
+    )
+    return [each for each, _ in zip(fits, range(FOUND), strict=False)]
+
+
+def choice(source: Source) -> Choice:
+    """Return a source as it is listed."""
+    return Choice(source.id, source.url.partition("://")[2].rstrip("/"), ", ".join(source.tags))
+
+
+async def _sources(visit: Visit) -> list[Source]:
+    """Return the sources, in the order of their addresses; at most LOOKED_AT."""
+    all_of_them: list[Source] = []
+    after = None
+    with trio.fail_after(ANSWER_WITHIN):
+        while len(all_of_them) < LOOKED_AT:
+            page: SourcePage = await visit.doors.registry.ask(partial(ListSources, _PAGE, after=after))
+            all_of_them += [view.source for view in page.views]
+            after = page.next_after
+            if after is None:
+                break
+    return sorted(all_of_them, key=lambda each: each.url)
+
+
+async def _rest(visit: Visit, ids: Sequence[str]) -> list[Source]:
+    watched = [await visit.doors.storage.sources.get(SourceId(id)) for id in ids]
+    return [each.source for each in watched if each is not None]

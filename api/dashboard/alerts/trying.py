@@ -1,0 +1,75 @@
+"""What a query would have told in the last week, as a page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from actors.errors import DomainError
+from api.acts.alerts import check_query
+from api.acts.trials import Stretch, preview
+from api.dashboard.alerts.form import AlertForm, asked
+from api.dashboard.alerts.highlights import Fault, Shown, fault_of, shown
+from api.dashboard.alerts.volume import DAYS, Volume, many, volume
+from api.dashboard.screen import Visit
+from api.problems import Refusal
+from api.v1.alert_preview_schemas import MOST_EVENTS, AlertPreview
+from storage.records.identity import Millis, Seq, day_of, seq_at
+from storage.records.times import parse_rfc3339
+
+_WEEK = DAYS * 86_400_000
+
+
+class Tried(NamedTuple):
+    """What came of it: a fault of the query, a reason why it was not tried (`says`), or what was found."""
+
+    fault: Fault | None = None
+    says: str = ""
+    found: AlertPreview | None = None
+    volume: Volume | None = None
+    headline: str = ""
+    reach: str = ""
+    matches: Sequence[Shown] = ()
+
+
+async def tried(visit: Visit, form: AlertForm, source_ids: tuple[str, ...]) -> Tried:
+    """Return what a query would have told of the last week; whatever refuses it is told in words."""
+    fault = fault_of(form.filter_query, form.language)
+    if fault is not None:
+        return Tried(fault=fault)
+    try:
+        check_query(form.filter_query, form.language)
+        week = Stretch(after=Seq(seq_at(Millis(visit.now - _WEEK)) - 1))
+        found = await preview(visit, asked(form, source_ids), week)
+    except (Refusal, DomainError) as error:
+        return Tried(says=error.detail)
+    return of(found, visit.now)
+
+
+def of(found: AlertPreview, now: Millis) -> Tried:
+    """Return a preview as a page shows it."""
+    days = {day_of(parse_rfc3339(f"{day.day}T00:00:00Z")): day.matches for day in found.days}
+    return Tried(
+        found=found,
+        volume=volume(days, now),
+        headline=_headline(found),
+        reach=_reach(found),
+        matches=[shown(match) for match in found.matches],
+    )
+
+
+def _headline(found: AlertPreview) -> str:
+    if not found.looked_at:
+        return "There were no events in the last week to try it on."
+    says = f"{found.matches_found:,} of {many(found.looked_at, 'event')} would have been told"
+    if found.per_day is not None:
+        rate = f"{found.per_day:.0f}" if found.per_day >= 10 else f"{found.per_day:.1f}"
+        says += f", about {rate} a day"
+    return says + "."
+
+
+def _reach(found: AlertPreview) -> str:
+    """Return how far it came, when that is not the whole week."""
+    if found.complete and found.looked_at < MOST_EVENTS:
+        return ""
+    return f"Only the newest {many(found.looked_at, 'event')} were looked at."

@@ -1,0 +1,65 @@
+"""How much an alert tells: events a day, as bars and as a sentence. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from storage.records.identity import Millis, day_of
+from storage.records.times import rfc3339
+
+DAYS = 7
+_DAY = 86_400_000
+
+
+class Volume(NamedTuple):
+    """values, labels: of each of the last days (UTC), today at the end. says: the picture in a sentence."""
+
+    values: Sequence[int]
+    labels: Sequence[str]
+    total: int
+    says: str
+
+
+def days_until(now: Millis) -> range:
+    """Return the last days, today at the end."""
+    return range(day_of(now) - DAYS + 1, day_of(now) + 1)
+
+
+def volume(counts: Mapping[int, int], now: Millis) -> Volume:
+    """Return the volume of counts by day.
+
+    >>> volume({0: 2}, Millis(86_400_000)).says
+    '2 matches in the last 7 days; most on 1 Jan: 2'
+    """
+    days = days_until(now)
+    values = [counts.get(day, 0) for day in days]
+    labels = [f"{named(day)}: {value}" for day, value in zip(days, values, strict=True)]
+    total = sum(values)
+    says = f"{many(total, 'match', 'matches')} in the last {DAYS} days"
+    if total:
+        most = max(values)
+        says += f"; most on {named(days[values.index(most)])}: {most}"
+    return Volume(values, labels, total, says)
+
+
+def named(day: int) -> str:
+    """Return a day for people.
+
+    >>> named(0)
+    '1 Jan'
+    """
+    _, month, number = rfc3339(Millis(day * _DAY))[:10].split("-")
+    return f"{int(number)} {_MONTHS[int(month) - 1]}"
+
+
+def many(count: int, one: str, more: str = "") -> str:
+    """Return a count with its noun.
+
+    >>> many(1, "match", "matches"), many(1200, "event")
+    ('1 match', '1,200 events')
+    """
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -1,0 +1,123 @@
+"""What the buttons of a destination do: test, rotate, switch, replay, delete."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from msgspec import Meta
+
+from api.acts import destinations
+from api.acts.replays import replay
+from api.dashboard.alerts.editing import signing_secret
+from api.dashboard.alerts.one import check_confirmed
+from api.dashboard.alerts.volume import many
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.screen import Go, Visit
+from api.v1 import alert_schemas as wire
+from storage.records.identity import Millis
+from storage.records.times import rfc3339
+
+_EXCERPT = 300
+
+
+class Replay(Form, frozen=True, kw_only=True):
+    """What to deliver again: chosen events, or a range. since: an event's id, or a time of the reader's clock."""
+
+    ids: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
+    since: str = ""
+    until: str = ""
+
+
+async def test(visit: Visit) -> Go:
+    """Send a sample now, and tell what came of it."""
+    there = _page(visit)
+    found = await destinations.test(visit, visit.path["id"])
+    said = f" It said: “{found.said[:_EXCERPT]}”" if found.said else ""
+    if found.result == "sent":
+        return Go(there, f"The test arrived: HTTP {found.status_code} after {found.latency_ms} ms.{said}")
+    ends = "It would be tried again." if found.result == "retry" else "No further try would follow."
+    status = "" if found.status_code is None else f"HTTP {found.status_code}, "
+    reason = f" {found.detail}." if found.status_code is None else ""
+    return Go(there, f"The test failed: {status}{found.latency_ms} ms.{reason}{said} {ends}", bad=True)
+
+
+async def rotate(visit: Visit) -> Go:
+    """Make a new secret, to be shown once."""
+    made = await destinations.rotate(visit, visit.path["id"])
+    says = (
+        "For 24 hours each delivery is signed with both, the old secret and the new: time to change over."
+    )
+    return Go(_page(visit), says, secret=signing_secret(made.destination.label, made.secret))
+
+
+async def enable(visit: Visit) -> Go:
+    """Deliver again."""
+    hook = await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=True))
+    if hook.missed_after is None:
+        return Go(_page(visit), "It is delivered to again.")
+    return Go(_page(visit), "It is delivered to again. What matched in the meantime can be replayed, below.")
+
+
+async def disable(visit: Visit) -> Go:
+    """Deliver nothing until it is enabled."""
+    await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=False))
+    return Go(_page(visit), "Switched off: nothing is sent, and what matches now is not queued.")
+
+
+async def decline(visit: Visit) -> Go:
+    """Leave what was missed."""
+    await destinations.change(visit, visit.path["id"], wire.DestinationPatch(replay_from=None))
+    return Go(_page(visit), "What was missed stays undelivered.")
+
+
+async def delete(visit: Visit) -> Go:
+    """Forget a destination, once that has been confirmed."""
+    hook = await destinations.named(visit, visit.path["id"])
+    check_confirmed(visit.form)
+    await destinations.delete(visit, hook.id)
+    return Go("/destinations", f"{hook.label} is deleted, and what waited for it is dropped.")
+
+
+async def again(visit: Visit) -> Go:
+    """Put past matches into the queue again."""
+    form: Replay = visit.form
+    if not form.ids and not form.since:
+        raise Wrong("Choose deliveries, or say from when on.")
+    if form.ids:
+        wanted = wire.ReplayRequest(ids=form.ids)
+    else:
+        until = position(form.until, visit.zone, "until") if form.until else None
+        wanted = wire.ReplayRequest(since=position(form.since, visit.zone, "since"), until=until)
+    answer = await replay(visit, visit.path["id"], wanted)
+    there = f"{_page(visit)}/deliveries"
+    says = f"{many(answer.queued, 'delivery waits', 'deliveries wait')} anew, under the ids they had."
+    if not answer.queued:
+        says = "Nothing was added: there was no match in it, or it waits already."
+    if answer.next_since is None:
+        return Go(there, says)
+    rest = {"since": answer.next_since} | ({"until": form.until} if form.until else {})
+    return Go(f"{there}?{urlencode(rest)}#replay", f"{says} There is more: go on below.")
+
+
+def position(text: str, zone: ZoneInfo, name: str) -> str:
+    """Return a place in the log: an event's id as it is, a time of the reader's clock as RFC 3339. Raises Wrong.
+
+    >>> position("2026-11-21T10:00", ZoneInfo("Europe/Stockholm"), "since")
+    '2026-11-21T09:00:00.000Z'
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        if len(text) == len("00000000-0000-7000-8000-000000000000"):
+            return text
+        raise Wrong(**{name: "Neither a time nor an event's id."}) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone)
+    return rfc3339(Millis(round(moment.timestamp() * 1000)))
+
+
+def _page(visit: Visit) -> str:
+    return f"/destinations/{visit.path['id']}"

@@ -1,0 +1,74 @@
+"""When something is tried next, and what the schedule has left after that. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from actors.delivery.digest import window_of
+from actors.delivery.quiet import quiet_until
+from actors.delivery.schedule import ATTEMPTS, WAITS
+from api.dashboard.moments import span
+from storage.records.delivery import Attempt, Waiting
+from storage.records.destination import Destination
+from storage.records.identity import Millis
+
+
+class Step(NamedTuple):
+    """An attempt of the schedule. wait: the time from the failure before it, in words. state: done, next or ahead."""
+
+    number: int
+    wait: str
+    state: str
+
+
+class Clock(NamedTuple):
+    """A delivery that failed and is tried again. end: when it is given up if all else fails, about."""
+
+    attempt: int
+    next_at: Millis
+    steps: Sequence[Step]
+    end: Millis
+
+
+class Next(NamedTuple):
+    """When a destination sends next, if something waits; `why` says what it waits for, in words."""
+
+    at: Millis | None
+    why: str
+
+
+def clock_of(line: Attempt) -> Clock | None:
+    """Return the clock of a delivery, from its newest attempt; None when there is no further one."""
+    if line.result != "retry" or line.next_at is None:
+        return None
+    done = line.attempt
+    steps = [
+        Step(number, "at once" if number == 1 else span(WAITS[number - 2]), _state(number, done))
+        for number in range(1, ATTEMPTS + 1)
+    ]
+    rest = sum(WAITS[done:])
+    return Clock(done, line.next_at, steps, Millis(line.next_at + 1000 * rest))
+
+
+def _state(number: int, done: int) -> str:
+    return "done" if number <= done else "next" if number == done + 1 else "ahead"
+
+
+def next_of(destination: Destination, waiting: Waiting | None, now: Millis) -> Next:
+    """Return when a destination sends next, as far as it is known."""
+    if not destination.enabled or destination.state == "disabled":
+        return Next(None, "disabled" if waiting is None else "waits until it is enabled")
+    if waiting is None:
+        return Next(None, "nothing waits")
+    if destination.delivery_mode != "instant":
+        due = waiting.next_due
+        if due is None or due <= now:
+            return Next(window_of(destination, max(now, waiting.oldest)).end, "the digest's window closes")
+        return Next(due, "another try")
+    quiet = quiet_until(destination.quiet_hours, now)
+    if quiet is not None:
+        return Next(quiet, "quiet hours end")
+    if waiting.next_due is None:
+        return Next(None, "under way")
+    return Next(max(now, waiting.next_due), "due" if waiting.next_due <= now else "another try")

@@ -1,0 +1,174 @@
+"""The attempts of a destination: filtered, grouped by what made them fail, one by one, and replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Meta, Struct
+
+from actors.errors import NotFound
+from api.acts import destinations
+from api.dashboard.alerts.volume import many
+from api.dashboard.destinations.acting import position
+from api.dashboard.destinations.causes import cause_of, causes
+from api.dashboard.destinations.clock import clock_of
+from api.dashboard.forms import Wrong
+from api.dashboard.screen import Page, Visit
+from storage.attempts import KEPT_ATTEMPTS
+from storage.records.delivery import Attempt, Result
+from storage.records.destination import Destination
+from storage.records.identity import Millis, id_of
+from storage.records.times import parse_rfc3339
+
+SHOWN = 50
+_BODY = 16_384
+"""Characters of a body that are shown."""
+
+
+class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which attempts: of one result, one cause, one delivery, of a time by the reader's clock, below a number.
+
+    since, until: where a replay goes on, for its form.
+    """
+
+    result: Literal["", "sent", "retry", "given_up"] = ""
+    cause: Annotated[str, Meta(max_length=100)] = ""
+    delivery: Annotated[str, Meta(max_length=40)] = ""
+    start: Annotated[str, Meta(max_length=40)] = ""
+    end: Annotated[str, Meta(max_length=40)] = ""
+    before: Annotated[int, Meta(ge=1)] | None = None
+    since: Annotated[str, Meta(max_length=40)] = ""
+    until: Annotated[str, Meta(max_length=40)] = ""
+
+
+class Part(NamedTuple):
+    """The attempts between two moments, of one cause, of one delivery."""
+
+    start: Millis | None
+    end: Millis | None
+    cause: str
+    delivery: str
+
+    def has(self, line: Attempt) -> bool:
+        """Return whether an attempt is meant."""
+        return (
+            (self.start is None or line.at >= self.start)
+            and (self.end is None or line.at < self.end)
+            and self.cause in ("", cause_of(line))
+            and self.delivery in ("", line.event_id)
+        )
+
+
+class Body(NamedTuple):
+    """What was sent: the event as it is in the log. key_id, signed_at: of its own signature."""
+
+    text: str
+    cut: bool
+    title: str
+    key_id: str
+    signed_at: str
+
+
+class _Event(Struct):
+    title: str = ""
+    key_id: str = ""
+    signed_at: str = ""
+
+
+_event = msgspec.json.Decoder(_Event)
+
+
+async def deliveries(visit: Visit) -> Page:
+    """Show a page of attempts, and the causes of all failures that are kept."""
+    hook = await destinations.named(visit, visit.path["id"])
+    query: DeliveriesQuery = visit.query
+    part, odd = part_of(visit, query)
+    lines = await visit.doors.storage.work.attempts(hook.id, KEPT_ATTEMPTS, query.result or None, query.before)
+    fitting = [line for line in lines if part.has(line)]
+    page = fitting[:SHOWN]
+    further = fitting[SHOWN - 1].number if len(fitting) > SHOWN else None
+    if further is None and len(lines) == KEPT_ATTEMPTS:
+        further = lines[-1].number  # given up ones may go on below the newest thousand
+    shows = {
+        "hook": hook,
+        "lines": page,
+        "odd": odd,
+        "filtered": bool(query.result or query.cause or query.delivery or query.start or query.end),
+        "caption": f"{many(len(page), 'attempt')}, the newest first",
+        "next": "" if further is None else link(hook, query, before=further),
+        "previous": link(hook, query) if query.before else "",
+        "causes": causes(await visit.doors.storage.work.attempts(hook.id, KEPT_ATTEMPTS)),
+        "cause_link": lambda name: link(hook, DeliveriesQuery(cause=name)),
+        "missed": None if hook.missed_after is None else id_of(hook.missed_after, 0),
+        "open": hook.enabled and hook.state != "disabled",
+    }
+    return Page("destinations/deliveries.html", f"Deliveries to {hook.label}", shows)
+
+
+def part_of(visit: Visit, query: DeliveriesQuery) -> tuple[Part, str]:
+    """Return which attempts are asked for, and what of it can't be read."""
+    times: dict[str, Millis | None] = {"start": None, "end": None}
+    odd = ""
+    for name in times:
+        text = getattr(query, name)
+        if text:
+            try:
+                times[name] = parse_rfc3339(position(text, visit.zone, name))
+            except (Wrong, ValueError):
+                odd = "A time could not be read, and was left out: write it as 2026-11-21T10:00."
+    return Part(times["start"], times["end"], query.cause, query.delivery), odd
+
+
+async def attempt(visit: Visit) -> Page:
+    """Show one attempt: its request, its answer, the others of the same delivery, and what comes next."""
+    hook = await destinations.named(visit, visit.path["id"])
+    line = await _line(visit, hook)
+    lines = await visit.doors.storage.work.attempts(hook.id, KEPT_ATTEMPTS)
+    mine = [each for each in lines if each.event_id == line.event_id] or [line]
+    shows = {
+        "hook": hook,
+        "line": line,
+        "cause": cause_of(line),
+        "clock": clock_of(mine[0]),
+        "mine": mine,
+        "body": await _body(visit, line.event_id),
+        "live": sum(secret.until is None or secret.until > visit.now for secret in hook.secrets),
+        "open": hook.enabled and hook.state != "disabled",
+    }
+    return Page("destinations/attempt.html", f"Attempt {line.number} at {hook.label}", shows)
+
+
+async def _line(visit: Visit, hook: Destination) -> Attempt:
+    """Return the attempt in the path. Raises NotFound."""
+    text = visit.path["number"]
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+    kinds: tuple[Result | None, ...] = (None, "given_up")
+    for kind in kinds:
+        found = await visit.doors.storage.work.attempts(hook.id, 1, kind, number + 1)
+        if found and found[0].number == number:
+            return found[0]
+    raise NotFound("There is no such attempt; the newest 1,000 are kept, and 10,000 of those given up.")
+
+
+async def _body(visit: Visit, event_id: str) -> Body | None:
+    """Return what was sent, while the event is in the log; None for a digest."""
+    event = await visit.doors.storage.log.get(event_id)
+    if event is None:
+        return None
+    text = msgspec.json.format(event.body, indent=2).decode("utf-8", "replace")
+    told = _event.decode(event.body)
+    return Body(text[:_BODY], len(text) > _BODY, told.title, told.key_id, told.signed_at)
+
+
+def link(hook: Destination, query: DeliveriesQuery, before: int | None = None) -> str:
+    """Return the path to the attempts that a query means."""
+    asked: Mapping[str, Any] = {
+        name: value for name in ("result", "cause", "delivery", "start", "end") if (value := getattr(query, name))
+    }
+    if before is not None:
+        asked = {**asked, "before": before}
+    path = f"/destinations/{hook.id}/deliveries"
+    return f"{path}?{urlencode(asked)}" if asked else path

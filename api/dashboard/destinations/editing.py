@@ -1,0 +1,102 @@
+"""The form of a destination: added, changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from zoneinfo import available_timezones
+
+from msgspec import Meta, Struct
+
+from actors.errors import Stale, UrlRefused
+from api.acts import alerts, destinations
+from api.dashboard.alerts.editing import MODES, signing_secret
+from api.dashboard.destinations.form import (
+    DestinationEdit,
+    DestinationForm,
+    NewDestinationForm,
+    address_of,
+    form_of,
+    new_destination,
+    patch_of,
+)
+from api.dashboard.forms import Wrong
+from api.dashboard.screen import Go, Page, Visit
+from api.v1 import bins
+from storage.records.alert import Alert
+from storage.records.destination import WEEKDAYS
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+CHOICES = 200
+"""Alerts that are offered for a choice, the newest first."""
+
+
+class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a link to the form may fill in."""
+
+    alert: Annotated[str, Meta(max_length=40)] = ""
+    url: Annotated[str, Meta(max_length=2048)] = ""
+
+
+async def new(visit: Visit) -> Page:
+    """Show the form of a new destination."""
+    query: NewQuery = visit.query
+    wanted = visit.draft.value("alert") or query.alert
+    alert = await visit.doors.storage.alerts.get(wanted) if wanted else None
+    zone = visit.zone.key
+    start = NewDestinationForm(url=query.url or None, digest_timezone=zone, quiet_timezone=zone, quiet_days=WEEKDAYS)
+    choices = [] if alert is not None else await _choices(visit)
+    return _page(visit, start, "Add a destination", alert=alert, choices=choices)
+
+
+async def create(visit: Visit) -> Go:
+    """Add a destination to an alert; its secret is shown on the next page."""
+    form: NewDestinationForm = visit.form
+    if not form.alert:
+        raise Wrong(alert="Choose the alert whose matches go there.")
+    alert = await alerts.named(visit, form.alert)
+    try:
+        url = address_of(form) or (await visit.api(bins.create)).url
+        wanted = new_destination(form, url)
+        made = await destinations.add(visit, alert.id, wanted)
+    except UrlRefused as error:
+        raise Wrong(url=error.detail) from None
+    says = f"What “{alert.name}” matches from now on goes to {made.destination.label}."
+    return Go(f"/destinations/{made.destination.id}", says, secret=signing_secret(made.destination.label, made.secret))
+
+
+async def edit(visit: Visit) -> Page:
+    """Show the form of a destination that is there."""
+    hook = await destinations.named(visit, visit.path["id"])
+    return _page(visit, form_of(hook), f"Edit {hook.label}", hook=hook)
+
+
+async def change(visit: Visit) -> Go:
+    """Change a destination, unless somebody else has done so meanwhile."""
+    form: DestinationEdit = visit.form
+    old = await destinations.named(visit, visit.path["id"])
+    try:
+        await destinations.change(visit, old.id, patch_of(form, old), form.expected)
+    except UrlRefused as error:
+        raise Wrong(url=error.detail) from None
+    except Stale:
+        raise Wrong("The destination has been changed in another place meanwhile. Open the form anew.") from None
+    return Go(f"/destinations/{old.id}", "Saved. It holds for the next delivery.")
+
+
+def _page(visit: Visit, form: DestinationForm, title: str, **more: object) -> Page:
+    shows = {
+        "form": form,
+        "modes": MODES,
+        "hours": [(hour, f"{hour:02d}:00") for hour in range(24)],
+        "days": [(day, name, "") for day, name in zip(WEEKDAYS, _DAYS, strict=True)],
+        "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),
+        "alert": None,
+        "choices": (),
+        "hook": None,
+    }
+    return Page("destinations/form.html", title, {**shows, **more})
+
+
+async def _choices(visit: Visit) -> list[tuple[str, str]]:
+    found: list[Alert] = sorted(await visit.doors.storage.alerts.all(), key=lambda each: each.created_at, reverse=True)
+    return [("", "Choose an alert"), *((alert.id, alert.name) for alert in found[:CHOICES])]

@@ -1,0 +1,105 @@
+"""The form of a destination, and what it asks for. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET
+
+from api.dashboard.forms import Form, Wrong
+from api.v1 import alert_schemas as wire
+from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Weekday
+from storage.records.revision import Expected, revision_of
+
+
+class DestinationForm(Form, frozen=True, kw_only=True):
+    """What is typed of a destination. quiet: whether there are quiet hours."""
+
+    url: wire.HookUrl
+    label: wire.Name | None = None
+    delivery_mode: DeliveryMode = "instant"
+    digest_hour: wire.Hour = 8
+    digest_timezone: wire.Zone = "UTC"
+    quiet: Literal["no", "yes"] = "no"
+    quiet_from: wire.ClockTime = "22:00"
+    quiet_to: wire.ClockTime = "07:00"
+    quiet_timezone: wire.Zone = "UTC"
+    quiet_days: tuple[Weekday, ...] = ()
+
+
+class NewDestinationForm(DestinationForm, frozen=True, kw_only=True):
+    """A destination of an alert. `url` may be left out for a bin that is made for it."""
+
+    url: wire.HookUrl | None = None  # type: ignore[assignment]  # a bin has an address of its own
+    deliver: Literal["bin", "url"] = "url"
+    alert: str = ""
+
+
+class DestinationEdit(DestinationForm, frozen=True, kw_only=True):
+    """A change of a destination, from the revision that was shown."""
+
+    revision: str = ""
+
+    @property
+    def expected(self) -> Expected:
+        """The revision that the change starts from."""
+        return frozenset((self.revision,))
+
+
+def quiet_of(form: DestinationForm) -> wire.QuietHours | None:
+    """Return the quiet hours that are asked for. No day ticked means every day."""
+    if form.quiet == "no":
+        return None
+    days = tuple(day for day in WEEKDAYS if day in form.quiet_days) or WEEKDAYS
+    return wire.QuietHours(form.quiet_from, form.quiet_to, form.quiet_timezone, days)
+
+
+def new_destination(form: NewDestinationForm, url: str) -> wire.NewDestination:
+    """Return the destination that is asked for."""
+    return wire.NewDestination(
+        url=url,
+        delivery_mode=form.delivery_mode,
+        label=form.label,
+        digest_hour=form.digest_hour,
+        digest_timezone=form.digest_timezone,
+        quiet_hours=quiet_of(form),
+    )
+
+
+def patch_of(form: DestinationEdit, old: Destination) -> wire.DestinationPatch:
+    """Return the change that is asked for. An address that stays is not checked anew."""
+    return wire.DestinationPatch(
+        url=UNSET if form.url == old.url else form.url,
+        delivery_mode=form.delivery_mode,
+        label=form.label or old.label,
+        digest_hour=form.digest_hour,
+        digest_timezone=form.digest_timezone,
+        quiet_hours=quiet_of(form),
+    )
+
+
+def address_of(form: NewDestinationForm) -> str | None:
+    """Return the address that is asked for, None when a bin is. Raises Wrong for one that is not there."""
+    if form.deliver == "bin":
+        return None
+    if form.url is None:
+        raise Wrong(url="This is needed, unless a bin is made for it.")
+    return form.url
+
+
+def form_of(hook: Destination) -> DestinationEdit:
+    """Return the form as it stands for a destination that is there."""
+    hours = hook.quiet_hours
+    return DestinationEdit(
+        url=hook.url,
+        label=hook.label,
+        delivery_mode=hook.delivery_mode,
+        digest_hour=hook.digest_hour,
+        digest_timezone=hook.digest_timezone,
+        quiet="no" if hours is None else "yes",
+        quiet_from="22:00" if hours is None else hours.start,
+        quiet_to="07:00" if hours is None else hours.end,
+        quiet_timezone=hook.digest_timezone if hours is None else hours.timezone,
+        quiet_days=WEEKDAYS if hours is None else hours.weekdays,
+        revision=revision_of(hook),
+    )

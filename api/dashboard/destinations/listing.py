@@ -1,0 +1,67 @@
+"""All destinations, those in trouble first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+from urllib.parse import urlencode
+
+from msgspec import Meta, Struct
+
+from api.dashboard.alerts.volume import many
+from api.dashboard.destinations.standing import standings
+from api.dashboard.screen import Page, Visit
+from storage.records.destination import Destination
+
+SHOWN = 25
+
+
+class DestinationsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Words of the label or address, a state, and the id of the last one of the page before."""
+
+    q: Annotated[str, Meta(max_length=200)] = ""
+    state: Literal["", "active", "failing", "disabled"] = ""
+    after: Annotated[str, Meta(max_length=40)] = ""
+
+
+async def listing(visit: Visit) -> Page:
+    """Show the destinations."""
+    query: DestinationsQuery = visit.query
+    everyone = ranked(await visit.doors.storage.alerts.destinations())
+    fitting = [hook for hook in everyone if fits(hook, query)]
+    start = next((at for at, hook in enumerate(fitting, 1) if hook.id == query.after), 0)
+    page = fitting[start : start + SHOWN]
+    shows = {
+        "standings": await standings(visit, page),
+        "total": len(everyone),
+        "fitting": len(fitting),
+        "has_alerts": bool(everyone) or bool(await visit.doors.storage.alerts.all()),
+        "caption": f"{many(len(fitting), 'destination')}, those in trouble first",
+        "next": _link(query, page[-1].id) if start + len(page) < len(fitting) else "",
+        "previous": _link(query, "") if start else "",
+    }
+    return Page("destinations/list.html", "Destinations", shows)
+
+
+def ranked(hooks: Sequence[Destination]) -> list[Destination]:
+    """Return destinations: disabled by their failures, failing, well, switched off; in each the newest first."""
+    newest = sorted(hooks, key=lambda hook: (hook.created_at, hook.id), reverse=True)
+    return sorted(newest, key=_rank)
+
+
+def _rank(hook: Destination) -> int:
+    if not hook.enabled:
+        return 3
+    return {"disabled": 0, "failing": 1, "active": 2}[hook.state]
+
+
+def fits(hook: Destination, query: DestinationsQuery) -> bool:
+    """Return whether a destination is asked for."""
+    state = hook.state if hook.enabled else "disabled"
+    text = f"{hook.label} {hook.url}".casefold()
+    return query.state in ("", state) and all(word in text for word in query.q.casefold().split())
+
+
+def _link(query: DestinationsQuery, after: str) -> str:
+    asked = {name: value for name, value in (("q", query.q), ("state", query.state), ("after", after)) if value}
+    return f"/destinations?{urlencode(asked)}" if asked else "/destinations"

@@ -1,0 +1,49 @@
+"""One destination: how it stands, what waits, why it fails, and everything that can be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from api.acts import alerts, destinations
+from api.dashboard.destinations.causes import causes
+from api.dashboard.destinations.clock import Clock, clock_of
+from api.dashboard.destinations.deliveries import DeliveriesQuery, link
+from api.dashboard.destinations.standing import quiet_words, standings
+from api.dashboard.screen import Page, Visit
+from storage.attempts import KEPT_ATTEMPTS
+from storage.records.delivery import Attempt
+from storage.records.identity import id_of
+
+CLOCKS = 3
+"""Deliveries whose next tries are shown."""
+RECENT = 10
+
+
+async def one(visit: Visit) -> Page:
+    """Show a destination."""
+    hook = await destinations.named(visit, visit.path["id"])
+    lines = await visit.doors.storage.work.attempts(hook.id, KEPT_ATTEMPTS)
+    (standing,) = await standings(visit, [hook])
+    shows = {
+        "standing": standing,
+        "hook": hook,
+        "alert": await alerts.named(visit, hook.alert_id),
+        "quiet": quiet_words(hook.quiet_hours),
+        "clocks": clocks(lines)[:CLOCKS],
+        "causes": causes(lines),
+        "cause_link": lambda name: link(hook, DeliveriesQuery(cause=name)),
+        "attempts": len(lines),
+        "recent": lines[:RECENT],
+        "missed": None if hook.missed_after is None else id_of(hook.missed_after, 0),
+        "open": hook.enabled and hook.state != "disabled",
+    }
+    return Page("destinations/one.html", hook.label, shows)
+
+
+def clocks(lines: Sequence[Attempt]) -> list[tuple[Attempt, Clock]]:
+    """Return the deliveries that are tried again, the next one first; attempts come newest first."""
+    newest: dict[str, Attempt] = {}
+    for line in lines:
+        newest.setdefault(line.event_id, line)
+    found = [(line, clock) for line in newest.values() if (clock := clock_of(line)) is not None]
+    return sorted(found, key=lambda one: (one[1].next_at, one[0].event_id))

@@ -1,0 +1,133 @@
+"""How destinations stand: state, what waits, what failed, how quick their receivers are, what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from api.dashboard.destinations.clock import Next, next_of
+from api.dashboard.screen import Visit
+from storage.records.delivery import Attempt, Rates, Waiting
+from storage.records.destination import Destination, QuietHours
+from storage.records.identity import Millis
+
+MODES = {"instant": "at once", "15min": "every 15 min", "hourly": "hourly", "daily": "daily"}
+SERIES = 40
+"""Newest attempts that a latency line is drawn from."""
+_DAYS = {"mon": "Mon", "tue": "Tue", "wed": "Wed", "thu": "Thu", "fri": "Fri", "sat": "Sat", "sun": "Sun"}
+Mood = Literal["good", "warn", "bad", "calm"]
+
+
+class Latency(NamedTuple):
+    """Milliseconds of the newest attempts, the oldest first, and what they say."""
+
+    values: Sequence[int]
+    says: str
+    typical: int | None
+
+
+class Standing(NamedTuple):
+    """A destination as a page shows it. alert: its alert's name. mode: when it is delivered, in words.
+
+    failure: the share of failures among its newest attempts. duplicate: of deliveries that may have come twice, "" for
+    none.
+    """
+
+    destination: Destination
+    alert: str
+    state: str
+    mood: Mood
+    mode: str
+    waiting: Waiting | None
+    failure: str
+    duplicate: str
+    latency: Latency
+    next: Next
+    old_secret_until: Millis | None
+
+
+async def standings(visit: Visit, hooks: Sequence[Destination]) -> list[Standing]:
+    """Return how destinations stand, in their order. A page of them: the attempts of each are read."""
+    storage, ids = visit.doors.storage, [hook.id for hook in hooks]
+    waiting, rates = await storage.work.waiting(ids), await storage.work.rates(ids)
+    names: dict[str, str] = {}
+    found = []
+    for hook in hooks:
+        if hook.alert_id not in names:
+            alert = await storage.alerts.get(hook.alert_id)
+            names[hook.alert_id] = alert.name if alert is not None else ""
+        lines = await storage.work.attempts(hook.id, SERIES)
+        rated = rates.get(hook.id, Rates(0.0, 0.0))
+        found.append(standing(hook, names[hook.alert_id], waiting.get(hook.id), rated, lines, visit.now))
+    return found
+
+
+def standing(  # noqa: PLR0917 - what there is to know of one destination
+    hook: Destination, alert: str, waiting: Waiting | None, rates: Rates, lines: Sequence[Attempt], now: Millis
+) -> Standing:
+    """Return how a destination stands; its attempts come newest first."""
+    state, mood = state_of(hook, lines)
+    old = [secret.until for secret in hook.secrets if secret.until is not None and secret.until > now]
+    return Standing(
+        destination=hook,
+        alert=alert,
+        state=state,
+        mood=mood,
+        mode=mode_words(hook),
+        waiting=waiting,
+        failure=percent(rates.failure),
+        duplicate=percent(rates.duplicate) if rates.duplicate else "",
+        latency=latency(lines),
+        next=next_of(hook, waiting, now),
+        old_secret_until=max(old, default=None),
+    )
+
+
+def state_of(hook: Destination, lines: Sequence[Attempt]) -> tuple[str, Mood]:
+    """Return a destination's state as a word, and its mood."""
+    if not hook.enabled:
+        return "switched off", "calm"
+    if hook.state == "disabled":
+        return "disabled", "bad"
+    if hook.state == "failing":
+        return "failing", "bad"
+    if lines and lines[0].result != "sent":
+        return "active, last try failed", "warn"
+    return ("active", "good") if lines else ("active, nothing sent yet", "good")
+
+
+def latency(lines: Sequence[Attempt]) -> Latency:
+    """Return how long the newest attempts took, which come newest first."""
+    values = [line.latency_ms for line in reversed(lines)]
+    if not values:
+        return Latency((), "no attempts yet", None)
+    typical = sorted(values)[len(values) // 2]
+    return Latency(values, f"{len(values)} attempts: {typical} ms typically, {max(values)} ms at most", typical)
+
+
+def mode_words(hook: Destination) -> str:
+    """Return when a destination is delivered to."""
+    if hook.delivery_mode == "daily":
+        return f"daily at {hook.digest_hour:02d}:00 ({hook.digest_timezone})"
+    return MODES[hook.delivery_mode]
+
+
+def quiet_words(hours: QuietHours | None) -> str:
+    """Return quiet hours in words, "" without any.
+
+    >>> quiet_words(QuietHours("22:00", "07:00", "Europe/Stockholm", ("mon", "tue")))
+    '22:00 to 07:00 (Europe/Stockholm), Mon, Tue'
+    """
+    if hours is None:
+        return ""
+    days = "" if len(hours.weekdays) == len(_DAYS) else ", " + ", ".join(_DAYS[day] for day in hours.weekdays)
+    return f"{hours.start} to {hours.end} ({hours.timezone}){days}"
+
+
+def percent(share: float) -> str:
+    """Return a share in words.
+
+    >>> percent(0.0), percent(0.004), percent(0.256)
+    ('0 %', '< 1 %', '26 %')
+    """
+    return "< 1 %" if 0 < share < 0.01 else f"{share * 100:.0f} %"
