@@ -21,7 +21,7 @@ from werkzeug.http import dump_cookie
 
 from actors.doors import Doors
 from actors.world import World
-from storage.interface import People
+from storage.people import People
 from storage.records.session import LIFE, Session
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)

@@ -14,7 +14,7 @@ from storage.records.session import Password, Session, SetUpLink
 
 
 class MemoryPeople:
-    """See `storage.interface.People`."""
+    """See `storage.people.People`."""
 
     def __init__(self, disk: Disk, writer: Writer, lease: Lease) -> None:
         self._disk, self._writer, self._lease = disk, writer, lease

@@ -22,7 +22,7 @@ _ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_
 
 
 class SqlitePeople:
-    """See `storage.interface.People`. `door` is the loop's own connection."""
+    """See `storage.people.People`. `door` is the loop's own connection."""
 
     def __init__(self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease) -> None:
         self._writer, self._readers, self._door, self._lease = writer, readers, door, lease
