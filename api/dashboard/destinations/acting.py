@@ -47,9 +47,7 @@ async def test(visit: Visit) -> Go:
 async def rotate(visit: Visit) -> Go:
     """Make a new secret, to be shown once."""
     made = await destinations.rotate(visit, visit.path["id"])
-    says = (
-        "For 24 hours each delivery is signed with both, the old secret and the new: time to change over."
-    )
+    says = "For 24 hours each delivery is signed with both, the old secret and the new: time to change over."
     return Go(_page(visit), says, secret=signing_secret(made.destination.label, made.secret))
 
 
