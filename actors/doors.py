@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from actors.imports import ImportMessage
 from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
+from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
 from actors.settings import Settings
 from actors.templates.instantiation import Templates
@@ -23,6 +24,7 @@ class Doors:
     jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
     overdue: how many sources' due looks had not happened at the watchman's last round.
+    figures: what is read off the running service, beside what the World's metrics count.
     overseer: the tree as rows, and the acts on its parts.
     templates: what can be instantiated.
     importer: the mailbox of who adds whole lists of sources.
@@ -39,6 +41,7 @@ class Doors:
     readiness: Callable[[], Mapping[str, str]]
     overdue: Callable[[], int]
     overseer: Overseer
+    figures: Callable[[], Sequence[Figure]]
     templates: Templates
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]

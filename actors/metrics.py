@@ -75,9 +75,22 @@ class Metrics:
 
     def __init__(self) -> None:
         self.looks = Counter("looks", "Looks at feeds and pages that ended.", "tier", "outcome")
+        self.look_delay = Histogram("look_delay_seconds", "From when a look was due to when it had been made.", LATE)
         self.events = Counter("events", "Events committed to the log.", "tier")
+        self.commit_time = Histogram("commit_seconds", "How long a group commit of harvests took.", QUICK)
+        self.commit_size = Histogram("commit_harvests", "Harvests in one group commit.", SIZES)
+        self.matches = Counter("matches", "Rows that the matcher put into the outbox.")
         self.attempts = Counter("attempts", "Requests made to destinations.", "outcome")
+        self.attempt_time = Histogram("attempt_seconds", "How long a request to a destination took.", SLOW)
+        self.settled = Counter("deliveries", "Deliveries by what became of their newest attempt.", "result")
+        self.delivery_delay = Histogram(
+            "delivery_delay_seconds", "From when a delivery was first due to when it was taken.", LATE
+        )
+        self.requests = Counter("http_requests", "Requests that the API answered.", "status")
         self.streams = Gauge("streams_open", "Live streams that are open.")
+        self.fell_behind = Counter("streams_overtaken", "Streams that retention has overtaken.")
+        self.worker_ends = Counter("worker_kills", "Worker processes ended before their time.", "cause")
+        self.stalls = Counter("loop_stalls", "Steps of a task that held the loop for a second or more.")
         self.loop_lag = Gauge("loop_lag_seconds", "How late the loop came to a timer at the last measurement.")
 
     def __iter__(self) -> Iterator[Counter | Histogram | Gauge]:

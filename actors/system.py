@@ -22,6 +22,7 @@ from actors.importing import Importer
 from actors.imports import ImportMessage
 from actors.matcher.actor import Matcher
 from actors.messages import MatcherMessage, RecorderMessage, RegistryMessage
+from actors.overseer.figures import Figures
 from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
 from actors.pruner import Pruner
@@ -125,10 +126,27 @@ class System:
             version=version,
         )
         signing = SigningKeys(storage, keys)
+        self.recorder = Recorder(
+            world=world,
+            storage=storage,
+            signing=signing,
+            base_url=settings.public_url(),
+            mailbox=self.recorder_box,
+            matcher=self.matcher_box,
+            chance=world.chance("recorder/ids"),
+        )
+        self.matcher = Matcher(
+            storage=storage,
+            mailbox=self.matcher_box,
+            nudge=self.deliveries.nudge,
+            refresh=self.deliveries.refresh,
+            world=world,
+        )
+        self.figures = Figures(world, storage, self.overseer, self.registry.watchman, lambda: self.matcher.at)
         self.doors = self._doors(signing)
         self.supervisor = Supervisor(
             "sanderling",
-            [*self._children(signing), *front(self.doors)],
+            [*self._children(), *front(self.doors)],
             strategy=Strategy.REST_FOR_ONE,
             intensity=3,
             period=60.0,
@@ -137,33 +155,17 @@ class System:
             steps=steps,
         )
 
-    def _children(self, signing: SigningKeys) -> Sequence[ChildSpec]:
+    def _children(self) -> Sequence[ChildSpec]:
         """Return the tree in start order, all but the front end."""
-        recorder = Recorder(
-            world=self._world,
-            storage=self._storage,
-            signing=signing,
-            base_url=self._settings.public_url(),
-            mailbox=self.recorder_box,
-            matcher=self.matcher_box,
-            chance=self._world.chance("recorder/ids"),
-        )
-        matcher = Matcher(
-            storage=self._storage,
-            mailbox=self.matcher_box,
-            nudge=self.deliveries.nudge,
-            refresh=self.deliveries.refresh,
-            world=self._world,
-        )
         importer = Importer(self._world, self.registry_box, self.importer_box)
         pruner = Pruner(self._world, self._settings, self._storage)
         return [
-            ChildSpec("log", recorder.run, ready_within=10, mailbox=self.recorder_box),
+            ChildSpec("log", self.recorder.run, ready_within=10, mailbox=self.recorder_box),
             ChildSpec("egress", _holding(self.egress), ready_within=10),
             ChildSpec("parsers", self._world.jail.run),
             ChildSpec("destinations", self.destinations.run, ready_within=10),
             ChildSpec("deliveries", self.deliveries.run, ready_within=60),
-            ChildSpec("matcher", matcher.run, ready_within=60, mailbox=self.matcher_box),
+            ChildSpec("matcher", self.matcher.run, ready_within=60, mailbox=self.matcher_box),
             ChildSpec("sources", self.sources.run, ready_within=10),
             ChildSpec("registry", self.registry.run, ready_within=120, mailbox=self.registry_box),
             ChildSpec("importer", importer.run, mailbox=self.importer_box),
@@ -193,6 +195,7 @@ class System:
             readiness=self.readiness,
             overdue=lambda: self.registry.watchman.last.overdue,
             overseer=self.overseer,
+            figures=self.figures.read,
             templates=Templates(
                 self._world, self._settings.registry_base, self._storage, self.registry_box, self._catalogue
             ),
@@ -220,6 +223,7 @@ class System:
         down = [child.path for child in self.supervisor.children if child.state is not State.RUNNING]
         return {
             "storage": "" if idle < 30 else f"the writer has not moved for {idle:.0f} s",
+            "recorder": self.recorder.says(),
             "watching": self.registry.watchman.says(),
             "tree": "" if not down else f"not running: {', '.join(down)}",
             "draining": self._draining(),

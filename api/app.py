@@ -43,6 +43,7 @@ from api.v1 import (
     events,
     exports,
     looks,
+    metrics,
     practice,
     previews,
     replay,
@@ -73,6 +74,7 @@ ROUTES: tuple[Route, ...] = (
     *events.ROUTES,
     *exports.ROUTES,
     *admin.ROUTES,
+    *metrics.ROUTES,
     *wellknown.ROUTES,
 )
 BODY_TIMEOUT = 15
@@ -321,6 +323,7 @@ async def _sign_off(app: Api, response: Response) -> Response:
         headers[name] = value
     headers["X-Content-Type-Options"] = "nosniff"
     headers.setdefault("Cache-Control", "no-store")
+    app.doors.world.metrics.requests.add(f"{response.status_code // 100}xx")
     app.doors.world.log(
         "http.request",
         level="debug",

@@ -133,6 +133,7 @@ class Exchange:
                 if not line.eof:
                     await (streams.feed(reader, writer) if isinstance(reader, Reader) else reader.feed(writer))
             except FellBehind:
+                self._api.doors.world.metrics.fell_behind.add()
                 last_words = left_behind(reader.form)
             finally:
                 line.on_eof = None

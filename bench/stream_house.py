@@ -190,6 +190,7 @@ def doors_of(storage: Storage, port: int) -> Doors:
         readiness=dict,
         overdue=lambda: 0,
         overseer=missing,
+        figures=tuple,
         templates=missing,
         draining=lambda: False,
         importer=Mailbox("importer", 8),

@@ -17,6 +17,7 @@ import trio
 
 from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.jail.pool import ProcessJail
+from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling.environment import worker_command
@@ -103,6 +104,7 @@ def real_world(
 ) -> World:
     """Return the World of a running service."""
 
+    metrics = Metrics()
     dice = chance()  # one for all: it has no state that consumers could disturb for each other
 
     async def open_storage() -> Storage:
@@ -127,6 +129,7 @@ def real_world(
             deadline=settings.parse_deadline,
             draw=dice.random,
             log=log,
+            ended=metrics.worker_ends.add,
         ),
         open_storage=open_storage,
         reach=lambda _point: None,
@@ -134,4 +137,5 @@ def real_world(
         certificate=certificate,
         passwords=Argon2(),
         back_door=partial(open_back_door, Path(settings.data)),
+        metrics=metrics,
     )

@@ -25,7 +25,7 @@ from actors.overseer.journal import Journal
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.templates.catalogue import Catalogue
-from actors.world import Certificate, Renewal
+from actors.world import Certificate, Renewal, World
 from api.back_door import back_door
 from api.dashboard.entry import new_link
 from api.server import front, tell_renewal
@@ -38,7 +38,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
 from sanderling.real_world import Listening, entropy, monotonic, now, open_listeners, real_world, wall
 from storage.interface import Storage
-from supervision import Child, ChildSpec, Escalate, Watchdog
+from supervision import Child, ChildSpec, Escalate, Stall, Watchdog
 
 CLOSE_WITHIN = 8.0
 """Seconds that the storage gets to finish its writes after an escalation: with the tree's own stop under 15."""
@@ -77,9 +77,7 @@ async def _serve(settings: Settings, log: Callable[..., None], journal: Journal,
         with told_plainly(Path(settings.data)):
             keys = await signing_keys(world, storage)
         herald = Herald(settings, log, terminal)
-        with Watchdog(
-            clock=monotonic, report=lambda stall: log("loop.held", level="error", says=str(stall))
-        ) as watchdog:
+        with Watchdog(clock=monotonic, report=partial(_tell_stall, world)) as watchdog:
             system = System(
                 world,
                 settings,
@@ -95,6 +93,12 @@ async def _serve(settings: Settings, log: Callable[..., None], journal: Journal,
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
+
+
+def _tell_stall(world: World, stall: Stall) -> None:
+    """Tell of a task that holds the loop, from the watchdog's thread."""
+    world.metrics.stalls.add()
+    world.log("loop.held", level="error", actor=stall.path, seconds=round(stall.seconds, 2), stack=list(stall.stack))
 
 
 def doorways(doors: Doors) -> Sequence[ChildSpec]:

@@ -374,5 +374,8 @@ class Storage(Protocol):
     def writer_moved_at(self) -> float:
         """Return when the writer last finished something or was idle, on trio's clock (for /healthz)."""
 
+    def sizes(self) -> Mapping[str, int]:
+        """Return the bytes on disk of each of its files by what they hold; nothing when it has none."""
+
     async def aclose(self) -> None:
         """Finish the writes under way, fsync, close. Safe to call twice."""

@@ -277,8 +277,8 @@ class DestinationActor:
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""
         now = self._world.now()
-        self._world.metrics.attempts.add(answer.word)
         found = outcome(delivery, answer, now, self._chance.random())
+        self._count(delivery, answer, now)
         if found.retry_at is not None:
             found = replace(found, retry_at=self._quiet_at(found.retry_at) or found.retry_at)
         self._book.note(found)
@@ -286,6 +286,14 @@ class DestinationActor:
         self._in_flight -= 1
         self._finished = True
         self._pausing.cancel()
+
+    def _count(self, delivery: Delivery, answer: Answer, now: Millis) -> None:
+        metrics = self._world.metrics
+        metrics.attempts.add(answer.word)
+        metrics.attempt_time.observe(answer.latency_ms / 1000)
+        metrics.settled.add(verdict(answer, delivery.attempt))
+        if answer.delivered:
+            metrics.delivery_delay.observe(max(0, now - delivery.first_due) / 1000)
 
     async def _settle(self) -> None:
         """Write down what is known; where that can't be done now, the actor parks, and does it later."""

@@ -64,6 +64,7 @@ class ProcessJail:
         resident_kib: int = 384 << 10,
         draw: Callable[[], float] = lambda: 0.5,
         log: Callable[..., None] = lambda *_, **__: None,
+        ended: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._command = tuple(command)
         self._environment = dict(environment or {})
@@ -74,6 +75,7 @@ class ProcessJail:
         self._resident_kib = resident_kib
         self._draw = draw
         self._log = log
+        self._ended = ended
         self._backoff = Backoff(first=0.2, ceiling=30.0, reset_after=30.0)
         self._limiter = trio.CapacityLimiter(workers)
         # Bound: one place for each process, so offering never waits. A refusal goes the same way, to who already waits.
@@ -121,7 +123,14 @@ class ProcessJail:
                 with trio.fail_after(seconds):
                     return await worker.ask(Task(task, math.ceil(seconds * 1000), request))
             except trio.TooSlowError:
+                self._ended("deadline")
                 raise WorkerTooSlow(f"{task}: not done after {seconds:g} s") from None
+            except WorkerDied:
+                self._ended("died")
+                raise
+            except trio.Cancelled:
+                self._ended("cancelled")
+                raise
             finally:
                 self._give_back(worker)
 

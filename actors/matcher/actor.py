@@ -63,6 +63,12 @@ class Matcher:
         self._nudge = nudge
         self._world = world
         self._refresh = refresh
+        self._at = START
+
+    @property
+    def at(self) -> Seq:
+        """Up to which position this life has matched; START before it knows."""
+        return self._at
 
     async def run(self, child: Child) -> None:
         """Follow the log until cancelled, which may happen at any point: the next life goes on at the cursor."""
@@ -171,6 +177,7 @@ class Matcher:
         await self._advance()
         self._world.reach("matcher/after advance")
         grown = dict.fromkeys(row.destination for row in self._rows)
+        self._world.metrics.matches.add(by=len(self._rows))
         self._begin(self._at)
         for destination in grown:
             self._nudge(destination)

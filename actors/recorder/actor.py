@@ -35,6 +35,8 @@ TIERS = {Kind.FEED: "feed", Kind.HTML: "html", Kind.PUSH: "push", Kind.NOTICE: "
 """What events are counted by."""
 DISK_FULL_PAUSE = 5.0
 """Seconds between two tries while there is no room on the disk."""
+STUCK_AFTER = 30.0
+"""Seconds in one commit after which the service is not ready any more."""
 
 
 class Recorder:
@@ -58,6 +60,7 @@ class Recorder:
         self._mailbox = mailbox
         self._matcher = matcher
         self._mint = Identifiers(world.now, chance.getrandbits)
+        self._busy_since: float | None = None
 
     async def run(self, child: Child) -> None:
         """Commit batches until stopped; a polite stop first commits what waits."""
@@ -93,7 +96,20 @@ class Recorder:
                 break
         return batch
 
+    def says(self) -> str:
+        """Return what is wrong as a sentence, empty when all is well: it must be seen to move, not only to run."""
+        since, waiting = self._busy_since, self._mailbox.statistics().depth
+        stuck = 0.0 if since is None else trio.current_time() - since
+        return f"no commit has ended for {stuck:.0f} s, and {waiting} messages wait" if stuck > STUCK_AFTER else ""
+
     async def _commit(self, batch: Sequence[RecorderMessage]) -> None:
+        self._busy_since = trio.current_time()
+        try:
+            await self._write(batch)
+        finally:
+            self._busy_since = None
+
+    async def _write(self, batch: Sequence[RecorderMessage]) -> None:
         records = [message for message in batch if isinstance(message, Record)]
         states = [state for message in batch if isinstance(message, SaveStates) for state in message.states]
         self._world.reach("recorder/before commit")
@@ -115,7 +131,7 @@ class Recorder:
 
     async def _append(self, records: Sequence[Record]) -> None:
         after = self._storage.tail.head
-        stamp = partial(self._stamp, await self._signing.signer())
+        stamp, began = partial(self._stamp, await self._signing.signer()), trio.current_time()
         try:
             events = await self._storage.log.append(
                 [record.harvest for record in records], self._storage.lease, self._mint, stamp
@@ -127,10 +143,16 @@ class Recorder:
             await self._append_singly(records, error)
             return
         self._world.reach("recorder/after commit")
-        for event in events:
-            self._world.metrics.events.add(TIERS[event.kind])
+        self._count(len(records), trio.current_time() - began, events)
         acknowledge(records, events)
         await self._announce(after, events)
+
+    def _count(self, harvests: int, seconds: float, events: Sequence[Stored]) -> None:
+        metrics = self._world.metrics
+        metrics.commit_size.observe(harvests)
+        metrics.commit_time.observe(seconds)
+        for event in events:
+            metrics.events.add(TIERS[event.kind])
 
     async def _append_singly(self, records: Sequence[Record], error: Exception) -> None:
         if len(records) > 1:

@@ -119,7 +119,10 @@ class PolledSource:
         await self._settle(_trailed(after, row), at, found, base)
 
     def _count(self, row: Row) -> None:
-        self._ports.world.metrics.looks.add(self._live.source.type, row.verdict.name.lower())
+        metrics, due = self._ports.world.metrics, self._live.hot.next_look_at
+        metrics.looks.add(self._live.source.type, row.verdict.name.lower())
+        if due is not None and row.last_at >= due:  # else somebody asked for it earlier
+            metrics.look_delay.observe((row.last_at - due) / 1000)
 
     async def _postpone(self, rest: HostOpen) -> None:
         """Come back when the host has rested, not with all its other sources at once. No look was made, so none counts.

@@ -7,6 +7,7 @@ than one of a thousand.
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 
@@ -177,6 +178,7 @@ class Table:
         now = self._ports.world.now()
         sources = overdue = waiting = looks = 0
         worst: tuple[int, SourceId] | None = None
+        tiers, breakers = Counter[str](), Counter[str]()
         for part in _slices(self._live.values()):
             for live in part:
                 if not live.source.enabled or live.source.practice is not None:
@@ -184,13 +186,15 @@ class Table:
                 late, polled = _overdue(live, now), live.source.type != "push"
                 sources, overdue = sources + 1, overdue + late
                 looks += live.hot.looks * polled
+                tiers[live.source.type] += 1
+                breakers[live.hot.breaker.state] += 1
                 if late and polled:
                     waiting += 1
                     found = (live.hot.next_look_at or 0, live.source.id)
                     worst = found if worst is None else min(worst, found)
             await trio.lowlevel.checkpoint()
         there = worst is not None and worst[1] in self._live  # it may have been dropped meanwhile
-        return Round(sources, overdue, waiting, worst[1] if worst and there else None, looks)
+        return Round(sources, overdue, waiting, worst[1] if worst and there else None, looks, tiers, breakers)
 
     async def unsaved(self) -> Sequence[Live]:
         """Return the sources whose state in storage is older than in memory. Walks over all sources."""

@@ -8,7 +8,8 @@ pause on purpose, and that is told elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from storage.records.identity import SourceId
@@ -23,6 +24,7 @@ PATIENCE = 600.0
 class Round:
     """What one round found. sources, overdue: how many are watched, and late. worst: the one that is late longest.
 
+    tiers, breakers: how many of those watched are of which tier, and have a breaker in which state.
     looks: how many looks at pages and feeds have ended so far, in all. waiting: how many of those sources are late.
     """
 
@@ -31,6 +33,8 @@ class Round:
     waiting: int = 0
     worst: SourceId | None = None
     looks: int = 0
+    tiers: Mapping[str, int] = field(default_factory=dict)
+    breakers: Mapping[str, int] = field(default_factory=dict)
 
 
 class News(Enum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 import trio
 
@@ -54,6 +54,10 @@ class MemoryStorage:
     def writer_moved_at(self) -> float:
         """Return when the writer last finished something or was idle, on trio's clock."""
         return self._writer.moved_at()
+
+    def sizes(self) -> Mapping[str, int]:
+        """Return nothing: there are no files."""
+        return {}
 
     async def aclose(self) -> None:
         """Finish the commits under way and refuse new ones. Safe to call twice."""

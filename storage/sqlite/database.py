@@ -7,7 +7,7 @@ then the log's newest position beside the head mark, and only then the readers.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -54,7 +54,7 @@ async def open_sqlite(folder: Path, *, clock: Callable[[], float], owner: str, w
             warn(sentence)
         door = connect(database, READER, read_only=True)
         undo.callback(door.close)
-        parts = _Parts(lock, door, Readers(database), Writer(opened.mark, Wal(database, clock), clock, warn))
+        parts = _Parts(lock, door, Readers(database), Writer(opened.mark, Wal(database, clock), clock, warn), database)
         storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known)
         parts.writer.start(opened.connection, opened.newest)
         undo.pop_all()
@@ -62,12 +62,13 @@ async def open_sqlite(folder: Path, *, clock: Callable[[], float], owner: str, w
 
 
 class _Parts(NamedTuple):
-    """What an engine closes at its end."""
+    """What an engine closes at its end, and where it lies."""
 
     lock: FolderLock
     door: sqlite3.Connection
     readers: Readers
     writer: Writer
+    database: Path
 
 
 class SqliteStorage:
@@ -75,7 +76,7 @@ class SqliteStorage:
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq) -> None:
         self._parts = parts
-        _, door, readers, writer = parts
+        _, door, readers, writer, _ = parts
         self.lease = lease
         self.tail = Tail(known)
         self.log = SqliteLog(writer, readers, known)
@@ -94,10 +95,16 @@ class SqliteStorage:
         """Return when the writer last finished something or was idle, on trio's clock."""
         return self._parts.writer.moved_at()
 
+    def sizes(self) -> Mapping[str, int]:
+        """Return the bytes of the database and of its write-ahead log, as the file system knows them."""
+        database = self._parts.database
+        files = {"database": database, "wal": database.with_name(database.name + "-wal")}
+        return {name: path.stat().st_size for name, path in files.items() if path.exists()}
+
     async def aclose(self) -> None:
         """Finish the writes under way, fsync, close; see Storage. The lock stays while the writer is not through."""
         # The writer's connection goes last: only the last one to close, if it may write, puts the WAL away.
-        lock, door, readers, writer = self._parts
+        lock, door, readers, writer, _ = self._parts
         await readers.aclose()
         door.close()
         if await writer.aclose():

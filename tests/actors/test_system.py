@@ -12,6 +12,7 @@ from actors.settings import Settings
 from actors.system import EDGES, System, signing_keys
 from storage.memory import Disk, MemoryStorage
 from supervision import ChildSpec, check_acyclic
+from tests.support.build import a_source_id, a_state
 from tests.support.memory_network import MemoryNetwork, a_world
 
 ORDER = [
@@ -70,6 +71,38 @@ async def test_readiness_names_the_part_that_is_missing(autojump_clock: object) 
         await wait_all_tasks_blocked()
         system.stop()
         assert system.readiness()["draining"]
+
+
+async def test_a_recorder_that_does_not_move_is_not_ready_though_it_runs(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        system = await a_system(nursery, Disk(), [])
+        nursery.start_soon(system.run)
+        await wait_all_tasks_blocked()
+
+        async def stuck(*_: object) -> None:
+            await trio.sleep(45)
+
+        system.doors.storage.log.save_states = stuck  # type: ignore[method-assign]
+        system.recorder_box.send_nowait(SaveStates((a_state(a_source_id()),)))
+        await trio.sleep(29)
+        assert set(system.readiness().values()) == {""}
+        await trio.sleep(2)
+        assert system.readiness()["recorder"].startswith("no commit has ended for 31 s")
+        await trio.sleep(15)
+        assert set(system.readiness().values()) == {""}
+        system.stop()
+
+
+async def test_looks_that_are_not_to_be_made_are_not_ready(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        system = await a_system(nursery, Disk(), [])
+        nursery.start_soon(system.run)
+        await wait_all_tasks_blocked()
+        system.overseer.drain(True)
+        assert system.readiness()["draining"]
+        system.overseer.drain(False)
+        assert set(system.readiness().values()) == {""}
+        system.stop()
 
 
 async def test_the_first_start_makes_a_signing_key_and_the_next_one_keeps_it() -> None:

@@ -282,6 +282,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
         overseer=an_overseer(world, registry.views),
+        figures=tuple,
         templates=Templates(world, "https://clinicaltrials.gov", storage, registry.mailbox, catalogue or built_in()),
         draining=lambda: house.draining,
         importer=house.importer.mailbox,

@@ -119,7 +119,7 @@ async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> N
         "degraded": 1,
         "rotten": 0,
     }
-    assert answer["totals"] == {"looks": 3, "events": 0, "attempts": 0}
+    assert (answer["totals"]["looks"], answer["totals"]["events"]) == (3, 0)
     assert answer["streams"] == 1
 
 

@@ -6,6 +6,7 @@ from msgspec import json
 
 from api.openapi import example_admin as shown
 from api.openapi.operation import Operation
+from api.v1.metrics import MEDIA
 
 _TAG = "Operating"
 _FEED = (
@@ -46,6 +47,14 @@ then every `change` of an actor's state since (`at`, `path`, `was`, `now`, `erro
 (`id`, `source_type`, `source_id`, `source_url`, `title`, `emitted_at`, `alert_type`). At most the newest 50 of each \
 in a second: `skipped` (`of`, `count`) says how many more there were.""",
         shows={200: {"text/event-stream": _FEED}},
+    ),
+    "GET /metrics": Operation(
+        name="readMetrics",
+        tag=_TAG,
+        explains="""\
+Counters, gauges and histograms in the text format of Prometheus; docs/operating.md says what each is. Labels have \
+values of closed sets only, so there are as many series with 100,000 sources as with one.""",
+        shows={200: {MEDIA: "# HELP sanderling_sources_overdue Sources whose due look has not happened.\n"}},
     ),
     "GET /v1/admin/log": Operation(
         name="readLog",

@@ -1,0 +1,108 @@
+"""What is read off the running service when somebody asks, beside what is counted while things happen.
+
+Each costs the same for any number of sources; what a walk over all of them finds is from the watchman's last round,
+half a minute old at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from actors.metrics import Labels
+from actors.overseer.overseer import Overseer
+from actors.source.watchman import Watchman
+from actors.world import World
+from storage.interface import Storage
+from storage.records.health import RANK
+from storage.records.identity import START, Seq, millis_of
+
+N = TypeVar("N", bound=str)
+Values = dict[Labels, float]
+TIERS = ("push", "feed", "html")
+BREAKERS = ("closed", "open", "half-open")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure by its labels. counts: it only grows, but for a restart of what counts it."""
+
+    name: str
+    says: str
+    labels: Labels
+    values: Mapping[Labels, float]
+    counts: bool = False
+
+
+class Figures:
+    """matched: up to which position the matcher has come, START before it knows."""
+
+    def __init__(
+        self, world: World, storage: Storage, overseer: Overseer, watchman: Watchman, matched: Callable[[], Seq]
+    ) -> None:
+        self._world, self._storage = world, storage
+        self._overseer, self._watchman, self._matched = overseer, watchman, matched
+
+    def __repr__(self) -> str:
+        return f"<Figures of {self._overseer!r}>"
+
+    def read(self) -> Sequence[Figure]:
+        """Return all figures of this moment."""
+        return (*self._of_sources(), *self._of_actors(), *self._of_the_log())
+
+    def _of_sources(self) -> list[Figure]:
+        last, census = self._watchman.last, self._overseer.census()
+        open_gate = float(not self._overseer.gate.closed)
+        return [
+            Figure("sources", "Sources, disabled ones too.", (), {(): self._overseer.known_sources()}),
+            Figure("sources_health", "Sources by the flag of their health.", ("flag",), _each(census, RANK)),
+            Figure("sources_watched", "Sources that are watched, by tier.", ("tier",), _each(last.tiers, TIERS)),
+            Figure("breakers", "Breakers of watched sources.", ("state",), _each(last.breakers, BREAKERS)),
+            Figure("sources_overdue", "Sources whose due look has not happened.", (), {(): last.overdue}),
+            Figure("watching", "1 while looks may be made, 0 while it is drained.", (), {(): open_gate}),
+        ]
+
+    def _of_actors(self) -> list[Figure]:
+        states, parts = self._overseer.states(), self._overseer.parts()
+        names = ("starting", "running", "backoff", "quarantined", "stopping")
+        actors: Values = {(kind, name): found[name] for kind, found in states.items() for name in names}
+        restarts: Values = {(kind,): found["restarts"] for kind, found in states.items()}
+        restarts["sanderling",] = sum(row.restarts for row in parts)
+        up: Values = {(row.path,): float(row.state == "ok") for row in parts}
+        queues: Values = {(name,): depth for name, depth in self._overseer.queues().items()}
+        return [
+            Figure("actors", "Actors of sources and destinations.", ("kind", "state"), actors),
+            Figure("restarts", "Lives that were begun anew.", ("supervisor",), restarts, counts=True),
+            Figure("part_up", "1 for each fixed part that runs.", ("part",), up),
+            Figure("queue_depth", "Messages that wait in a fixed part's mailbox.", ("part",), queues),
+        ]
+
+    def _of_the_log(self) -> list[Figure]:
+        tail, now = self._storage.tail, self._world.now()
+        age = (now - millis_of(tail.head)) / 1000 if tail.head > START else 0.0
+        opened = self._world.metrics.streams.value
+        behind = max(0.0, opened - tail.statistics().waiting)
+        sizes: Values = {(name,): size for name, size in self._storage.sizes().items()}
+        return [
+            Figure("log_age_seconds", "How old the newest event is; 0 without one.", (), {(): max(0.0, age)}),
+            Figure("matcher_lag_seconds", "How long the oldest unmatched event waits.", (), {(): self._lag()}),
+            Figure("streams_behind", "Streams that are not at the end of the log just now.", (), {(): behind}),
+            Figure("storage_bytes", "Size of the database's files.", ("file",), sizes),
+        ]
+
+    def _lag(self) -> float:
+        at, tail = self._matched(), self._storage.tail
+        waiting = tail.since(at)
+        if waiting is None:
+            first = at
+        elif waiting:
+            first = waiting[0].stored.seq
+        else:
+            return 0.0
+        return max(0.0, (self._world.now() - millis_of(first)) / 1000) if first > START else 0.0
+
+
+def _each(found: Mapping[N, int], names: Iterable[N]) -> Values:
+    """Return a value for each name, 0 where nothing was found: a series that comes and goes can't be drawn."""
+    return {(name,): found.get(name, 0) for name in names}

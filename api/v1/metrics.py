@@ -1,0 +1,86 @@
+"""All figures of the service in the text format of Prometheus.
+
+What is counted lies in memory as plain numbers (`actors/metrics.py`); here it gets its form, at a scrape. The process's
+own figures (memory, processor time, open files) have the names that the client library gives them everywhere.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from actors.doors import Doors
+from actors.metrics import Counter, Gauge, Histogram
+from api.route import Answer, Call, Route
+
+PREFIX = "sanderling_"
+MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Service(Collector):
+    """Reads everything off the doors when it is collected."""
+
+    def __init__(self, doors: Doors) -> None:
+        self._doors = doors
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the families, in the order of the page that explains them."""
+        version = self._doors.overseer.version
+        build = GaugeMetricFamily(f"{PREFIX}build_info", "The running program; always 1.", labels=("version", "python"))
+        build.add_metric((version, platform.python_version()), 1)
+        yield build
+        for figure in self._doors.figures():
+            kind = CounterMetricFamily if figure.counts else GaugeMetricFamily
+            family = kind(PREFIX + figure.name, figure.says, labels=figure.labels)
+            for values, value in figure.values.items():
+                family.add_metric(values, value)
+            yield family
+        for metric in self._doors.world.metrics:
+            yield _family(metric)
+
+
+def _family(metric: Counter | Gauge | Histogram) -> Metric:
+    name = PREFIX + metric.name
+    match metric:
+        case Counter():
+            counter = CounterMetricFamily(name, metric.says, labels=metric.labels)
+            for values, value in metric.values.items():
+                counter.add_metric(values, value)
+            return counter
+        case Gauge():
+            return GaugeMetricFamily(name, metric.says, value=metric.value)
+        case Histogram():
+            ends = (*(f"{bound:g}" for bound in metric.bounds), "+Inf")
+            buckets = list(zip(ends, map(float, accumulate(metric.counts)), strict=True))
+            return HistogramMetricFamily(name, metric.says, buckets=buckets, sum_value=metric.total)
+
+
+def exposition(doors: Doors) -> bytes:
+    """Return all figures as text."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Service(doors))
+    ProcessCollector(registry=registry)
+    return generate_latest(registry)
+
+
+async def metrics(call: Call) -> Answer:
+    """Return all figures as text."""
+    return Answer(exposition(call.doors), media=MEDIA)
+
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/metrics",
+        scope="admin",
+        run=metrics,
+        says="Read all figures, for Prometheus.",
+        answers={200: str},
+        media=MEDIA,
+    ),
+)
