@@ -15,6 +15,7 @@ from actors.egress.http import Posted
 from actors.egress.url import Url
 from actors.egress.whereabouts import Whereabouts
 from actors.messages import Record
+from actors.metrics import Metrics
 from actors.signatures.event import new_signing_key
 from storage.memory import Disk, MemoryStorage
 from storage.records.delivery import Match
@@ -66,6 +67,7 @@ class Rig:
             now=lambda: Millis(NOW + round(trio.current_time() * 1000)),
             chance=random.Random,
             reach=self._reach,
+            metrics=Metrics(),
             log=lambda name, **fields: self.logged.append(name),
         )
         self.world = world

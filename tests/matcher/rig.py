@@ -10,6 +10,7 @@ import msgspec
 
 from actors.matcher.actor import Matcher
 from actors.messages import MatcherMessage
+from actors.metrics import Metrics
 from storage.memory import Disk, MemoryStorage
 from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
@@ -96,7 +97,10 @@ class Rig:
             self.at_point(name)
 
         world: Any = SimpleNamespace(
-            now=lambda: Millis(NOW), reach=reach, log=lambda name, **fields: self.logged.append(name)
+            now=lambda: Millis(NOW),
+            reach=reach,
+            log=lambda name, **fields: self.logged.append(name),
+            metrics=Metrics(),
         )
         return Matcher(storage=self.storage, mailbox=self.mailbox, nudge=self.nudged.append, world=world, **more)
 

@@ -12,6 +12,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, SaveStates
+from actors.metrics import Metrics
 from actors.recorder.actor import Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
@@ -38,7 +39,10 @@ class Bench:
         self.mailbox: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher: Mailbox[MatcherMessage] = Mailbox("matcher", 4)
         world: Any = SimpleNamespace(
-            now=lambda: NOW, reach=self.points.append, log=lambda name, **fields: self.logged.append(name)
+            now=lambda: NOW,
+            reach=self.points.append,
+            log=lambda name, **fields: self.logged.append(name),
+            metrics=Metrics(),
         )
         self.recorder = Recorder(
             world=world,
