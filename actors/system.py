@@ -31,6 +31,7 @@ from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from actors.signing import SigningKeys
 from actors.source.admission import Admission
+from actors.source.gate import Gate
 from actors.source.ports import Ports
 from actors.source.registry import Registry
 from actors.templates.catalogue import Catalogue, built_in
@@ -113,35 +114,10 @@ class System:
         )
         ports = self._ports()
         self.registry = Registry(ports, self.sources, self.registry_box)
-        self.overseer = Overseer(
-            world,
-            lambda: self.supervisor,
-            sources=self.sources,
-            table=self.registry.table,
-            destinations=self.destinations,
-            deliveries=self.deliveries,
-            gate=ports.gate,
-            journal=journal or Journal(),
-            started_at=world.now(),
-            version=version,
-        )
+        self.overseer = self._overseer(ports.gate, journal or Journal(), version)
         signing = SigningKeys(storage, keys)
-        self.recorder = Recorder(
-            world=world,
-            storage=storage,
-            signing=signing,
-            base_url=settings.public_url(),
-            mailbox=self.recorder_box,
-            matcher=self.matcher_box,
-            chance=world.chance("recorder/ids"),
-        )
-        self.matcher = Matcher(
-            storage=storage,
-            mailbox=self.matcher_box,
-            nudge=self.deliveries.nudge,
-            refresh=self.deliveries.refresh,
-            world=world,
-        )
+        self.recorder = self._recorder(signing)
+        self.matcher = self._matcher()
         self.figures = Figures(world, storage, self.overseer, self.registry.watchman, lambda: self.matcher.at)
         self.doors = self._doors(signing)
         self.supervisor = Supervisor(
@@ -153,6 +129,40 @@ class System:
             chance=world.chance("supervision/root"),
             on_change=partial(_tell, world, self.overseer),
             steps=steps,
+        )
+
+    def _recorder(self, signing: SigningKeys) -> Recorder:
+        return Recorder(
+            world=self._world,
+            storage=self._storage,
+            signing=signing,
+            base_url=self._settings.public_url(),
+            mailbox=self.recorder_box,
+            matcher=self.matcher_box,
+            chance=self._world.chance("recorder/ids"),
+        )
+
+    def _matcher(self) -> Matcher:
+        return Matcher(
+            storage=self._storage,
+            mailbox=self.matcher_box,
+            nudge=self.deliveries.nudge,
+            refresh=self.deliveries.refresh,
+            world=self._world,
+        )
+
+    def _overseer(self, gate: Gate, journal: Journal, version: str) -> Overseer:
+        return Overseer(
+            self._world,
+            lambda: self.supervisor,
+            sources=self.sources,
+            table=self.registry.table,
+            destinations=self.destinations,
+            deliveries=self.deliveries,
+            gate=gate,
+            journal=journal,
+            started_at=self._world.now(),
+            version=version,
         )
 
     def _children(self) -> Sequence[ChildSpec]:
