@@ -152,7 +152,8 @@ class Recorder:
         metrics.commit_size.observe(harvests)
         metrics.commit_time.observe(seconds)
         for event in events:
-            metrics.events.add(TIERS[event.kind])
+            if event.kind != Kind.PRACTICE:
+                metrics.events.add(TIERS[event.kind])
 
     async def _append_singly(self, records: Sequence[Record], error: Exception) -> None:
         if len(records) > 1:

@@ -119,6 +119,8 @@ class PolledSource:
         await self._settle(_trailed(after, row), at, found, base)
 
     def _count(self, row: Row) -> None:
+        if self._live.source.practice is not None:
+            return
         metrics, due = self._ports.world.metrics, self._live.hot.next_look_at
         metrics.looks.add(self._live.source.type, row.verdict.name.lower())
         if due is not None and row.last_at >= due:  # else somebody asked for it earlier

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.dashboard import entry, events, keys, live, settings, stream, today
 from api.dashboard.alerts import table as alerts
+from api.dashboard.bins import screens as bins
 from api.dashboard.destinations import table as destinations
 from api.dashboard.screen import Screen
 
@@ -13,6 +14,7 @@ SCREENS: tuple[Screen, ...] = (
     *events.SCREENS,
     *stream.SCREENS,
     *live.SCREENS,
+    *bins.SCREENS,
     *keys.SCREENS,
     *settings.SCREENS,
     *alerts.SCREENS,

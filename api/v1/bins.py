@@ -5,26 +5,14 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-import trio
-
 from actors.bins import Bins
-from actors.errors import NotFound
-from actors.signatures.event import KeySet
+from api.acts import bins as acts
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, Route
 from api.v1 import bin_schemas as wire
-from api.v1.alerts import path_id
-from api.v1.capture_checks import check_capture, senders
 from api.v1.schemas import ListQuery
 from storage.records.bin import Bin, Capture
 from storage.records.times import rfc3339
-
-PAGE_SIZE = 1 << 20
-"""Bytes of captures in one answer, if there is more than one."""
-
-
-def _bins(call: Call) -> Bins:
-    return Bins(call.doors.world, call.doors.storage, call.doors.settings.public_url())
 
 
 def record_of(bin: Bin, bins: Bins) -> wire.BinRecord:
@@ -55,17 +43,9 @@ def capture_of(capture: Capture, check: wire.SignatureCheck) -> wire.CaptureReco
     )
 
 
-async def _bin_of(call: Call) -> Bin:
-    """Return the bin in the path. Raises NotFound, also when it has expired and is not swept yet."""
-    found = _bins(call).living(await call.doors.storage.bins.get(path_id(call, "bin")))
-    if found is None:
-        raise NotFound("There is no such bin, or it has expired.")
-    return found
-
-
 async def create(call: Call) -> Answer:
     """Make a bin."""
-    bins = _bins(call)
+    bins = acts.bins_of(call)
     bin = await bins.mint(call.planned)
     headers = {"Location": f"{call.doors.settings.public_url()}/v1/webhook-bins/{bin.id}"}
     return Answer(record_of(bin, bins), 201, headers=headers)
@@ -73,35 +53,28 @@ async def create(call: Call) -> Answer:
 
 async def list_bins(call: Call) -> Answer:
     """Return a page of bins, oldest first."""
-    bins = _bins(call)
-    page, headers = oldest_first(call, list(filter(bins.living, await call.doors.storage.bins.all())))
+    bins = acts.bins_of(call)
+    page, headers = oldest_first(call, await acts.every(call))
     return Answer([record_of(bin, bins) for bin in page], headers=headers)
 
 
 async def describe(call: Call) -> Answer:
     """Return one bin."""
-    return Answer(record_of(await _bin_of(call), _bins(call)))
+    return Answer(record_of(await acts.named(call, call.path["id"]), acts.bins_of(call)))
 
 
 async def delete(call: Call) -> Answer:
     """Forget a bin and what it captured."""
-    bin = await _bin_of(call)
-    await call.doors.storage.bins.delete(bin.id)
+    await acts.delete(call, call.path["id"])
     return Answer(status=204)
 
 
 async def captures(call: Call) -> Answer:
     """Return what a bin was sent, newest first."""
-    bin = await _bin_of(call)
-    query: wire.CapturesQuery = call.query
-    page = await call.doors.storage.bins.captures(bin.id, place(call, int), query.limit, PAGE_SIZE)
-    known = senders(await call.doors.storage.alerts.destinations(), bin, _bins(call))
-    keys = KeySet(await call.doors.jwks())
-    found = []
-    for kept in page.captures:
-        found.append(capture_of(kept.capture, await check_capture(kept.capture, known, keys)))
-        await trio.lowlevel.checkpoint()
-    return Answer(found, headers=next_page(call, page.captures[-1].number if page.more else None))
+    bin, query = await acts.named(call, call.path["id"]), call.query
+    page, more = await acts.captures(call, bin, place(call, int), query.limit)
+    found = [capture_of(seen.capture, seen.check) for seen in page]
+    return Answer(found, headers=next_page(call, page[-1].number if more else None))
 
 
 def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any], **more: Any) -> Route:

@@ -155,6 +155,14 @@ async def test_practice_is_in_no_list_no_limit_and_no_statistics(autojump_clock:
         assert await table.planned() == alone
 
 
+async def test_no_figure_counts_a_practised_look_or_event(autojump_clock: object) -> None:
+    async with practising() as (service, _):
+        metrics = service.world.metrics
+        await change(service)
+        assert len(await service.events()) == 1
+        assert (metrics.looks.total(), metrics.events.total()) == (0, 0)
+
+
 async def test_one_act_ends_it_and_the_events_stay(autojump_clock: object) -> None:
     async with practising() as (service, _):
         source = (await change(service)).view.source.id

@@ -1,0 +1,79 @@
+"""Webhook bins and what they were sent, for any face: found, read with both signatures checked, forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import trio
+
+from actors.bins import Bins
+from actors.errors import NotFound
+from actors.signatures.event import KeySet
+from api.acts.desk import Desk, known_id
+from api.v1.bin_schemas import SignatureCheck
+from api.v1.capture_checks import check_capture, senders
+from storage.records.bin import Bin, Capture, Kept
+from storage.records.destination import Destination
+
+PAGE_SIZE = 1 << 20
+"""Bytes of captures in one answer, if there is more than one."""
+
+
+class Seen(NamedTuple):
+    """A capture, its number in its bin's list, and what both its signatures are worth."""
+
+    number: int
+    capture: Capture
+    check: SignatureCheck
+
+
+def bins_of(desk: Desk) -> Bins:
+    """Return the bins of the service."""
+    return Bins(desk.doors.world, desk.doors.storage, desk.doors.settings.public_url())
+
+
+async def every(desk: Desk) -> Sequence[Bin]:
+    """Return the bins that have not expired, oldest first."""
+    return list(filter(bins_of(desk).living, await desk.doors.storage.bins.all()))
+
+
+async def named(desk: Desk, id: str) -> Bin:
+    """Return the bin of an id. Raises NotFound, also when it has expired and is not swept yet."""
+    found = bins_of(desk).living(await desk.doors.storage.bins.get(known_id(id, "bin")))
+    if found is None:
+        raise NotFound("There is no such bin, or it has expired.")
+    return found
+
+
+async def delete(desk: Desk, id: str) -> None:
+    """Forget a bin and what it captured. Raises NotFound."""
+    await desk.doors.storage.bins.delete((await named(desk, id)).id)
+
+
+async def feeding(desk: Desk, bin: Bin) -> Sequence[Destination]:
+    """Return the destinations that deliver to a bin, the newest ones."""
+    return senders(await desk.doors.storage.alerts.destinations(), bin, bins_of(desk))
+
+
+async def captures(desk: Desk, bin: Bin, before: int | None, limit: int) -> tuple[Sequence[Seen], bool]:
+    """Return what a bin was sent before a number, newest first, and whether there is more."""
+    page = await desk.doors.storage.bins.captures(bin.id, before, limit, PAGE_SIZE)
+    return await _seen(desk, bin, page.captures), page.more
+
+
+async def capture(desk: Desk, bin: Bin, number: int) -> Seen:
+    """Return one capture by its number. Raises NotFound."""
+    page = await desk.doors.storage.bins.captures(bin.id, number + 1, 1, PAGE_SIZE)
+    for seen in await _seen(desk, bin, [kept for kept in page.captures if kept.number == number]):
+        return seen
+    raise NotFound("There is no such capture any more: a bin keeps its last hundred.")
+
+
+async def _seen(desk: Desk, bin: Bin, kept: Sequence[Kept]) -> Sequence[Seen]:
+    known, keys = await feeding(desk, bin), KeySet(await desk.doors.jwks())
+    found = []
+    for each in kept:
+        found.append(Seen(each.number, each.capture, await check_capture(each.capture, known, keys)))
+        await trio.lowlevel.checkpoint()
+    return found

@@ -1,0 +1,44 @@
+"""One capture: its headers in order, its body as text, both signatures in words, and the same request as a command."""
+
+from __future__ import annotations
+
+from actors.errors import NotFound
+from api.acts import bins as acts
+from api.acts.bins import Seen
+from api.dashboard.bins.words import badge, curl, shown
+from api.dashboard.screen import Download, Page, Visit
+from storage.records.bin import Bin
+
+
+async def show(visit: Visit) -> Page:
+    """Show a capture."""
+    bin, seen = await _found(visit)
+    capture, address = seen.capture, acts.bins_of(visit).address(bin)
+    return Page(
+        "bins/capture.html",
+        "A capture",
+        {
+            "bin": bin,
+            "number": seen.number,
+            "capture": capture,
+            "behind": "/".join(capture.path.split("/")[3:]),
+            "hmac": badge(seen.check.hmac),
+            "ed25519": badge(seen.check.ed25519),
+            "events": [(each.id, badge(each)) for each in seen.check.ed25519.events],
+            "body": shown(capture),
+            "curl": curl(address, capture),
+        },
+    )
+
+
+async def download(visit: Visit) -> Download:
+    """Give the body as it came."""
+    _bin, seen = await _found(visit)
+    return Download(f"capture-{seen.number}.bin", seen.capture.body)
+
+
+async def _found(visit: Visit) -> tuple[Bin, Seen]:
+    bin, text = await acts.named(visit, visit.path["id"]), visit.path["number"]
+    if not text.isdecimal() or len(text) > 15:
+        raise NotFound("There is no such capture.")
+    return bin, await acts.capture(visit, bin, int(text))

@@ -1,0 +1,53 @@
+"""All bins, newest first; minting one."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct
+
+from api.acts import bins as acts
+from api.dashboard.screen import Go, Page, Reply, Visit
+from storage.records.bin import Bin
+from storage.records.identity import Millis
+
+PAGE = 25
+
+
+class BinsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which page, from 1 on."""
+
+    page: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+
+class Row(NamedTuple):
+    """A bin in the list. last: when it was sent something. senders: labels of destinations that deliver to it."""
+
+    bin: Bin
+    address: str
+    last: Millis | None
+    senders: tuple[str, ...]
+
+
+async def show_all(visit: Visit) -> Page:
+    """List the bins."""
+    every = list(reversed(await acts.every(visit)))
+    start = (visit.query.page - 1) * PAGE
+    rows = [await _row(visit, bin) for bin in every[start : start + PAGE]]
+    following = f"/webhook-bins?page={visit.query.page + 1}" if start + PAGE < len(every) else ""
+    before = f"/webhook-bins?page={visit.query.page - 1}" if start else ""
+    shows = {"rows": rows, "count": len(every), "next": following, "previous": before}
+    return Page("bins/list.html", "Webhook bins", shows)
+
+
+async def _row(visit: Visit, bin: Bin) -> Row:
+    newest = (await visit.doors.storage.bins.captures(bin.id, None, 1, 1)).captures
+    feeding = await acts.feeding(visit, bin)
+    last = newest[0].capture.received_at if newest else None
+    return Row(bin, acts.bins_of(visit).address(bin), last, tuple(each.label for each in feeding))
+
+
+async def mint(visit: Visit) -> Reply:
+    """Make a bin."""
+    bin = await acts.bins_of(visit).mint()
+    return Go(f"/webhook-bins/{bin.id}", "The bin is made. It lives for seven days.")

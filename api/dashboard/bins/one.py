@@ -1,0 +1,91 @@
+"""One bin: its address, who delivers to it, what it was sent; giving it to an alert, a sample, its end."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from actors.errors import NotFound
+from api.acts import alerts, destinations
+from api.acts import bins as acts
+from api.dashboard.bins.words import badge
+from api.dashboard.forms import Confirm, Form
+from api.dashboard.screen import Go, Page, Reply, Secret, Visit
+from api.v1.alert_schemas import NewDestination
+from storage.records.bin import Bin
+
+PAGE = 20
+MOST_ALERTS = 500
+"""Alerts to choose from."""
+
+
+class CapturesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """From where on: captures before this number."""
+
+    before: Annotated[int, Meta(ge=1)] | None = None
+
+
+class Attach(Form, frozen=True):
+    """The alert whose matches go to the bin."""
+
+    alert: str
+
+
+class Deletion(Confirm, frozen=True):
+    """A bin to delete."""
+
+
+async def show(visit: Visit) -> Page:
+    """Show a bin."""
+    bin = await acts.named(visit, visit.path["id"])
+    seen, more = await acts.captures(visit, bin, visit.query.before, PAGE)
+    rows = [(each, badge(each.check.hmac), badge(each.check.ed25519)) for each in seen]
+    names = {alert.id: alert.name for alert in await visit.doors.storage.alerts.all()}
+    feeding = await acts.feeding(visit, bin)
+    return Page(
+        "bins/one.html",
+        "Webhook bin",
+        {
+            "bin": bin,
+            "address": acts.bins_of(visit).address(bin),
+            "rows": rows,
+            "older": f"/webhook-bins/{bin.id}?before={seen[-1].number}" if more else "",
+            "newest": "" if visit.query.before is None else f"/webhook-bins/{bin.id}",
+            "feeding": [(each, names.get(each.alert_id, "")) for each in feeding],
+            "alerts": list(names.items())[:MOST_ALERTS],
+        },
+    )
+
+
+async def attach(visit: Visit) -> Reply:
+    """Have the matches of an alert delivered to the bin."""
+    bin = await acts.named(visit, visit.path["id"])
+    new = NewDestination(url=acts.bins_of(visit).address(bin), label="webhook bin")
+    made = await destinations.add(visit, visit.form.alert, new)
+    name = (await alerts.named(visit, visit.form.alert)).name
+    says = "The bin checks deliveries with it by itself; a receiver of your own would need it."
+    return Go(_page(bin), f"The matches of {name} come here now.", secret=Secret("Signing secret", made.secret, says))
+
+
+async def test(visit: Visit) -> Reply:
+    """Have a sample delivered by the newest destination that delivers here."""
+    bin = await acts.named(visit, visit.path["id"])
+    feeding = await acts.feeding(visit, bin)
+    if not feeding:
+        raise NotFound("No destination delivers to this bin yet.")
+    found = await destinations.test(visit, feeding[-1].id)
+    if found.result == "sent":
+        return Go(_page(bin), f"A sample was delivered in {found.latency_ms} ms.")
+    return Go(_page(bin), f"The sample was not delivered: {found.detail}", bad=True)
+
+
+async def delete(visit: Visit) -> Reply:
+    """Forget a bin."""
+    visit.form.check("delete")
+    await acts.delete(visit, visit.path["id"])
+    return Go("/webhook-bins", "The bin is deleted, with what it was sent.")
+
+
+def _page(bin: Bin) -> str:
+    return f"/webhook-bins/{bin.id}"

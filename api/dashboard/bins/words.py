@@ -1,0 +1,88 @@
+"""Captures in words: verdicts as badges, a body as text, and the request again as a command for a shell. Pure."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from shlex import quote
+from typing import NamedTuple
+
+import msgspec
+
+from api.v1.bin_schemas import Checked
+from storage.records.bin import Capture
+
+MOST = 6_000
+"""Characters of a body that are shown, and that a command holds."""
+_HOPS = frozenset(("host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"))
+"""Headers that belong to a connection: curl makes its own."""
+_NONE = frozenset(("not_checked", "no_signature"))
+
+
+class Badge(NamedTuple):
+    """A word and its mood, as `ui.badge` takes them, and the reason as a sentence."""
+
+    words: str
+    mood: str
+    why: str
+
+
+class Body(NamedTuple):
+    """A body as text: `says` when it is not shown as it is, or not whole."""
+
+    text: str
+    says: str
+
+
+def badge(check: Checked) -> Badge:
+    """Return a verdict in a word."""
+    if check.ok:
+        return Badge("verified", "good", check.why)
+    if check.ok is None:
+        return Badge("not checked", "calm", check.why)
+    return Badge("no signature" if check.cause in _NONE else "does not hold", "bad", check.why)
+
+
+def shown(capture: Capture) -> Body:
+    """Return a body as it may be shown: JSON set out in lines, other text as it is, bytes that are no text not."""
+    if not capture.body:
+        return Body("", "There was no body.")
+    try:
+        text = capture.body.decode()
+    except UnicodeDecodeError:
+        return Body("", "It is no text in UTF-8: download it to look at it.")
+    cut = "It is longer than what is kept of it." if capture.truncated else ""
+    if len(text) > MOST:
+        return Body(text[:MOST], f"These are its first {MOST} characters; the download has all.")
+    try:
+        return Body(msgspec.json.format(text, indent=2), cut)
+    except msgspec.DecodeError:
+        return Body(text, cut)
+
+
+def curl(address: str, capture: Capture) -> str:
+    """Return the command that sends a capture again; "" for a body that is too long for a command.
+
+    >>> from storage.records.identity import Millis
+    >>> one = Capture("1", Millis(0), "POST", "/bins/x/in", "a=1", (("host", "h"), ("x-note", "it's")), b"hi", 2)
+    >>> print(curl("https://h/bins/x", one))
+    curl -X POST 'https://h/bins/x/in?a=1' \\
+      -H 'x-note: it'"'"'s' \\
+      --data-binary hi
+    """
+    if capture.truncated or len(capture.body) > MOST:
+        return ""
+    behind = "/".join(capture.path.split("/")[3:])
+    url = address + (f"/{behind}" if behind else "") + (f"?{capture.query}" if capture.query else "")
+    lines = [f"curl -X {quote(capture.method)} {quote(url)}"]
+    lines += [f"-H {quote(f'{name}: {value}')}" for name, value in capture.headers if name not in _HOPS]
+    try:
+        body = capture.body.decode()
+    except UnicodeDecodeError:
+        lines.append("--data-binary @-")
+        return f"printf %s {quote(b64encode(capture.body).decode())} | base64 -d | " + _joined(lines)
+    return _joined([*lines, f"--data-binary {quote(body)}"] if body else lines)
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return " \\\n  ".join(lines)
