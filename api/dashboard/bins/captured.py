@@ -5,7 +5,7 @@ from __future__ import annotations
 from actors.errors import NotFound
 from api.acts import bins as acts
 from api.acts.bins import Seen
-from api.dashboard.bins.words import badge, curl, shown
+from api.dashboard.bins.words import badge, behind, curl, shown
 from api.dashboard.screen import Download, Page, Visit
 from storage.records.bin import Bin
 
@@ -21,7 +21,7 @@ async def show(visit: Visit) -> Page:
             "bin": bin,
             "number": seen.number,
             "capture": capture,
-            "behind": "/".join(capture.path.split("/")[3:]),
+            "behind": behind(capture),
             "hmac": badge(seen.check.hmac),
             "ed25519": badge(seen.check.ed25519),
             "events": [(each.id, badge(each)) for each in seen.check.ed25519.events],

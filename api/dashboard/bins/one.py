@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from actors.errors import NotFound
 from api.acts import alerts, destinations
 from api.acts import bins as acts
-from api.dashboard.bins.words import badge
+from api.dashboard.bins.words import badge, behind
 from api.dashboard.forms import Confirm, Form
 from api.dashboard.screen import Go, Page, Reply, Secret, Visit
 from api.v1.alert_schemas import NewDestination
@@ -40,9 +40,10 @@ async def show(visit: Visit) -> Page:
     """Show a bin."""
     bin = await acts.named(visit, visit.path["id"])
     seen, more = await acts.captures(visit, bin, visit.query.before, PAGE)
-    rows = [(each, badge(each.check.hmac), badge(each.check.ed25519)) for each in seen]
+    rows = [(each, behind(each.capture)[:80], badge(each.check.hmac), badge(each.check.ed25519)) for each in seen]
     names = {alert.id: alert.name for alert in await visit.doors.storage.alerts.all()}
     feeding = await acts.feeding(visit, bin)
+    here = {each.alert_id for each in feeding}
     return Page(
         "bins/one.html",
         "Webhook bin",
@@ -53,7 +54,7 @@ async def show(visit: Visit) -> Page:
             "older": f"/webhook-bins/{bin.id}?before={seen[-1].number}" if more else "",
             "newest": "" if visit.query.before is None else f"/webhook-bins/{bin.id}",
             "feeding": [(each, names.get(each.alert_id, "")) for each in feeding],
-            "alerts": list(names.items())[:MOST_ALERTS],
+            "alerts": [(id, name) for id, name in names.items() if id not in here][:MOST_ALERTS],
         },
     )
 

@@ -60,6 +60,12 @@ def shown(capture: Capture) -> Body:
         return Body(text, cut)
 
 
+def behind(capture: Capture) -> str:
+    """Return what of a request's target stands behind its bin's address, path and query."""
+    path = "/".join(capture.path.split("/")[3:])
+    return (f"/{path}" if path else "") + (f"?{capture.query}" if capture.query else "")
+
+
 def curl(address: str, capture: Capture) -> str:
     """Return the command that sends a capture again; "" for a body that is too long for a command.
 
@@ -72,9 +78,7 @@ def curl(address: str, capture: Capture) -> str:
     """
     if capture.truncated or len(capture.body) > MOST:
         return ""
-    behind = "/".join(capture.path.split("/")[3:])
-    url = address + (f"/{behind}" if behind else "") + (f"?{capture.query}" if capture.query else "")
-    lines = [f"curl -X {quote(capture.method)} {quote(url)}"]
+    lines = [f"curl -X {quote(capture.method)} {quote(address + behind(capture))}"]
     lines += [f"-H {quote(f'{name}: {value}')}" for name, value in capture.headers if name not in _HOPS]
     try:
         body = capture.body.decode()
