@@ -7,6 +7,7 @@ from api.dashboard.alerts import table as alerts
 from api.dashboard.bins import screens as bins
 from api.dashboard.destinations import table as destinations
 from api.dashboard.screen import Screen
+from api.dashboard.sources import listing
 
 SCREENS: tuple[Screen, ...] = (
     *entry.SCREENS,
@@ -19,4 +20,5 @@ SCREENS: tuple[Screen, ...] = (
     *settings.SCREENS,
     *alerts.SCREENS,
     *destinations.SCREENS,
+    *listing.SCREENS,
 )

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import trio
 
 from actors.egress.url import parse_url
 from actors.errors import Unprocessable, UrlRefused
-from actors.messages import Added
 from api.problems import INTERNAL, Refusal, refusal_of
 from api.route import Call
-from api.v1.schemas import NewSource
 
 AT_ONCE = 8
 """URLs of one request that are under way at once: a quarter of what the registry handles at once for all."""
@@ -30,55 +28,61 @@ LATE = Refusal(
     headers={"Retry-After": "5"},
 )
 
-AddOne = Callable[[NewSource, str], Awaitable[Added]]
-"""Adds a source; the text is its place in the body, for what is wrong with it."""
+R = TypeVar("R")
 
 
 class Failed(NamedTuple):
-    """A URL that was not added, and why; `late`: as far as one knows."""
+    """What was not done, and why; `late`: as far as one knows."""
 
     refusal: Refusal
     late: bool
 
 
-async def add_all(call: Call, sources: Sequence[NewSource], add: AddOne) -> Sequence[Added | Failed]:
-    """Add sources and return what became of each, in their order."""
-    outcomes: list[Added | Failed] = [Failed(LATE, late=True)] * len(sources)
+def place_of(number: int) -> str:
+    """Return where in a request's body a URL stands."""
+    return f"body.sources[{number}]"
+
+
+async def for_each(call: Call, urls: Sequence[str], act: Callable[[int], Awaitable[R]]) -> Sequence[R | Failed]:
+    """Do something for each URL, by its number, and return what became of each, in their order.
+
+    What is wrong with one is said of its `place_of`.
+    """
+    outcomes: list[R | Failed] = [Failed(LATE, late=True)] * len(urls)
     deadline = trio.current_time() + WITHIN
     slots = trio.CapacityLimiter(AT_ONCE)
 
-    async def run(indexes: Sequence[int], token: object) -> None:
+    async def run(numbers: Sequence[int], token: object) -> None:
         try:
-            for index in indexes:
-                one = partial(add, sources[index], f"body.sources[{index}]")
-                outcomes[index] = await _outcome(call, one, f"body.sources[{index}]")
+            for number in numbers:
+                outcomes[number] = await _outcome(call, partial(act, number), place_of(number))
         finally:
             slots.release_on_behalf_of(token)
 
     with trio.CancelScope(deadline=deadline):
         async with trio.open_nursery() as nursery:
-            for indexes in _by_url(sources):
+            for numbers in _by_url(urls):
                 token = object()
                 await slots.acquire_on_behalf_of(token)
-                nursery.start_soon(run, indexes, token)
+                nursery.start_soon(run, numbers, token)
     return outcomes
 
 
-def _by_url(sources: Sequence[NewSource]) -> Sequence[Sequence[int]]:
-    """Return the indexes of each URL: spellings of one go one after the other, so that the first is who adds it."""
+def _by_url(urls: Sequence[str]) -> Sequence[Sequence[int]]:
+    """Return the numbers of each URL: spellings of one go one after the other, so that the first is who adds it."""
     found: dict[str, list[int]] = {}
-    for index, new in enumerate(sources):
+    for number, text in enumerate(urls):
         try:
-            url = parse_url(new.url).text
+            url = parse_url(text).text
         except UrlRefused:
-            url = new.url
-        found.setdefault(url, []).append(index)
+            url = text
+        found.setdefault(url, []).append(number)
     return tuple(found.values())
 
 
-async def _outcome(call: Call, add: Callable[[], Awaitable[Added]], where: str) -> Added | Failed:
+async def _outcome(call: Call, act: Callable[[], Awaitable[R]], where: str) -> R | Failed:
     try:
-        return await add()
+        return await act()
     except trio.TooSlowError:
         return Failed(LATE, late=True)
     except Exception as error:  # whatever it is, it is this URL's; a fault of ours is logged and told as one

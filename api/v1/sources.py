@@ -26,7 +26,7 @@ from api.etags import expected, shown, tag_of
 from api.pagination import next_page, place
 from api.route import Answer, Call, Route
 from api.v1 import schemas as wire
-from api.v1.batches import Failed, add_all
+from api.v1.batches import Failed, for_each, place_of
 from storage.records.health import RANK
 from storage.records.identity import Millis, SourceId
 from storage.records.source import OWN_NAMESPACES, Detection
@@ -239,7 +239,8 @@ async def _create_batch(call: Call, batch: wire.SourceBatch) -> Answer:
         added: Added = await ask_registry(call, partial(_add, new, where), looks=True)
         return added
 
-    outcomes = await add_all(call, batch.sources, add)
+    urls = [new.url for new in batch.sources]
+    outcomes = await for_each(call, urls, lambda number: add(batch.sources[number], place_of(number)))
     base_url = call.doors.settings.public_url()
     results = tuple(_result(new, outcome, base_url) for new, outcome in zip(batch.sources, outcomes, strict=True))
     well = all(isinstance(outcome, Added) for outcome in outcomes)

@@ -1,0 +1,188 @@
+"""The list of sources: worst first, filtered, page by page; and what is done to many of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import urlencode
+
+from msgspec import Meta, Struct
+
+from actors.messages import ListSources, SourcePage, SourceView
+from actors.picked import Picked
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.screen import Go, Page, Screen, Visit
+from api.dashboard.sessions import own_path
+from api.dashboard.sources import words
+from api.dashboard.sources.ticks import Strip, strip
+from api.pagination import decode_cursor, encode_cursor
+from api.v1 import sources
+from api.v1.batches import Failed, for_each
+from storage.records import trail
+from storage.records.event import SourceType
+
+ON_A_PAGE = 40
+MOST_AT_ONCE = 200
+PATH = "/sources"
+State = Literal["rotten", "degraded", "ok", "overdue", "resting", "paused"]
+_Text = Annotated[str, Meta(max_length=200)]
+Ids = Annotated[tuple[str, ...], Meta(max_length=MOST_AT_ONCE)]
+
+
+class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which sources. q: words."""
+
+    q: _Text = ""
+    state: State | Literal[""] = ""
+    kind: SourceType | Literal[""] = ""
+    tag: _Text = ""
+    cursor: Annotated[str, Meta(max_length=500)] = ""
+
+
+class Many(Form, frozen=True):
+    """What to do with the ticked ones, and where to go then."""
+
+    act: Literal["pause", "resume", "delete"]
+    source: Ids = ()
+    back: str = PATH
+
+
+class Deletion(Form, frozen=True):
+    """The ticked ones are deleted once `confirm` says so."""
+
+    source: Ids = ()
+    confirm: str = ""
+    back: str = PATH
+
+
+class Line(NamedTuple):
+    """One source in the list."""
+
+    view: SourceView
+    name: str
+    standing: words.Standing
+    kind: str
+    labels: tuple[str, ...]
+    strip: Strip
+
+
+async def listing(visit: Visit) -> Page:
+    """Show a page of sources."""
+    query: ListQuery = visit.query
+    target = _target(query)
+    after = decode_cursor(query.cursor, tuple[int, float, str, int], target) if query.cursor else None
+    where = picked(query)
+    page: SourcePage = await sources.ask_registry(
+        visit.call(), partial(_message, after=after, where=where), looks=bool(where)
+    )
+    cursor = None if page.next_after is None else encode_cursor(page.next_after, target)
+    shows = {
+        "lines": [_line(view) for view in page.views],
+        "query": query,
+        "filtered": bool(where),
+        "census": [(flag, count) for flag, count in page.census.items() if count],
+        "total": sum(page.census.values()),
+        "following": _target(query, cursor=cursor) if cursor is not None else "",
+        "first": target if query.cursor else "",
+        "here": _target(query, cursor=query.cursor),
+        "states": list(words.STATES.items()),
+        "kinds": list(words.KINDS.items()),
+    }
+    return Page("sources/list.html", "Sources", shows)
+
+
+def _message(reply: Any, *, after: Any, where: Picked) -> ListSources:
+    return ListSources(limit=ON_A_PAGE, reply=reply, after=after, where=where)
+
+
+def picked(query: ListQuery) -> Picked:
+    """Return which sources a query means."""
+    return Picked(
+        words=tuple(query.q.split()),
+        states=(query.state,) if query.state else (),
+        tags=(query.tag,) if query.tag else (),
+        kinds=(query.kind,) if query.kind else (),
+    )
+
+
+def _target(query: ListQuery, *, cursor: str | None = None) -> str:
+    """Return the path of a page of the list."""
+    given = [("q", query.q), ("state", query.state), ("kind", query.kind), ("tag", query.tag), ("cursor", cursor or "")]
+    text = urlencode([(name, value) for name, value in given if value])
+    return f"{PATH}?{text}" if text else PATH
+
+
+def _line(view: SourceView) -> Line:
+    return Line(
+        view,
+        words.name_of(view.source),
+        words.standing(view),
+        words.KINDS[view.source.type],
+        words.labels(view.source),
+        strip(trail.read(view.hot.trail)),
+    )
+
+
+async def many(visit: Visit) -> Go | Page:
+    """Pause the ticked sources or watch them again; a deletion asks once more."""
+    form: Many = visit.form
+    if not form.source:
+        return Go(own_path(form.back), "Nothing was done: no source is ticked.", bad=True)
+    if form.act == "delete":
+        return await sure(visit)
+    done = "paused" if form.act == "pause" else "watched again"
+    run = sources.disable if form.act == "pause" else sources.enable
+    return Go(own_path(form.back), *await _each(visit, form.source, run, done))
+
+
+async def sure(visit: Visit) -> Page:
+    """Ask whether these are to be deleted."""
+    ids = _ids(visit)
+    found = await for_each(visit.call(), ids, lambda number: sources.view_of(visit.call(id=ids[number])))
+    views = [one for one in found if isinstance(one, SourceView)]
+    if not views:
+        raise Wrong("None of these sources is there any more.")
+    shows = {
+        "names": [words.name_of(view.source) for view in views],
+        "ids": [view.source.id for view in views],
+        "word": sure_word(len(views)),
+        "back": own_path(visit.form.back if visit.form is not None else visit.draft.value("back", PATH)),
+    }
+    return Page("sources/delete.html", f"Delete {words.counted(len(views), 'source')}", shows)
+
+
+def sure_word(count: int) -> str:
+    """Return what is typed to confirm a deletion."""
+    return f"delete {count}"
+
+
+def _ids(visit: Visit) -> tuple[str, ...]:
+    given = visit.form.source if visit.form is not None else visit.draft.given.get("source", ())
+    return tuple(dict.fromkeys(one for one in given if isinstance(one, str)))[:MOST_AT_ONCE]
+
+
+async def delete_many(visit: Visit) -> Go:
+    """Delete these sources."""
+    form: Deletion = visit.form
+    ids = _ids(visit)
+    if form.confirm != sure_word(len(ids)):
+        raise Wrong(confirm=f"Type “{sure_word(len(ids))}”.")
+    return Go(own_path(form.back), *await _each(visit, ids, sources.delete, "deleted"))
+
+
+async def _each(visit: Visit, ids: Sequence[str], run: Any, done: str) -> tuple[str, bool]:
+    """Do one thing to each, and return what came of it: a sentence, and whether it is bad."""
+    outcomes = await for_each(visit.call(), ids, lambda number: run(visit.call(id=ids[number])))
+    failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+    says = f"{words.counted(len(ids) - len(failed), 'source')} {done}."
+    if failed:
+        says += f" {len(failed)} not: {failed[0].refusal.detail}"
+    return says, bool(failed)
+
+
+SCREENS = (
+    Screen(path=PATH, run=listing, query=ListQuery),
+    Screen(method="POST", path=f"{PATH}/many", run=many, form=Many, again=listing),
+    Screen(method="POST", path=f"{PATH}/many/delete", run=delete_many, form=Deletion, again=sure),
+)

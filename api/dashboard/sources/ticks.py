@@ -1,0 +1,83 @@
+"""The last looks as ticks, one beside the other, each with a shape for how it went. Pure.
+
+The shape tells it, the colour only repeats it: no news is a low tick, news a high one; a failure hangs from above; a
+look that politeness or our own line kept from happening floats in the middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from storage.records.identity import Millis
+from storage.records.trail import Row, Verdict
+
+Sort = Literal["same", "news", "fail", "wait"]
+SORTS: Final[dict[Verdict, Sort]] = {
+    Verdict.UNCHANGED: "same",
+    Verdict.CHANGED: "news",
+    Verdict.NOTHING_TO_TELL: "same",
+    Verdict.REMOTE_TRANSIENT: "fail",
+    Verdict.THROTTLED: "wait",
+    Verdict.REMOTE_PERMANENT: "fail",
+    Verdict.CONTENT: "fail",
+    Verdict.LOCAL: "wait",
+}
+SHOWN: Final = 30
+STEP, HEIGHT = 4, 16
+SHAPES: Final[dict[Sort, tuple[int, int]]] = {"same": (11, 5), "news": (0, 16), "fail": (0, 9), "wait": (6, 4)}
+"""Where a tick begins, from above, and how long it is."""
+_WORDS: Final[dict[Sort, str]] = {"same": "without news", "news": "with news", "fail": "failed", "wait": "waited"}
+
+
+class Tick(NamedTuple):
+    """One look."""
+
+    at: Millis
+    sort: Sort
+    row: Row
+
+
+class Strip(NamedTuple):
+    """Ticks as paths, one for each sort that there is, and the sentence that says the same."""
+
+    paths: tuple[tuple[Sort, str], ...]
+    says: str
+    width: int = SHOWN * STEP
+    height: int = HEIGHT
+
+
+def ticks(rows: Sequence[Row], count: int = SHOWN) -> list[Tick]:
+    """Return the last looks, oldest first. Rows of several that went alike say only when the first and last were."""
+    found: list[Tick] = []
+    for row in reversed(rows):
+        found += reversed(list(_each(row, count - len(found))))
+        if len(found) >= count:
+            break
+    return found[::-1]
+
+
+def _each(row: Row, most: int) -> Iterator[Tick]:
+    """Yield the last looks of a row, oldest first, spread evenly over its time."""
+    step = (row.last_at - row.first_at) / max(1, row.looks - 1)
+    for number in range(max(0, row.looks - most), row.looks):
+        yield Tick(Millis(round(row.first_at + number * step)), SORTS[row.verdict], row)
+
+
+def strip(rows: Sequence[Row]) -> Strip:
+    """Return the last looks for a line of a table, the newest at the right."""
+    shown = ticks(rows)
+    paths: dict[Sort, str] = {}
+    for place, tick in enumerate(shown, SHOWN - len(shown)):
+        top, length = SHAPES[tick.sort]
+        paths[tick.sort] = f"{paths.get(tick.sort, '')}M{place * STEP + 1.5:g} {top}v{length}"
+    return Strip(tuple(paths.items()), said(shown))
+
+
+def said(shown: Sequence[Tick]) -> str:
+    """Return what looks came to, as a sentence."""
+    if not shown:
+        return "No look yet"
+    counts = ((sum(tick.sort == sort for tick in shown), words) for sort, words in _WORDS.items())
+    parts = ", ".join(f"{count} {words}" for count, words in counts if count)
+    return f"The last look: {parts}" if len(shown) == 1 else f"The last {len(shown)} looks: {parts}"
