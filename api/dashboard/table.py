@@ -7,7 +7,8 @@ from api.dashboard.alerts import table as alerts
 from api.dashboard.bins import screens as bins
 from api.dashboard.destinations import table as destinations
 from api.dashboard.screen import Screen
-from api.dashboard.sources import listing
+from api.dashboard.sources import add as source_add
+from api.dashboard.sources import changing, listing, moving, one
 
 SCREENS: tuple[Screen, ...] = (
     *entry.SCREENS,
@@ -21,4 +22,8 @@ SCREENS: tuple[Screen, ...] = (
     *alerts.SCREENS,
     *destinations.SCREENS,
     *listing.SCREENS,
+    *source_add.SCREENS,
+    *moving.SCREENS,
+    *one.SCREENS,
+    *changing.SCREENS,
 )

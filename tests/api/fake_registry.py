@@ -48,7 +48,8 @@ class FakeRegistry:
             case m.DetectUrl():
                 if message.url in self.refusals:
                     raise self.refusals[message.url]
-                return Previewed(a_source(1, url=message.url).detection, self.preview)
+                kind = message.type or "feed"
+                return Previewed(a_source(1, url=message.url, type=kind).detection, self.preview)
             case m.PreviewSource():
                 self._known(message.source)
                 return self.preview

@@ -19,7 +19,7 @@ STATES: Final = {
     "resting": "resting after failures",
     "paused": "paused",
 }
-CAUSES: Final = {"reach": "It answers", "yield": "It yields", "partial": "Readable", "stuck": "Mendable"}
+CAUSES: Final = {"reach": "Answers", "yield": "Brings news", "partial": "Readable", "stuck": "Can recover"}
 VERDICTS: Final[dict[Verdict, str]] = {
     Verdict.UNCHANGED: "unchanged",
     Verdict.CHANGED: "news",

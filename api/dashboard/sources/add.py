@@ -1,0 +1,244 @@
+"""Adding sources: URLs are pasted, each is shown as what it is and what it would tell, and then added."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, NamedTuple
+
+import msgspec
+from msgspec import Meta, Struct
+
+from actors.errors import DomainError
+from api.dashboard.forms import TOKEN, Form, Wrong
+from api.dashboard.screen import Go, Page, Screen, Visit
+from api.dashboard.sources.options import (
+    Options,
+    blamed,
+    checked,
+    ignore_of,
+    subprotocols_of,
+    tags_of,
+    words_in,
+)
+from api.dashboard.sources.words import KINDS, counted
+from api.problems import Refusal
+from api.v1 import previews, sources
+from api.v1 import schemas as wire
+from api.v1.batches import Failed, for_each
+from api.v1.preview_schemas import DetectAnswer, DetectRequest
+from storage.records.event import SourceType
+
+MOST: Final = 20
+"""URLs of one step, as in the API's batch."""
+PATH: Final = "/sources/add"
+LONGEST: Final = 2048
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
+
+
+class AddQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """url: what to begin with, from another page's field."""
+
+    url: Annotated[str, Meta(max_length=2048)] = ""
+
+
+class Look(Options, frozen=True, kw_only=True):
+    """URLs, one a line, to be shown; and how one of them would be watched."""
+
+    urls: Annotated[str, Meta(max_length=60_000)]
+    type: SourceType | None = None
+    backfill: Annotated[int, Meta(ge=0, le=50)] = 0
+
+
+NOTHING: Final = Look(urls="")
+
+
+class Chosen(Form, frozen=True):
+    """Of several that were shown, those that are ticked (`Pick` as JSON), and what all of them get."""
+
+    pick: Annotated[tuple[str, ...], Meta(max_length=MOST)] = ()
+    tags: Annotated[str, Meta(max_length=6_000)] = ""
+    urls: Annotated[str, Meta(max_length=60_000)] = ""
+    """Those that wait for the next step."""
+
+
+class Pick(Struct, frozen=True, forbid_unknown_fields=True):
+    """One that was shown."""
+
+    url: wire.Url
+    title: str = ""
+
+
+class Found(NamedTuple):
+    """What one pasted URL was found to be, or why it can't be watched."""
+
+    url: str
+    answer: DetectAnswer | None
+    refusal: str = ""
+    pick: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Its kind in words."""
+        return "" if self.answer is None else KINDS[self.answer.type]
+
+    @property
+    def title(self) -> str:
+        """What it calls itself."""
+        return "" if self.answer is None else title_in(self.answer)
+
+
+class Added(NamedTuple):
+    """What became of one URL."""
+
+    url: str
+    result: wire.BatchResult
+
+    @property
+    def says(self) -> str:
+        """What it is, or why it is not watched."""
+        if self.result.source is not None:
+            return self.result.source.detection.evidence
+        return self.result.error.detail if self.result.error is not None else ""
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    r"""Return the URLs of a pasted text, each once; what has no scheme is meant as https.
+
+    >>> lines_of("a.test/feed\n\n# mine\nwss://b.test/\na.test/feed\nmailto:x\nb.test:81")
+    ('https://a.test/feed', 'wss://b.test/', 'mailto:x', 'https://b.test:81')
+    """
+    lines = (line.strip() for line in text.split("\n"))
+    urls = (line for line in lines if line and not line.startswith("#"))
+    return tuple(dict.fromkeys(url if _SCHEME.match(url) else f"https://{url}" for url in urls))
+
+
+def title_in(answer: DetectAnswer) -> str:
+    """Return what a source calls itself, as a title."""
+    shown = answer.preview
+    title = shown.feed.title if shown.feed is not None else shown.page.title if shown.page is not None else ""
+    return sources.title_of(title)[:200]
+
+
+async def blank(visit: Visit) -> Page:
+    """Show the field to paste into."""
+    query: AddQuery = visit.query
+    return _blank(query.url)
+
+
+async def again(visit: Visit) -> Page:
+    """Show the field with what was typed, or what is yet to be shown."""
+    draft = visit.draft
+    typed = [name for name, texts in draft.given.items() if name not in ("urls", TOKEN) and any(texts)]
+    return _blank(draft.value("urls"), is_open=bool(typed) or any(name != "urls" for name in draft.errors))
+
+
+def _blank(urls: str, *, is_open: bool = False) -> Page:
+    shows = {"urls": urls, "most": MOST, "kinds": list(KINDS.items()), "form": NOTHING, "open": is_open}
+    return Page("sources/add.html", "Add sources", shows)
+
+
+async def look(visit: Visit) -> Page:
+    """Show what the pasted URLs are; nothing is added."""
+    form: Look = visit.form
+    urls = _lines(form.urls)
+    if len(urls) > 1:
+        return await _several(visit, form, urls)
+    wish = DetectRequest(urls[0], form.type, form.selector, ignore_of(form), form.wanted)
+    try:
+        answer = await visit.api(previews.detect, body=wish)
+    except (Refusal, DomainError) as error:
+        raise blamed(error, "urls") from None
+    shows = {"form": form, "found": Found(urls[0], answer), "kinds": list(KINDS.items())}
+    return Page("sources/look.html", "Add a source", shows)
+
+
+async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
+    now, rest = urls[:MOST], urls[MOST:]
+    outcomes = await for_each(
+        visit.call(), now, lambda number: previews.detect(visit.call(body=DetectRequest(now[number])))
+    )
+    found = [_found(url, outcome) for url, outcome in zip(now, outcomes, strict=True)]
+    shows = {"found": found, "rest": rest, "tags": form.tags, "good": sum(bool(one.pick) for one in found)}
+    return Page("sources/found.html", f"Found {counted(len(found), 'URL')}", shows)
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    urls = lines_of(text)
+    if not urls:
+        raise Wrong(urls="Paste at least one URL.")
+    if long := next((url for url in urls if len(url) > LONGEST), None):
+        raise Wrong(urls=f"A URL has at most {LONGEST} characters: {long[:60]}…")
+    return urls
+
+
+def _found(url: str, outcome: Any) -> Found:
+    if isinstance(outcome, Failed):
+        return Found(url, None, outcome.refusal.detail)
+    answer: DetectAnswer = outcome.body
+    pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url, title_in(answer))).decode()
+    return Found(url, answer, "", pick)
+
+
+async def add(visit: Visit) -> Go:
+    """Add the one that was shown."""
+    form: Look = visit.form
+    urls = _lines(form.urls)
+    if len(urls) != 1:
+        raise Wrong(urls="Here one URL is added. Look at several first.")
+    new = wire.NewSource(
+        url=urls[0],
+        type=form.type,
+        tags=tags_of(form),
+        selector=form.selector,
+        ignore=ignore_of(form),
+        schedule=form.schedule,
+        backfill=form.backfill,
+        filter=form.wanted,
+        bar=form.bar,
+        subprotocols=subprotocols_of(form),
+        hello=form.hello,
+        title=form.title,
+    )
+    try:
+        answer = await visit.answer(sources.create, body=new)
+    except (Refusal, DomainError) as error:
+        raise blamed(error, "urls") from None
+    there = f"/sources/{answer.body.id}"
+    if answer.status != 201:
+        return Go(there, "It was watched already. Nothing has changed.")
+    return Go(there, "It is watched from now on. What is there now is where it begins; what changes is told.")
+
+
+async def add_chosen(visit: Visit) -> Page | Go:
+    """Add those that are ticked, and tell what became of each."""
+    form: Chosen = visit.form
+    if not form.pick:
+        raise Wrong("Nothing is ticked, so nothing was added.")
+    picks = _picks(form.pick)
+    tags = checked("tags", words_in(form.tags), wire.Tags)
+    new = tuple(wire.NewSource(pick.url, tags=tags, title=sources.title_of(pick.title)[:200]) for pick in picks)
+    answer: wire.BatchAnswer = await visit.api(sources.create, body=wire.SourceBatch(new))
+    added = [Added(result.url, result) for result in answer.results]
+    failed = [one for one in added if one.result.source is None]
+    rest = lines_of(form.urls)
+    if not failed and not rest:
+        return Go("/sources", f"{counted(len(added), 'source')} watched from now on.")
+    left = "\n".join((*(one.url for one in failed), *rest))
+    shows = {"added": added, "failed": len(failed), "rest": len(rest), "left": left}
+    return Page("sources/added.html", f"Added {len(added) - len(failed)} of {len(added)}", shows)
+
+
+def _picks(texts: Sequence[str]) -> tuple[Pick, ...]:
+    try:
+        return tuple(msgspec.json.decode(text, type=Pick) for text in texts)
+    except msgspec.MsgspecError:
+        raise Wrong("The form was not as it was sent to you. Paste the URLs again.") from None
+
+
+SCREENS = (
+    Screen(path=PATH, run=blank, query=AddQuery),
+    Screen(method="POST", path="/sources/look", run=look, form=Look, again=again),
+    Screen(method="POST", path=PATH, run=add, form=Look, again=again),
+    Screen(method="POST", path="/sources/chosen", run=add_chosen, form=Chosen, again=again),
+)

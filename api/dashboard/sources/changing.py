@@ -1,0 +1,182 @@
+"""What is done to one source: look now, pause, watch again, edit with a try-out of selectors, delete."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import trio
+from msgspec import UNSET
+
+from actors.errors import DomainError
+from actors.messages import SourceView
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.screen import Go, Page, Screen, Visit
+from api.dashboard.sources import words
+from api.dashboard.sources.one import PATH, show
+from api.dashboard.sources.options import Options, blamed, ignore_of, subprotocols_of, tags_of
+from api.problems import Refusal, refusal_of
+from api.v1 import previews, sources
+from api.v1 import schemas as wire
+from api.v1.preview_schemas import Preview, PreviewRequest
+from storage.records import trail
+from storage.records.source import Source
+from storage.records.trail import Verdict
+
+PATIENCE: Final = 8.0
+"""Seconds for which the look that was asked for is waited for."""
+_GLANCE: Final = 0.2
+CONFIRM: Final = "delete"
+
+
+class Deletion(Form, frozen=True):
+    """A source is deleted once `confirm` says so."""
+
+    confirm: str = ""
+
+
+class Edit(Options, frozen=True, kw_only=True):
+    """How a source is watched. An empty `hello` keeps the one that is kept, unless `forget_hello`."""
+
+    forget_hello: bool = False
+
+
+async def check(visit: Visit) -> Go:
+    """Look now, and tell what came of it, if it comes soon."""
+    there = f"/sources/{sources.source_id(visit.call())}"
+    before = await sources.view_of(visit.call())
+    try:
+        await sources.check(visit.call())
+    except (Refusal, DomainError) as error:
+        refusal = refusal_of(error)
+        return Go(there, refusal.detail if refusal is not None else str(error), bad=True)
+    with trio.move_on_after(PATIENCE):
+        while True:
+            view = await sources.view_of(visit.call())
+            if view.hot.looks > before.hot.looks:
+                says, bad = came_of_it(view)
+                return Go(there, says, bad=bad)
+            await trio.sleep(_GLANCE)
+    return Go(there, "The look is asked for, and waits for its host's turn. It shows here when it has come.")
+
+
+def came_of_it(view: SourceView) -> tuple[str, bool]:
+    """Return what the newest look came to, and whether that is bad."""
+    rows = trail.read(view.hot.trail)
+    if not rows:
+        return "Looked at.", False
+    row = rows[-1]
+    if row.verdict >= Verdict.REMOTE_TRANSIENT:
+        return f"Looked at just now: {words.VERDICTS[row.verdict]}. {view.hot.last_error or ''}".strip(), True
+    news = {Verdict.CHANGED: "there is news", Verdict.UNCHANGED: "nothing has changed"}
+    says = news.get(row.verdict, "it has changed, and nothing of that is worth telling")
+    return f"Looked at just now: {says}. ({row.status or 'no status'}, {row.ms} ms)", False
+
+
+async def pause(visit: Visit) -> Go:
+    """Stop watching, keep the source."""
+    record = await visit.api(sources.disable)
+    return Go(f"/sources/{record.id}", "Paused. It is not looked at until you say so.")
+
+
+async def resume(visit: Visit) -> Go:
+    """Watch again."""
+    record = await visit.api(sources.enable)
+    return Go(f"/sources/{record.id}", "It is watched again.")
+
+
+async def delete(visit: Visit) -> Go:
+    """Forget a source."""
+    form: Deletion = visit.form
+    view = await sources.view_of(visit.call())
+    if form.confirm != CONFIRM:
+        raise Wrong(confirm=f"Type “{CONFIRM}”.")
+    await visit.api(sources.delete)
+    return Go("/sources", f"Deleted: {words.name_of(view.source)}. Its past events stay until retention takes them.")
+
+
+async def edit(visit: Visit) -> Page:
+    """Show how a source is watched, to be changed."""
+    view = await sources.view_of(visit.call())
+    return _page(view, of(view.source))
+
+
+def _page(view: SourceView, form: Edit, preview: Preview | None = None) -> Page:
+    shows = {
+        "source": view.source,
+        "name": words.name_of(view.source),
+        "form": form,
+        "preview": preview,
+        "has_hello": view.source.hello is not None,
+        "noise": len(view.source.noise),
+    }
+    return Page("sources/edit.html", f"Edit {words.name_of(view.source)}", shows)
+
+
+def of(source: Source) -> Edit:
+    """Return the form as a source would have filled it in."""
+    return Edit(
+        title=source.title,
+        tags=", ".join(words.labels(source)),
+        selector=source.selector,
+        ignore="\n".join(source.ignore),
+        schedule=None if source.schedule is None else sources.interval_text(source.schedule),
+        bar=source.bar,
+        filter=source.filter or None,
+        everything=source.filter == "",
+        subprotocols=", ".join(source.subprotocols),
+    )
+
+
+async def try_out(visit: Visit) -> Page:
+    """Show what the page would be with these selectors; nothing is changed."""
+    form: Edit = visit.form
+    view = await sources.view_of(visit.call())
+    wish = PreviewRequest(form.selector, ignore_of(form))
+    try:
+        preview = await visit.api(previews.preview, body=wish)
+    except (Refusal, DomainError) as error:
+        raise blamed(error, "selector") from None
+    return _page(view, form, preview)
+
+
+async def save(visit: Visit) -> Go:
+    """Change how a source is watched."""
+    form: Edit = visit.form
+    view = await sources.view_of(visit.call())
+    patch = patch_of(view.source, form)
+    try:
+        await visit.api(sources.patch, body=patch)
+    except (Refusal, DomainError) as error:
+        raise blamed(error, "title") from None
+    says = "Saved."
+    if view.source.type == "html" and (form.selector, ignore_of(form)) != (view.source.selector, view.source.ignore):
+        says = "Saved. Another part of the page begins with a new first look: what is there then is not told."
+    return Go(f"/sources/{view.source.id}", says)
+
+
+def patch_of(source: Source, form: Edit) -> wire.SourcePatch:
+    """Return the change that a form asks for: of what its kind of source has."""
+    page, push = source.type == "html", source.type == "push"
+    kept = form.hello if form.hello is not None else None if form.forget_hello else UNSET
+    return wire.SourcePatch(
+        title=form.title,
+        tags=tags_of(form),
+        selector=form.selector if page else UNSET,
+        ignore=ignore_of(form) if page else UNSET,
+        bar=form.bar if page else UNSET,
+        schedule=form.schedule if not push else UNSET,
+        filter=form.wanted if push else UNSET,
+        subprotocols=subprotocols_of(form) if push else UNSET,
+        hello=kept if push else UNSET,
+    )
+
+
+SCREENS = (
+    Screen(method="POST", path=f"{PATH}/check", run=check, form=Form),
+    Screen(method="POST", path=f"{PATH}/pause", run=pause, form=Form, again=show),
+    Screen(method="POST", path=f"{PATH}/resume", run=resume, form=Form, again=show),
+    Screen(method="POST", path=f"{PATH}/delete", run=delete, form=Deletion, again=show),
+    Screen(path=f"{PATH}/edit", run=edit),
+    Screen(method="POST", path=f"{PATH}/edit", run=save, form=Edit, again=edit),
+    Screen(method="POST", path=f"{PATH}/try", run=try_out, form=Edit, again=edit),
+)

@@ -1,0 +1,174 @@
+"""The library comes and goes: a list of feeds (OPML) is read, shown, and added beside everything else; or written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any, Final, NamedTuple
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
+
+from actors import outline
+from actors.egress.url import parse_url
+from actors.errors import UrlRefused
+from actors.imports import BeginImport, Importing, ShowImport, StopImport
+from actors.messages import ListSources, SourcePage
+from actors.outline import Line, Outline
+from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.screen import Download, Go, Page, Screen, Visit
+from api.dashboard.sources.options import checked, words_in
+from api.dashboard.sources.words import counted
+from api.v1 import schemas as wire
+from api.v1 import sources
+from storage.records.source import Source
+
+PATH: Final = "/sources/import"
+LIMIT: Final = 4 << 20
+"""Bytes of a list, with the form around it."""
+SHOWN: Final = 200
+READ_WITHIN: Final = 10.0
+"""Seconds for reading a list in a worker: thousands of lines in deep folders take some."""
+A_SLICE: Final = 500
+
+
+class Given(Form, frozen=True):
+    """A list of feeds, as a file or as text."""
+
+    file: bytes = b""
+    text: Annotated[str, Meta(max_length=LIMIT)] = ""
+
+
+class Begin(Form, frozen=True, kw_only=True):
+    """Add these, as they were read (JSON). folders: the folders become tags."""
+
+    lines: Annotated[str, Meta(max_length=LIMIT)]
+    tags: Annotated[str, Meta(max_length=6_000)] = ""
+    folders: bool = False
+
+
+class Foreseen(NamedTuple):
+    """A line of a list, before it is added: `source` watches it already, or `refusal` says why it can't be added."""
+
+    line: Line
+    source: str | None = None
+    refusal: str = ""
+
+
+async def moving(visit: Visit) -> Page:
+    """Show where a list goes in, and how the last one went."""
+    last = await _last(visit)
+    shows = {"last": last, "counts": last.counts() if last is not None else {}, "shown": SHOWN}
+    return Page("sources/import.html", "Import", shows)
+
+
+async def _last(visit: Visit) -> Importing | None:
+    found: Importing | None = await visit.doors.importer.ask(ShowImport)
+    return found
+
+
+async def read(visit: Visit) -> Page:
+    """Show what a list would add; nothing is added."""
+    form: Given = visit.form
+    if not form.file and not form.text:
+        raise Wrong(file="Choose a file, or paste what is in it.")
+    found = await _read(visit, form.file or form.text.encode())
+    rows = [await _foreseen(visit, line) for line in found.feeds]
+    new = [row.line for row in rows if row.source is None and not row.refusal]
+    shows = {
+        "outline": found,
+        "rows": rows[:SHOWN],
+        "more": max(0, len(rows) - SHOWN),
+        "new": len(new),
+        "there": sum(row.source is not None for row in rows),
+        "refused": [row for row in rows if row.refusal],
+        "lines": msgspec.json.encode(new).decode(),
+        "folders": any(line.tags for line in new),
+    }
+    return Page("sources/import_read.html", f"{counted(len(rows), 'feed')} in the list", shows)
+
+
+async def _read(visit: Visit, body: bytes) -> Outline:
+    """Read a list in a worker, as it is as hostile as any other file. Raises Wrong."""
+    try:
+        answer = await visit.doors.world.jail.call("outline", body, deadline=READ_WITHIN)
+    except TaskRefused as error:
+        raise Wrong(file=error.reason) from None
+    except (WorkerTooSlow, WorkerDied):
+        raise Wrong(file="Reading it took too long or too much memory, and was stopped.") from None
+    return msgspec.msgpack.decode(answer, type=Outline)
+
+
+async def _foreseen(visit: Visit, line: Line) -> Foreseen:
+    try:
+        url = parse_url(line.url)
+    except UrlRefused as error:
+        return Foreseen(line, refusal=error.detail)
+    there = await visit.doors.storage.sources.by_url(url.text)
+    return Foreseen(line, None if there is None else there.id)
+
+
+async def begin(visit: Visit) -> Go:
+    """Begin to add a list."""
+    form: Begin = visit.form
+    given: tuple[str, ...] = checked("tags", words_in(form.tags), wire.Tags)
+    try:
+        lines = msgspec.json.decode(form.lines, type=tuple[Line, ...])
+    except msgspec.MsgspecError:
+        raise Wrong("The form was not as it was sent to you. Give the list again.") from None
+    return await _begin(visit, [_tagged(line, given, folders=form.folders) for line in lines])
+
+
+def _tagged(line: Line, given: Sequence[str], *, folders: bool) -> Line:
+    tags = sources.tags_of((*given, *(line.tags if folders else ())), "body.tags")
+    return replace(line, tags=tags, title=sources.title_of(line.title)[:200])
+
+
+async def _begin(visit: Visit, lines: Sequence[Line]) -> Go:
+    if not lines:
+        raise Wrong("There is nothing to add.")
+    await visit.doors.importer.ask(lambda reply: BeginImport(lines, reply))
+    return Go(PATH, f"{counted(len(lines), 'feed')} are being added, a few at a time. You can leave this page.")
+
+
+async def again(visit: Visit) -> Go:
+    """Try those again that failed."""
+    last = await _last(visit)
+    failed = [row.line for row in last.rows if row.status == "failed"] if last is not None else []
+    return await _begin(visit, failed)
+
+
+async def stop(visit: Visit) -> Go:
+    """Add no more of the list."""
+    await visit.doors.importer.ask(StopImport)
+    return Go(PATH, "Stopped. What was added by then is watched.")
+
+
+async def export(visit: Visit) -> Download:
+    """Return the library as a list of feeds."""
+    library: list[Source] = []
+    after: tuple[int, float, str, int] | None = None
+    while True:
+        page: SourcePage = await sources.ask_registry(visit.call(), partial(_slice, after=after))
+        library += [view.source for view in page.views]
+        if (after := page.next_after) is None:
+            break
+    library.sort(key=lambda source: source.id)
+    text = "".join(outline.written(library, "Sanderling"))
+    return Download("sanderling.opml", text.encode(), outline.MEDIA)
+
+
+def _slice(reply: Any, after: tuple[int, float, str, int] | None) -> ListSources:
+    return ListSources(limit=A_SLICE, reply=reply, after=after)
+
+
+SCREENS = (
+    Screen(path=PATH, run=moving),
+    Screen(method="POST", path=f"{PATH}/read", run=read, form=Given, again=moving, limit=LIMIT),
+    Screen(method="POST", path=PATH, run=begin, form=Begin, again=moving, limit=LIMIT),
+    Screen(method="POST", path=f"{PATH}/again", run=again, form=Form, again=moving),
+    Screen(method="POST", path=f"{PATH}/stop", run=stop, form=Form, again=moving),
+    Screen(path="/sources/export", run=export),
+)

@@ -1,0 +1,171 @@
+"""One source: how it is doing and why, when it looks, what it told, and what was not told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final, NamedTuple
+
+import msgspec
+from msgspec import Meta, Struct
+
+from actors.messages import Examined, ExamineSource, SourceView
+from api.dashboard.forms import Form
+from api.dashboard.screen import Page, Screen, Visit
+from api.dashboard.sources import words
+from api.dashboard.sources.difference import Changed, Line, lines_of
+from api.dashboard.sources.timeline import timeline
+from api.v1 import events, sources, why
+from api.v1.looks import notes_of
+from api.v1.past import END
+from api.v1.schemas import EventsQuery
+from api.v1.why_schemas import SourceWhy, WhyQuery
+from storage.records import trail
+from storage.records.cursor import Filter
+from storage.records.event import Kind, SourceType
+from storage.records.identity import Millis, SourceId
+from storage.records.note import Note
+from storage.records.trail import Row, Verdict
+
+PATH: Final = "/sources/{id}"
+EVENTS: Final = 10
+LOOKS: Final = 20
+HISTORY: Final = 8
+_Text = Annotated[str, Meta(max_length=500)]
+
+
+class ShowQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """cursor: of its events. text: why was this not told?"""
+
+    cursor: Annotated[str, Meta(max_length=500)] = ""
+    text: _Text = ""
+
+
+class Why(Form, frozen=True, kw_only=True):
+    """Why was this not told? A look now is made for the answer."""
+
+    text: _Text
+
+
+class Told(Changed, frozen=True, kw_only=True):
+    """What is shown of an event."""
+
+    id: str
+    source_type: SourceType
+    title: str = ""
+    content: str = ""
+    url: str = ""
+    emitted_at: str = ""
+    alert_type: str | None = None
+
+    @property
+    def says(self) -> str:
+        """Its title, or the beginning of what it says."""
+        return self.title or self.content[:120] or self.url or "(no title)"
+
+    @property
+    def lines(self) -> list[Line]:
+        """Its difference."""
+        return lines_of(self)
+
+
+class EventsShown(Struct, frozen=True):
+    """A page of them, newest first."""
+
+    events: tuple[Told, ...]
+    next_cursor: str | None
+
+
+class Looked(NamedTuple):
+    """A row of the look trail with what was noted of its last look."""
+
+    row: Row
+    says: str
+    failed: bool
+    note: str
+
+
+_told = msgspec.json.Decoder(Told)
+
+
+async def show(visit: Visit) -> Page:
+    """Show a source."""
+    query: ShowQuery = visit.query
+    answer = None
+    if query.text.strip():
+        answer = await visit.api(why.source_why, query=WhyQuery(text=query.text.strip()))
+    return await shown(visit, answer, query)
+
+
+async def look_why(visit: Visit) -> Page:
+    """Show why a text was not told, after a look now."""
+    query = ShowQuery(text=visit.form.text)
+    return await shown(visit, await visit.api(why.source_why, query=WhyQuery(text=query.text, look=True)), query)
+
+
+async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Page:
+    """Return the page of a source, with an answer to why a text was not told if there is one."""
+    id = sources.source_id(visit.call())
+    found: Examined = await sources.ask_registry(visit.call(), lambda reply: ExamineSource(id, reply))
+    view, hot = found.view, found.view.hot
+    rows = trail.read(hot.trail)
+    told = await _events(visit, id, query.cursor)
+    shows = {
+        "view": view,
+        "source": view.source,
+        "hot": hot,
+        "id": id,
+        "name": words.name_of(view.source),
+        "standing": words.standing(view),
+        "kind": words.KINDS[view.source.type],
+        "labels": words.labels(view.source),
+        "examined": found,
+        "causes": words.CAUSES,
+        "line": timeline(rows, visit.now, _next(view)),
+        "verdicts": words.VERDICTS,
+        "last": rows[-1] if rows else None,
+        "looked": _looked(rows, await notes_of(visit.doors.storage.sources, id)),
+        "told": told.events,
+        "following": f"/sources/{id}?cursor={told.next_cursor}#events" if told.next_cursor else "",
+        "first": f"/sources/{id}#events" if query.cursor else "",
+        "latest": next((one for one in told.events if one.lines), None) if not query.cursor else None,
+        "history": await _history(visit, id),
+        "text": query.text,
+        "answer": answer,
+    }
+    return Page("sources/one.html", words.name_of(view.source), shows)
+
+
+def _next(view: SourceView) -> Millis | None:
+    return view.hot.next_look_at if view.source.enabled else None
+
+
+async def _events(visit: Visit, id: SourceId, cursor: str) -> EventsShown:
+    """Return a page of its events, newest first."""
+    query = EventsQuery(source=(id,), order="desc", limit=EVENTS, cursor=cursor or None)
+    call = visit.call(query=query)
+    call.target = f"/sources/{id}/events"  # of the list, whatever else this page was asked
+    return msgspec.json.decode((await events.history(call)).body, type=EventsShown)
+
+
+async def _history(visit: Visit, id: SourceId) -> Sequence[Told]:
+    """Return what the source had to say about itself, newest first: the history of its health."""
+    where = Filter(sources=(id,), kinds=(Kind.NOTICE,))
+    page = await visit.doors.storage.log.read_back(END, HISTORY, where)
+    return [_told.decode(stored.body) for stored in page.events]
+
+
+def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[Looked]:
+    """Return the last rows of the trail, newest first, each with the newest note of its time."""
+    found = []
+    for row in reversed(rows[-LOOKS:]):
+        # A row has whole seconds, a note milliseconds.
+        noted = next((one for one in reversed(notes) if row.first_at <= one.at < row.last_at + 1000), None)
+        failed = row.verdict >= Verdict.REMOTE_TRANSIENT
+        found.append(Looked(row, words.VERDICTS[row.verdict], failed, noted.reason if noted is not None else ""))
+    return found
+
+
+SCREENS = (
+    Screen(path=PATH, run=show, query=ShowQuery),
+    Screen(method="POST", path=f"{PATH}/why", run=look_why, form=Why, again=show),
+)

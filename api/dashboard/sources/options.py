@@ -1,0 +1,86 @@
+"""How a source is watched, as a form has it: what adding and editing share. Pure."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from actors.errors import DomainError
+from api.dashboard.forms import Form, Wrong, plainly, wrong_of
+from api.problems import Refusal, refusal_of
+from api.v1 import schemas as wire
+
+T = TypeVar("T")
+_Lines = Annotated[str, Meta(max_length=60_000)]
+
+
+class Options(Form, frozen=True):
+    """Tags are separated by commas or lines, selectors to ignore by lines. everything: each frame is an event."""
+
+    title: wire.Title = ""
+    tags: Annotated[str, Meta(max_length=6_000)] = ""
+    selector: wire.Selector | None = None
+    ignore: _Lines = ""
+    schedule: wire.Schedule | None = None
+    bar: wire.Bar | None = None
+    filter: wire.PushFilter | None = None
+    everything: bool = False
+    subprotocols: Annotated[str, Meta(max_length=2_000)] = ""
+    hello: wire.Hello | None = None
+
+    @property
+    def wanted(self) -> str | None:
+        """The query that frames must match; "" admits each of them."""
+        return "" if self.everything else self.filter
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    r"""Return what commas or line ends separate.
+
+    >>> words_in(" prices, topic:sea,,\nnews ")
+    ('prices', 'topic:sea', 'news')
+    """
+    return tuple(word for part in text.replace("\n", ",").split(",") if (word := part.strip()))
+
+
+def lines_in(text: str) -> tuple[str, ...]:
+    """Return the lines that are not empty: in a selector a comma has its own meaning."""
+    return tuple(line.strip() for line in text.split("\n") if line.strip())
+
+
+def tags_of(form: Options) -> tuple[str, ...]:
+    """Return the tags. Raises Wrong."""
+    tags: tuple[str, ...] = checked("tags", words_in(form.tags), wire.Tags)
+    return tags
+
+
+def ignore_of(form: Options) -> tuple[str, ...]:
+    """Return the selectors of what not to watch. Raises Wrong."""
+    selectors: tuple[str, ...] = checked("ignore", lines_in(form.ignore), wire.Ignore)
+    return selectors
+
+
+def subprotocols_of(form: Options) -> tuple[str, ...]:
+    """Return what a handshake offers. Raises Wrong."""
+    names: tuple[str, ...] = checked("subprotocols", words_in(form.subprotocols), wire.Subprotocols)
+    return names
+
+
+def checked(field: str, value: Any, kind: Any) -> Any:
+    """Return a value as the API would take it. Raises Wrong with what is wrong with it beside its field."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise Wrong(**{field: plainly(str(error))}) from None
+
+
+def blamed(error: Refusal | DomainError, field: str) -> Wrong:
+    """Return a refusal as a form's errors; what is about no other field is about `field`."""
+    refusal = refusal_of(error)
+    assert refusal is not None, "both kinds are in the table"
+    errors = dict(wrong_of(refusal).errors)
+    if "url" in errors:
+        errors[field] = errors.pop("url")
+    return Wrong(**errors or {field: refusal.detail})
