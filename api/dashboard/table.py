@@ -7,12 +7,12 @@ from api.dashboard.alerts import table as alerts
 from api.dashboard.bins import screens as bins
 from api.dashboard.destinations import table as destinations
 from api.dashboard.screen import Screen
-from api.dashboard.sources import add as source_add
-from api.dashboard.sources import changing, listing, moving, one
+from api.dashboard.sources import table as sources
 
 SCREENS: tuple[Screen, ...] = (
     *entry.SCREENS,
     *today.SCREENS,
+    *sources.SCREENS,
     *events.SCREENS,
     *stream.SCREENS,
     *live.SCREENS,
@@ -21,9 +21,4 @@ SCREENS: tuple[Screen, ...] = (
     *settings.SCREENS,
     *alerts.SCREENS,
     *destinations.SCREENS,
-    *listing.SCREENS,
-    *source_add.SCREENS,
-    *moving.SCREENS,
-    *one.SCREENS,
-    *changing.SCREENS,
 )

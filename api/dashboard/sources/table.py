@@ -1,0 +1,14 @@
+"""The screens of Sources."""
+
+from __future__ import annotations
+
+from api.dashboard.screen import Screen
+from api.dashboard.sources import add, changing, listing, moving, one
+
+SCREENS: tuple[Screen, ...] = (
+    *listing.SCREENS,
+    *add.SCREENS,
+    *moving.SCREENS,
+    *one.SCREENS,
+    *changing.SCREENS,
+)
