@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from actors.imports import ImportMessage
 from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
@@ -28,6 +28,7 @@ class Doors:
     overseer: the tree as rows, and the acts on its parts.
     templates: what can be instantiated.
     importer: the mailbox of who adds whole lists of sources.
+    origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
     """
 
@@ -45,3 +46,4 @@ class Doors:
     templates: Templates
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]
+    origins: Mapping[str, str] = field(default_factory=dict)

@@ -146,6 +146,13 @@ def meaning(item: Field[Any]) -> Meaning:
     return found
 
 
+def masked(settings: Settings, name: str) -> Any:
+    """Return a setting's value as it may be shown."""
+    value = getattr(settings, name)
+    secret = next(meaning(item).secret for item in fields(Settings) if item.name == name)
+    return "********" if secret and value else value
+
+
 def _check(item: Field[Any], value: Any) -> None:
     says = meaning(item)
     if isinstance(value, str) and not value.isprintable():  # some become headers, and all may be logged

@@ -169,7 +169,7 @@ def _made(app: Api, routes: Sequence[Route]) -> Api:
     app.register_error_handler(Exception, partial(_problem, app))
     for route in routes:
         _register(app, route)
-    app.dashboard = make_dashboard(app, SCREENS)
+    app.dashboard = make_dashboard(app, SCREENS if app.owner is None else ())
     return app
 
 

@@ -95,7 +95,7 @@ def serve(config: str | None, **flags: str | None) -> int:
     found = loaded(config, flags)
     from sanderling.serve import serve as run_service
 
-    return run_service(found.settings)
+    return run_service(found)
 
 
 @main.group()

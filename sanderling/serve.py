@@ -12,7 +12,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -33,7 +33,7 @@ from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.commands.templates import catalogue_of
 from sanderling.data_folder import told_plainly
-from sanderling.environment import environ, on_terminal, typed, wants_colour
+from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
 from sanderling.real_world import Listening, entropy, monotonic, now, open_listeners, real_world, wall
@@ -48,8 +48,9 @@ thousand new streams at once: 380 ms), and at everything hardly ever, since most
 FIRST_KEY = "keys create --name me --scope sources:read --scope sources:write --scope stream:read"
 
 
-def serve(settings: Settings) -> int:
+def serve(loaded: Loaded) -> int:
     """Run the service until SIGTERM or SIGINT; return the exit code. Raises CommandFailed for what stops the start."""
+    settings = loaded.settings
     terminal = on_terminal()
     journal = Journal()
     log = make_log(
@@ -62,10 +63,11 @@ def serve(settings: Settings) -> int:
     )
     _raise_file_limit()
     gc.set_threshold(*COLLECT)
-    return trio.run(_serve, settings, log, journal, terminal)
+    return trio.run(_serve, loaded, log, journal, terminal)
 
 
-async def _serve(settings: Settings, log: Callable[..., None], journal: Journal, terminal: bool) -> int:
+async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, terminal: bool) -> int:
+    settings = loaded.settings
     templates = _templates(settings, log)
     certificate = _certificate(settings)
     listening = await _listen(settings)
@@ -83,7 +85,7 @@ async def _serve(settings: Settings, log: Callable[..., None], journal: Journal,
                 settings,
                 storage,
                 keys,
-                herald.after(doorways),
+                herald.after(partial(doorways, loaded.origins)),
                 templates=templates,
                 steps=watchdog,
                 journal=journal,
@@ -101,9 +103,9 @@ def _tell_stall(world: World, stall: Stall) -> None:
     world.log("loop.held", level="error", actor=stall.path, seconds=round(stall.seconds, 2), stack=list(stall.stack))
 
 
-def doorways(doors: Doors) -> Sequence[ChildSpec]:
+def doorways(origins: Mapping[str, str], doors: Doors) -> Sequence[ChildSpec]:
     """Return the listeners' children: the admin socket before the public front end, whose crashes are not its own."""
-    return (*back_door(doors), *front(doors))
+    return (*back_door(doors), *front(replace(doors, origins=origins)))
 
 
 def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:

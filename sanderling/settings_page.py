@@ -6,7 +6,7 @@ import json
 from dataclasses import fields
 from typing import Any
 
-from actors.settings import Meaning, Settings, meaning
+from actors.settings import Meaning, Settings, masked, meaning
 from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 INTRODUCTION = f"""# Settings
@@ -29,7 +29,7 @@ def as_text(loaded: Loaded) -> str:
 
 def as_json(loaded: Loaded) -> str:
     """Return an object of settings, each with `value` and `from`; secrets are masked."""
-    table = {name: {"value": _masked(loaded, name), "from": loaded.origins[name]} for name in loaded.origins}
+    table = {name: {"value": masked(loaded.settings, name), "from": loaded.origins[name]} for name in loaded.origins}
     return json.dumps(table, indent=2)
 
 
@@ -45,14 +45,8 @@ def as_markdown() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _masked(loaded: Loaded, name: str) -> Any:
-    value = getattr(loaded.settings, name)
-    secret = next(meaning(item).secret for item in fields(Settings) if item.name == name)
-    return "********" if secret and value else value
-
-
 def _shown(loaded: Loaded, name: str) -> str:
-    value = _masked(loaded, name)
+    value = masked(loaded.settings, name)
     if isinstance(value, tuple):
         value = ",".join(value)
     return str(value) if value != "" else "-"

@@ -68,7 +68,9 @@ class Dashboard(QuartTrio):
         for screen in screens:
             self._register(screen)
         self.places = rendering.shown_places(frozenset(s.path for s in screens if s.method == "GET"))
-        self._sections = {screen.section for screen in screens} | {assets.FOLDER.strip("/")}
+        self._sections = {screen.section for screen in screens}
+        if screens:
+            self._sections.add(assets.FOLDER.strip("/"))
         self._queries: dict[Run, Any] = {screen.run: screen.query for screen in screens if screen.method == "GET"}
 
     def serves(self, path: str) -> bool:

@@ -20,9 +20,33 @@ class NewPassword(Form, frozen=True):
     again: str
 
 
+_BROWSERS = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrome", "Chrome"), ("Safari", "Safari"))
+_SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+def in_words(agent: str) -> str:
+    """Return what a browser calls itself, in the words of people.
+
+    >>> in_words("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+    'Firefox on Linux'
+    """
+    browser = next((name for sign, name in _BROWSERS if f"{sign}/" in agent), "")
+    system = next((name for sign, name in _SYSTEMS if sign in agent), "")
+    return " on ".join(filter(None, (browser, system))) or agent[:60] or "(not said)"
+
+
 async def show(visit: Visit) -> Page:
     """Show the sessions, and the form for another password."""
-    sessions = [one for one in await visit.doors.storage.people.sessions() if one.ends_at > visit.now]
+    sessions = [
+        (one, in_words(one.agent)) for one in await visit.doors.storage.people.sessions() if one.ends_at > visit.now
+    ]
     return Page("settings/show.html", "Settings", {"sessions": sessions})
 
 

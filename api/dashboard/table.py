@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.dashboard import entry, events, keys, live, settings, stream, today
+from api.dashboard import entry, events, keys, live, settings, stream, system, today
 from api.dashboard.alerts import table as alerts
 from api.dashboard.bins import screens as bins
 from api.dashboard.destinations import table as destinations
@@ -18,6 +18,7 @@ SCREENS: tuple[Screen, ...] = (
     *live.SCREENS,
     *bins.SCREENS,
     *keys.SCREENS,
+    *system.SCREENS,
     *settings.SCREENS,
     *alerts.SCREENS,
     *destinations.SCREENS,

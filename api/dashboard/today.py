@@ -1,14 +1,84 @@
-"""Today: what needs somebody, and what changed lately."""
+"""Today: what needs somebody, what changed lately, and how the whole is doing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from api.dashboard.hours import HOUR
 from api.dashboard.screen import Page, Screen, Visit
+from api.dashboard.stream import Wanted, newest
+from api.v1 import admin
+from api.v1.admin_schemas import Overview, TreePage, TreeQuery, TreeRow
+from storage.records.identity import Millis
+
+SHOWN = 12
+NEEDS = 6
+_UNWELL = ("quarantined", "backoff", "open", "retrying")
+_WORDS = {
+    "quarantined": "set aside after crashes",
+    "backoff": "restarting after a crash",
+    "open": "left alone after failures",
+    "retrying": "trying again",
+}
+
+
+class Need(NamedTuple):
+    """Something that needs somebody: what, where to look, how bad (a badge's words and mood), and why."""
+
+    name: str
+    path: str
+    words: str
+    mood: str
+    says: str
+
+
+def need_of(row: TreeRow) -> Need | None:
+    """Return what a part of the tree needs, None when it is well enough."""
+    if row.state in _UNWELL:
+        mood = "bad" if row.state == "quarantined" or row.flag == "rotten" else "warn"
+        return Need(row.name or row.path, _path(row), _WORDS[row.state], mood, row.error)
+    if row.flag == "rotten":
+        return Need(row.name or row.path, _path(row), "rotten", "bad", row.error)
+    return None
+
+
+def _path(row: TreeRow) -> str:
+    return f"/{row.path}" if row.path.startswith(("sources/", "destinations/")) else "/system"
+
+
+def peak(hours: Sequence[int], now: Millis) -> list[str]:
+    """Return a label for each hour: when it began by UTC, and how many events it brought.
+
+    >>> peak([0, 1], Millis(3_600_000 * 13))
+    ['12:00 UTC: no events', '13:00 UTC: 1 event']
+    """
+    first = now // HOUR - len(hours) + 1
+    words = [f"{count or 'no'} event{'' if count == 1 else 's'}" for count in hours]
+    return [f"{(first + at) % 24:02d}:00 UTC: {said}" for at, said in enumerate(words)]
 
 
 async def today(visit: Visit) -> Page:
-    """Show what needs somebody, else that all is well."""
-    troubles = [says for says in visit.doors.readiness().values() if says]
-    return Page("today.html", "Today", {"troubles": troubles})
+    """Show the start page."""
+    overview: Overview = await visit.api(admin.overview)
+    worst: TreePage = await visit.api(admin.tree, query=TreeQuery(limit=NEEDS))
+    hours = await visit.hours.last(visit.now)
+    since = await visit.streams.newest_id()
+    items, _ = await newest(visit, Wanted(), SHOWN)
+    shows = {
+        "failing": list(overview.failing.values()),
+        "needs": [need for row in worst.rows if (need := need_of(row)) is not None],
+        "sources": overview.sources,
+        "overdue": overview.sources.overdue,
+        "draining": overview.draining,
+        "streams": overview.streams,
+        "hours": hours,
+        "labels": peak(hours, visit.now),
+        "day": sum(hours),
+        "items": items,
+        "since": since,
+    }
+    return Page("today.html", "Today", shows)
 
 
 SCREENS = (Screen(path="/", run=today),)

@@ -1,0 +1,104 @@
+"""System: whether the service can do its work, its parts worst first, its size, and how it is set."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, NamedTuple
+from urllib.parse import urlencode
+
+from msgspec import Meta, Struct
+
+from actors.settings import Settings, masked, meaning
+from api.dashboard.screen import Page, Screen, Visit
+from api.v1 import admin
+from api.v1.admin_schemas import Overview, TreePage, TreeQuery
+from storage.records.identity import Millis, millis_of
+
+ROWS = 50
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+MOODS = {
+    "ok": "good",
+    "paused": "calm",
+    "disabled": "calm",
+    "starting": "calm",
+    "stopping": "calm",
+    "ended": "calm",
+    "retrying": "warn",
+    "open": "warn",
+    "backoff": "warn",
+    "quarantined": "bad",
+}
+"""The mood of the badge of each state of a part."""
+
+
+class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which parts to show, and from which one on."""
+
+    filter: Annotated[str, Meta(max_length=500)] = ""
+    start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+
+
+class Set(NamedTuple):
+    """A setting: its name, its value as it may be shown, where that came from, and what it means."""
+
+    name: str
+    value: str
+    origin: str
+    says: str
+
+
+def size(count: int) -> str:
+    """Return bytes in words.
+
+    >>> size(0), size(2048), size(5_000_000)
+    ('0 bytes', '2.0 KiB', '4.8 MiB')
+    """
+    amount, unit = float(count), 0
+    while amount >= 1024 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1024, unit + 1
+    return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{count} bytes"
+
+
+def settings_of(visit: Visit) -> list[Set]:
+    """Return all settings, those first that somebody has set."""
+    settings, origins = visit.doors.settings, visit.doors.origins
+    rows = []
+    for item in fields(Settings):
+        value = masked(settings, item.name)
+        shown = ", ".join(value) if isinstance(value, tuple) else str(value)
+        unit = meaning(item).unit
+        origin = origins.get(item.name, "default")
+        rows.append(Set(item.name, f"{shown} {unit}".strip() if shown else "none", origin, meaning(item).says))
+    return sorted(rows, key=lambda row: row.origin == "default")
+
+
+async def show(visit: Visit) -> Page:
+    """Show the service itself."""
+    wanted: Wanted = visit.query
+    overview: Overview = await visit.api(admin.overview)
+    query = TreeQuery(filter=wanted.filter, start=wanted.start, limit=ROWS)
+    tree: TreePage = await visit.api(admin.tree, query=query)
+    bounds = await visit.doors.storage.log.bounds()
+    sizes = visit.doors.storage.sizes()
+    shows = {
+        "overview": overview,
+        "tree": tree,
+        "wanted": wanted,
+        "onward": _place(wanted, tree.start + ROWS) if tree.start + ROWS < tree.total else "",
+        "back": _place(wanted, max(0, tree.start - ROWS)) if tree.start else "",
+        "moods": MOODS,
+        "settings": settings_of(visit),
+        "data": size(sizes.get("database", 0)),
+        "wal": size(sizes.get("wal", 0)),
+        "days": visit.doors.settings.retention_days,
+        "most": visit.doors.settings.retention_events,
+        "oldest": Millis(millis_of(bounds.oldest)) if bounds.oldest else None,
+    }
+    return Page("system.html", "System", shows)
+
+
+def _place(wanted: Wanted, start: int) -> str:
+    return "/system?" + urlencode({"filter": wanted.filter, "start": start}) + "#parts"
+
+
+SCREENS = (Screen(path="/system", run=show, query=Wanted),)
