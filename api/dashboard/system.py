@@ -65,11 +65,16 @@ def settings_of(visit: Visit) -> list[Set]:
     rows = []
     for item in fields(Settings):
         value = masked(settings, item.name)
-        shown = ", ".join(value) if isinstance(value, tuple) else str(value)
-        unit = meaning(item).unit
-        origin = origins.get(item.name, "default")
-        rows.append(Set(item.name, f"{shown} {unit}".strip() if shown else "none", origin, meaning(item).says))
+        origin, says = origins.get(item.name, "default"), meaning(item)
+        rows.append(Set(item.name, _in_words(value, says.unit), origin, says.says.replace("`", "")))
     return sorted(rows, key=lambda row: row.origin == "default")
+
+
+def _in_words(value: object, unit: str) -> str:
+    if unit == "B" and isinstance(value, int):
+        return size(value)
+    shown = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{shown} {unit}".strip() if shown else "none"
 
 
 async def show(visit: Visit) -> Page:
