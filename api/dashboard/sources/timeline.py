@@ -13,7 +13,7 @@ from api.dashboard.sources.ticks import SHAPES, Sort, Tick, said, ticks
 from storage.records.identity import Millis
 from storage.records.trail import Row
 
-WIDTH, HEIGHT, MARGIN = 640, 56, 8
+WIDTH, HEIGHT, MARGIN = 640, 44, 8
 SCALE: Final = 2
 """Times the size of a tick in a list."""
 FOOT: Final = 40
