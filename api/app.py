@@ -16,6 +16,7 @@ from quart import Response, g, request
 from quart.routing import QuartRule
 from quart_trio import QuartTrio
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
+from werkzeug.exceptions import NotFound as HTTPNotFound
 from werkzeug.routing import BaseConverter
 
 from actors.bins import PATH
@@ -240,6 +241,8 @@ async def _admit(app: Api) -> Response | None:
     except (Refusal, StorageError) as error:
         refusal = error
     _take_token(app, g.key)
+    if request.scope["path"].startswith("//"):  # the framework reads one slash here, and a proxy before us may not
+        raise HTTPNotFound
     if request.method == "OPTIONS" and (preflight := _preflight(app)) is not None:
         return preflight
     if (methods := app.fixed.get(request.path)) is not None and request.method not in methods:

@@ -75,7 +75,7 @@ class Dashboard(QuartTrio):
 
     def serves(self, path: str) -> bool:
         """Return whether a path is one of ours, there or not; every other one is the API's."""
-        return path.startswith("/") and path.split("/", 2)[1] in self._sections
+        return path.startswith("/") and not path.startswith("//") and path.split("/", 2)[1] in self._sections
 
     def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
         """Register a rule; its endpoint must be that of a declared Screen."""
