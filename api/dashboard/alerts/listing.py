@@ -72,10 +72,7 @@ def fits(alert: Alert, words: str) -> bool:
 async def _rows(visit: Visit, alerts: Sequence[Alert]) -> list[Row]:
     storage = visit.doors.storage.alerts
     met = await storage.matched([alert.id for alert in alerts], days_until(visit.now))
-    hooks: dict[str, list[Destination]] = {}
-    for hook in await storage.destinations():
-        hooks.setdefault(hook.alert_id, []).append(hook)
-    return [_row(visit, alert, met.get(alert.id, {}), hooks.get(alert.id, ())) for alert in alerts]
+    return [_row(visit, alert, met.get(alert.id, {}), await storage.destinations(alert.id)) for alert in alerts]
 
 
 def _row(visit: Visit, alert: Alert, met: Mapping[int, int], hooks: Sequence[Destination]) -> Row:

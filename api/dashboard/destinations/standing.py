@@ -92,8 +92,8 @@ def state_of(hook: Destination, lines: Sequence[Attempt]) -> tuple[str, Mood]:
     if hook.state == "failing":
         return "failing", "bad"
     if lines and lines[0].result != "sent":
-        return "active, last try failed", "warn"
-    return ("active", "good") if lines else ("active, nothing sent yet", "good")
+        return "last try failed", "warn"
+    return ("active", "good") if lines else ("not used yet", "calm")
 
 
 def latency(lines: Sequence[Attempt]) -> Latency:
