@@ -11,7 +11,7 @@ import click
 
 from actors.settings import Settings
 from sanderling.commands import keys as api_keys
-from sanderling.commands import receivers, signing, templates
+from sanderling.commands import operating, receivers, signing, templates
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, loaded, settings_flags
@@ -168,6 +168,8 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
     return terminal.tail(Client.named(service, key_file, environ()), environ(), **asked)
 
 
+main.add_command(operating.status)
+main.add_command(operating.health)
 main.add_command(receivers.listen)
 main.add_command(receivers.verify)
 main.add_command(receivers.probe)

@@ -21,13 +21,12 @@ from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling.environment import worker_command
+from sanderling.health import SOCKET
 from sanderling.passwords import Argon2
 from storage.interface import Storage
 from storage.records.identity import Millis
 from storage.sqlite.database import open_sqlite
 
-SOCKET = "admin.sock"
-"""The name of the admin socket in the data folder."""
 BACKLOG = 1024
 """Connections that the system holds until they are accepted; 10,000 clients may come back at once."""
 

@@ -153,7 +153,7 @@ class Recorder:
         metrics.commit_time.observe(seconds)
         for event in events:
             if event.kind != Kind.PRACTICE:
-                metrics.events.add(TIERS[event.kind])
+                metrics.events.add(TIERS.get(event.kind, "other"))
 
     async def _append_singly(self, records: Sequence[Record], error: Exception) -> None:
         if len(records) > 1:

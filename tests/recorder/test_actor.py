@@ -13,14 +13,14 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
-from actors.recorder.actor import Recorder
+from actors.recorder.actor import TIERS, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
 from storage.errors import DiskFull
 from storage.interface import Storage
 from storage.memory import Disk, MemoryStorage
 from storage.records.cursor import EVERYTHING
-from storage.records.event import Stored
+from storage.records.event import Kind, Stored
 from storage.records.identity import START
 from storage.records.source import Harvest
 from supervision import ChildSpec, Mailbox, Supervisor, Unanswered
@@ -77,6 +77,11 @@ async def running(sources: int = 1, **more: Any) -> AsyncIterator[Bench]:
         await wait_all_tasks_blocked()
         yield bench
         bench.supervisor.stop()
+
+
+def test_every_kind_of_event_has_a_word_to_be_counted_by() -> None:
+    kinds = {value for name, value in vars(Kind).items() if name.isupper()}
+    assert set(TIERS) == kinds - {Kind.PRACTICE}  # which is counted nowhere
 
 
 async def test_a_harvest_is_answered_with_its_events_in_order_and_they_are_in_the_log() -> None:
