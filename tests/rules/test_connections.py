@@ -14,6 +14,7 @@ HOMES = {
     "actors/egress/transport.py": "the pool whose every connection the guard opens",
     "actors/egress/http.py": "the client over that pool",
     "sanderling/client.py": "the command: calls the user's own service",
+    "sanderling/health.py": "the command: asks the user's own service whether it is ready",
     "sanderling/receiving/published.py": "the command: fetches that service's public keys",
     "sanderling/simulation/clients.py": "the users of a simulated service, in memory",
 }
