@@ -5,13 +5,14 @@ make forty thousand requests to it at once, and the service an instrument of att
 
 A receiver that stalls holds its places for as long as a request may last, so those of many could take up all there is.
 Two smaller rooms in the large one prevent it: what goes to a URL that has been slow lately finds a place in `_slow`
-first, and what goes to a URL beside another request to it, in `_beside`. So receivers that have just begun to stall
-have one place each and share `_beside`, and after their first second all that are slow leave a quarter free together.
+first, and what goes to a URL beside another request to it, in `_beside`, or waits for that one's end. So receivers that
+have just begun to stall have one place each and share `_beside`, and after their first second all that are slow leave
+a quarter free together.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from urllib.parse import urlsplit
@@ -42,6 +43,8 @@ class Room:
         self._slow = trio.CapacityLimiter(MOST_SLOW)
         self._beside = trio.CapacityLimiter(MOST_BESIDE)
         self._lanes: dict[str, trio.CapacityLimiter] = {}
+        self._inside: Counter[str] = Counter()
+        self._ends: dict[str, trio.Event] = {}
         self._under_way: dict[str, list[float]] = {}
         self._known_slow: OrderedDict[str, None] = OrderedDict()
 
@@ -66,15 +69,32 @@ class Room:
         async with AsyncExitStack() as held:
             if self._is_slow(url):
                 await held.enter_async_context(self._slow)
-            if self._under_way.get(url):
-                await held.enter_async_context(self._beside)
+            await self._turn(url, held)
             await held.enter_async_context(self._all)
             began = trio.current_time()
             self._under_way.setdefault(url, []).append(began)
+            held.callback(self._learn, url, began)
+            yield
+
+    async def _turn(self, url: str, held: AsyncExitStack) -> None:
+        """Be the only one to a URL, or beside another while there is a place for that."""
+        while self._inside[url]:
             try:
-                yield
-            finally:
-                self._learn(url, began)
+                self._beside.acquire_nowait()
+            except trio.WouldBlock:
+                await self._ends.setdefault(url, trio.Event()).wait()
+            else:
+                held.callback(self._beside.release)
+                break
+        self._inside[url] += 1
+        held.callback(self._leave, url)
+
+    def _leave(self, url: str) -> None:
+        self._inside[url] -= 1
+        if not self._inside[url]:
+            del self._inside[url]
+        if (waiting := self._ends.pop(url, None)) is not None:
+            waiting.set()
 
     def _is_slow(self, url: str) -> bool:
         longest = trio.current_time() - min(self._under_way.get(url, ()), default=trio.current_time())

@@ -125,6 +125,7 @@ class _Simulation:
             program.seed,
             self._network,
             trace,
+            disk=self._machine.disk,
             caller=self._caller,
             life=lambda: self._life,
         )

@@ -42,10 +42,14 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "gone_is_a_failure": (partial(plagued, "gone"), "1", "D5"),
     "one_success_does_not_count": (partial(plagued, "http500", days=6.5), "1", "D6"),
     "settled_before_the_post": (PLAIN, "1", "T3"),
+    "checked_once": (partial(plagued, "rebound"), "1", "X1"),
+    "tests_are_marked": (PLAIN, "1", "D12"),
+    "refusals_listed_as_500": (partial(plagued, "forbidden", "http500"), "1", "D13"),
     "probes_never": (PLAIN, "1", "T3"),
     "probes_in_crowds": (partial(plagued, "silent", "half"), "1", "D7"),
     "too_many_at_once": (partial(plagued, "silent", "trickle"), "1", "D8"),
     "no_room_to_mind": (draw_crowd, "1", "D8"),
+    "slow_ones_take_all": (draw_crowd, "1", "D8"),
     "older_ones_first": (partial(plagued, "forbidden", "http500"), "1", "D7"),
     "in_two_digests": (partial(plagued, "http500", modes=("15min",)), "1", "D10"),
     "frozen_by_elapsed_days": (partial(plagued, "http500", days=2.0, modes=("daily",)), "1", "D10"),
@@ -53,6 +57,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "quiet_hours_unheard": (QUIET, "2", "Q1"),
     "disabled_drops": (partial(plagued, "gone"), "1", "T3"),
     "edits_lose": (draw_edits, "1", "T3"),
+    "disabled_untold": (partial(plagued, "gone"), "1", "D6"),
     "debts_paid_late": (partial(plagued, "gone"), "1", "D6"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""

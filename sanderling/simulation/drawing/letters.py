@@ -86,7 +86,7 @@ def draw_edits(seed: str) -> Program:
 
 
 def draw_crowd(seed: str) -> Program:
-    """Draw a world in which very many deliveries are due at once, and all receivers are silent."""
+    """Draw a world in which very many deliveries are due at once, and all receivers but one are silent."""
     kinds: tuple[str, ...] = ("silent", "trickle")
     begins = CALM + 60
     alerts = tuple(AlertPlan(f"alert{n}", (AlertStep(5.0 + n, AlertState((WORDS[0],))),)) for n in range(4))
@@ -96,12 +96,13 @@ def draw_crowd(seed: str) -> Program:
         )
         for n in range(72)
     )
+    well = DestinationPlan("well", "alert0", "well.receiver.org", (_set(150.0, DestinationState()),))
     dice = chance(seed, "crowd")
     sayings = tuple(Saying(begins + n / 10, 0, (WORDS[0],)) for n in range(6))
     faults = [
         Fault(begins - 10, 40.0, dice.choice(kinds), host) for host in dict.fromkeys(d.host for d in destinations)
     ]
-    plan = Correspondence(1, sayings, alerts, destinations, DAY)
+    plan = Correspondence(1, sayings, alerts, (*destinations, well), DAY)
     return Program(seed, 0.1, (), (), tuple(faults), (), (), 0.0, 0.01, letters=plan)
 
 

@@ -13,7 +13,7 @@ Mode = Literal["instant", "15min", "hourly", "daily"]
 RECEIVER_FAULTS = (
     *("http500", "busy", "unavailable", "refused", "reset", "nxdomain", "partition", "slow", "unreachable"),
     *("silent", "trickle", "half", "truncated", "throttled", "throttled until", "throttled plainly"),
-    *("gone", "forbidden", "redirects", "lost", "absurd wait", "long wait", "odd success"),
+    *("gone", "forbidden", "redirects", "lost", "absurd wait", "long wait", "odd success", "rebound"),
 )
 """Troubles of a receiver: of its network, those that origins have as well, and those of `receivers.py`."""
 

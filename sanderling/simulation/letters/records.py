@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from sanderling.simulation.letters.ledger import Ledger
 from sanderling.simulation.letters.plans import AlertPlan, AlertState, DestinationPlan, DestinationState, Saying
 
 S = TypeVar("S")
@@ -165,9 +166,10 @@ class Said:
 class Letters:
     """All that was seen. said: by the title of the event. right: all is enabled and replayed, only to be waited for.
 
-    wrong: sentences about what could not be put right.
+    wrong: sentences about what could not be put right. ledger: what the disk says of destinations.
     """
 
+    ledger: Ledger
     said: dict[str, Said] = field(default_factory=dict)
     alerts: list[KeptAlert] = field(default_factory=list)
     destinations: list[KeptDestination] = field(default_factory=list)

@@ -9,6 +9,7 @@ import trio
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller
 from sanderling.simulation.letters.keeper import Keeper
+from sanderling.simulation.letters.ledger import Ledger
 from sanderling.simulation.letters.plans import Correspondence
 from sanderling.simulation.letters.receivers import ReceiverHost
 from sanderling.simulation.letters.records import Letters
@@ -18,6 +19,7 @@ from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import Life
 from storage.interface import Storage
+from storage.memory import Disk
 
 
 class Stage:
@@ -30,13 +32,15 @@ class Stage:
         network: SimNetwork,
         trace: Trace,
         *,
+        disk: Disk,
         caller: Callable[[str], Caller],
         life: Callable[[], Life | None],
     ) -> None:
         self._plan, self._network = plan, network
         self.letters: Letters | None = None
         if plan is not None:
-            self.letters = Letters()
+            disk.destinations = ledger = Ledger()
+            self.letters = Letters(ledger)
             self._hosts = [ReceiverHost(network.add(host), trace, self.letters.receipts) for host in plan.hosts]
             self._keeper = Keeper(caller("keeper"), trace, self.letters, chance(seed, "keeper"))
             self._scribe = Scribe(life, self.letters.said)

@@ -55,10 +55,14 @@ OF_LETTERS: tuple[Plant, ...] = (
     letters.gone_is_a_failure,
     letters.one_success_does_not_count,
     letters.settled_before_the_post,
+    letters.checked_once,
+    letters.tests_are_marked,
+    letters.refusals_listed_as_500,
     letters.probes_never,
     letters.probes_in_crowds,
     letters.too_many_at_once,
     letters.no_room_to_mind,
+    letters.slow_ones_take_all,
     letters.older_ones_first,
     letters.in_two_digests,
     letters.frozen_by_elapsed_days,
@@ -66,6 +70,7 @@ OF_LETTERS: tuple[Plant, ...] = (
     letters.quiet_hours_unheard,
     letters.disabled_drops,
     letters.edits_lose,
+    letters.disabled_untold,
     letters.debts_paid_late,
 )
 """Those that a correspondence shows."""

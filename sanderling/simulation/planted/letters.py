@@ -20,6 +20,7 @@ from actors.delivery.registry import DeliveryRegistry
 from actors.delivery.schedule import Answer
 from actors.delivery.status import Standing
 from actors.delivery.zones import reading
+from actors.egress.guard import Guard
 from actors.matcher.actor import Matcher
 from actors.messages import AlertsChanged, MatcherMessage
 from actors.signatures import webhook
@@ -27,7 +28,7 @@ from storage.interface import Lease
 from storage.memory.disk import Row
 from storage.memory.log import MemoryLog
 from storage.memory.work import MemoryWork
-from storage.records.delivery import Delivery, Freeze, Portion
+from storage.records.delivery import Delivery, Freeze, Outcome, Portion
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis
 from storage.records.source import Harvest
@@ -148,6 +149,43 @@ def settled_before_the_post() -> Plant:
     return patch.object(DestinationActor, "_deliver", wrong)
 
 
+def checked_once() -> Plant:
+    """A receiver's address is checked when it is first met, and never again."""
+    right = Guard._addresses
+    met: dict[str, None] = {}
+
+    async def wrong(self: Guard, host: str) -> tuple[str, ...]:
+        if host in met:
+            return tuple(await self._resolver.resolve(host))
+        found = await right(self, host)
+        met[host] = None
+        return found
+
+    return patch.object(Guard, "_addresses", wrong)
+
+
+def tests_are_marked() -> Plant:
+    """A test delivery has a header that others don't have."""
+    right = posting.signed_headers
+
+    def wrong(destination: Destination, webhook_id: str, body: bytes, world: Any) -> dict[str, str]:
+        mark = {"webhook-test": "true"} if b'"kind:test"' in body else {}
+        return right(destination, webhook_id, body, world) | mark
+
+    return patch.object(posting, "signed_headers", wrong)
+
+
+def refusals_listed_as_500() -> Plant:
+    """The list of attempts says 500 for whatever refusal it was."""
+    right = MemoryWork.settle
+
+    async def wrong(self: MemoryWork, outcomes: Sequence[Outcome], lease: Lease) -> None:
+        refused = [replace(it, status=500) if it.status is not None and it.status >= 300 else it for it in outcomes]
+        await right(self, refused, lease)
+
+    return patch.object(MemoryWork, "settle", wrong)
+
+
 # --- order and number ------------------------------------------------------------------------------------------------
 
 
@@ -180,7 +218,13 @@ def too_many_at_once() -> Iterator[None]:
 
 def no_room_to_mind() -> Plant:
     """Nobody counts the requests to a machine, nor all of them."""
-    return patch.multiple(room, MOST_REQUESTS=10_000, MOST_TO_A_MACHINE=10_000)
+    most = 10_000
+    return patch.multiple(room, MOST_REQUESTS=most, MOST_SLOW=most, MOST_BESIDE=most, MOST_TO_A_MACHINE=most)
+
+
+def slow_ones_take_all() -> Plant:
+    """Receivers that stall may take all the room there is."""
+    return patch.multiple(room, MOST_SLOW=room.MOST_REQUESTS, MOST_BESIDE=room.MOST_REQUESTS)
 
 
 @contextmanager
@@ -276,6 +320,18 @@ def edits_lose() -> Plant:
         await right(self, message)
 
     return patch.object(Matcher, "_handle", wrong)
+
+
+def disabled_untold() -> Plant:
+    """Nobody is told that a destination has been disabled."""
+    right = status.with_standing
+
+    def wrong(destination: Destination, standing: Standing, news: Any, matched: Any) -> Destination:
+        quiet = standing.state == "disabled" and destination.state != "disabled"
+        found = right(destination, standing, news, matched)
+        return replace(found, owes=destination.owes) if quiet else found
+
+    return patch.object(acting, "with_standing", wrong)
 
 
 def debts_paid_late() -> Plant:

@@ -67,6 +67,25 @@ def signed(facts: Facts) -> Iterator[str]:
             yield f"{kept.label}: {receipt.id} is not signed"
 
 
+def alike(facts: Facts) -> Iterator[str]:
+    """D12: a test looks like any other delivery; only its content says what it is."""
+    names: frozenset[str] | None = None
+    for kept, receipt in _all(facts):
+        names = frozenset(receipt.headers) if names is None else names
+        if names != frozenset(receipt.headers):
+            yield f"{kept.label} was sent {receipt.id} with other headers: {sorted(names ^ frozenset(receipt.headers))}"
+
+
+def listed(facts: Facts) -> Iterator[str]:
+    """D13: an attempt is listed with what the receiver really answered."""
+    for kept in () if facts.letters is None else facts.letters.destinations:
+        assert facts.letters is not None
+        answers = {(receipt.id, receipt.status) for receipt in facts.letters.received(kept)}
+        for line in kept.lines:
+            if line["status_code"] is not None and (line["webhook_id"], line["status_code"]) not in answers:
+                yield f"{kept.label} lists {line['status_code']} for {line['webhook_id']}, which it never answered"
+
+
 def ended(facts: Facts) -> Iterator[str]:
     """Nothing is sent to who is deleted, or disabled by its user, but what is under way."""
     for kept, receipt in _all(facts):

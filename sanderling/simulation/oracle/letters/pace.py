@@ -23,6 +23,8 @@ FAILURES = 5
 PROMPT = 90.0
 """Virtual seconds, of which a destination that fails may spend some on older events, one at a time."""
 LONGEST_WISH = 3600.0
+UNHINDERED = 5.0
+"""Virtual seconds from the recorder to a receiver that is well, its line and the commits on the way included."""
 AT_SEA = ("slow", "partition", "dead line", "lossy")
 """Troubles in which a receiver sees requests long after, or long before, they are over."""
 
@@ -127,6 +129,19 @@ def at_once(facts: Facts) -> Iterator[str]:
             yield f"{machine} was sent {most} requests at once"
     if (most := _crowd(everyone)) > MOST_AT_ALL:
         yield f"{most} requests were under way at once"
+
+
+def unhindered(facts: Facts) -> Iterator[str]:
+    """D8: who is well waits for nobody who is slow."""
+    troubled = {fault.where for fault in facts.program.faults}
+    if facts.letters is None or SERVICE in troubled or facts.program.steps or facts.program.endings:
+        return
+    arrivals = {logged.event["id"]: facts.letters.said.get(logged.event["title"]) for logged in facts.log}
+    for kept in facts.letters.destinations:
+        for receipt in facts.letters.received(kept) if kept.plan.host not in troubled else ():
+            said = arrivals.get(receipt.id)
+            if said is not None and receipt.at - said.offered > UNHINDERED:
+                yield f"{kept.label} was sent {receipt.id} {receipt.at - said.offered:.1f} s after it was said"
 
 
 def probing(facts: Facts) -> Iterator[str]:

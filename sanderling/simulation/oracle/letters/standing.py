@@ -46,18 +46,12 @@ def gone(facts: Facts) -> Iterator[str]:
 
 def told(facts: Facts) -> Iterator[str]:
     """That a destination was disabled is told once each time; that it fails, at most twice in a row of failures."""
-    falls: dict[str, int] = {}
-    for kept, _, _ in _falls(facts):
-        falls[kept.id] = falls.get(kept.id, 0) + 1
     for kept in () if facts.letters is None else facts.letters.destinations:
         assert facts.letters is not None
         if kept.id and kept.gone == float("inf"):
-            count = _count(facts, kept, "destination_disabled")
-            least = falls.get(kept.id, 0)
-            # Who enables it at once, or has disabled it as well, does not see each.
-            gone = sum(receipt.status == 410 for receipt in facts.letters.received(kept))
-            if not least <= count <= max(least, gone):
-                yield f"{kept.label} was disabled {least} times, and that was told {count} times"
+            count, due = _count(facts, kept, "destination_disabled"), facts.letters.ledger.due(kept.id)
+            if count != due:
+                yield f"that {kept.label} was disabled was told {count} times, {due} are due"
         if (count := _count(facts, kept, "destination_failing")) > (most := 2 * _rows(facts, kept)):
             yield f"that {kept.label} fails was told {count} times, {most} at most are due"
 
