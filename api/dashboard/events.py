@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
 from actors.notices import asked_for
 from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
 from actors.signatures import event as signatures
+from api.dashboard.difference import Changed, lines_of
 from api.dashboard.screen import Page, Screen, Visit
 from api.v1 import events
 from storage.records.alert import Alert, covers
@@ -17,30 +17,12 @@ from storage.records.event import Delta, Diff, Event, Kind, Stored
 from storage.records.identity import SourceId
 
 _decode = msgspec.json.Decoder(Event).decode
-Line = tuple[str, str]
-"""A sign ("+", "-") and a text."""
 
 
-def lines_of(event: Event) -> list[Line]:
-    """Return what changed in a page, in reading order where that is known; nothing for what is no change."""
-    if isinstance(event.delta, Delta):
-        return [line for op in event.delta.ops for line in _told(op)]
-    if isinstance(event.diff, Diff):
-        diff = event.diff
-        changed = [line for one in diff.changed for line in (("-", one.before), ("+", one.after))]
-        return [*changed, *(("-", text) for text in diff.removed), *(("+", text) for text in diff.added)]
-    return []
-
-
-def _told(op: Any) -> Iterator[Line]:
-    match op.op:
-        case "insert":
-            yield "+", op.text
-        case "delete":
-            yield "-", op.text
-        case "replace":
-            yield "-", op.before
-            yield "+", op.after
+def changed_in(event: Event) -> Changed:
+    """Return the part of an event that says what changed."""
+    diff = event.diff if isinstance(event.diff, Diff) else None
+    return Changed(diff, event.delta if isinstance(event.delta, Delta) else None)
 
 
 def met_by(stored: Stored, alerts: Sequence[Alert]) -> list[Alert]:
@@ -75,7 +57,7 @@ async def show(visit: Visit) -> Page:
         event.title or event.url or "Event",
         {
             "event": event,
-            "changes": lines_of(event),
+            "changes": lines_of(changed_in(event)),
             "cut": event.content_truncated is True,
             "alerts": alerts,
             "verdict": verdict,

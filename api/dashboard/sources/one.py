@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.messages import Examined, ExamineSource, SourceView
+from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
-from api.dashboard.sources.difference import Changed, Line, lines_of
 from api.dashboard.sources.timeline import timeline
 from api.v1 import events, sources, why
 from api.v1.looks import notes_of
@@ -30,6 +30,8 @@ PATH: Final = "/sources/{id}"
 EVENTS: Final = 10
 LOOKS: Final = 20
 HISTORY: Final = 8
+MOST_LINES: Final = 60
+"""Lines of the latest difference."""
 _Text = Annotated[str, Meta(max_length=500)]
 
 
@@ -65,7 +67,7 @@ class Told(Changed, frozen=True, kw_only=True):
     @property
     def lines(self) -> list[Line]:
         """Its difference."""
-        return lines_of(self)
+        return lines_of(self, MOST_LINES)
 
 
 class EventsShown(Struct, frozen=True):

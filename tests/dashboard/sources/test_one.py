@@ -283,3 +283,14 @@ async def test_what_a_source_and_its_events_say_stays_text(house: House, browser
         assert browser.answer.status_code == 200 and "alert(1)" in browser.text and "49" not in browser.text
         assert not browser.page.xpath("//main//script | //main//img | //@onerror")
         assert not [href for href in browser.page.xpath("//@href") if href.startswith("javascript")]
+
+
+async def test_an_events_own_page_shows_the_same_difference_whole(house: House, browser: Browser) -> None:
+    put(house, type="html", hot=HOT)
+    await told(house, a_draft("It costs 29", source_type="html", diff=DIFF, delta=DELTA))
+    await browser.get(here())
+    (event,) = set(browser.page.xpath("//a[starts-with(@href,'/events/')]/@href"))
+    await browser.get(event)
+    assert browser.answer.status_code == 200
+    assert browser.page.xpath("//div[@class='diff']//del//del/text()") == ["19"]
+    assert browser.page.xpath("//div[@class='diff']//ins//ins/text()") == ["29"]

@@ -1,4 +1,4 @@
-"""An event's difference as lines for people, and in a changed line the words that differ. Pure."""
+"""An event's difference as lines for people, and in a changed line the words that differ; `ui.diff` shows it. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from storage.records.event import Delta, Diff
 
-MOST_LINES: Final = 60
 MOST_WORDS: Final = 600
 """Words of both sides of a line beyond which all of it counts as changed: comparing takes the product of both."""
 LIKE: Final = 0.5
@@ -40,13 +39,15 @@ class Changed(Struct, frozen=True):
     delta: Delta | None = None
 
 
-def lines_of(changed: Changed) -> list[Line]:
-    """Return the lines of a difference, in reading order where that is known; none when there is no difference."""
+def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
+    """Return the lines of a difference, in reading order where that is known; none when there is no difference.
+
+    most: what is beyond is only counted.
+    """
     lines = list(_in_order(changed.delta) if changed.delta is not None else _by_sort(changed.diff))
-    cut = len(lines) - MOST_LINES
-    shown = lines[:MOST_LINES]
-    if cut > 0:
-        shown.append(_said(f"{cut} more lines: the event has them all."))
+    shown = lines[:most]
+    if len(shown) < len(lines):
+        shown.append(_said(f"{len(lines) - len(shown)} more lines: the event has them all."))
     elif (changed.delta or changed.diff or Diff((), (), ())).truncated:
         shown.append(_said("The difference is longer than what an event keeps of it."))
     return shown
