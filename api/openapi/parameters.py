@@ -90,7 +90,7 @@ def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _in_headers(route: Route) -> list[dict[str, Any]]:
     found = []
-    if route.media == "text/event-stream":
+    if "Sanderling-Replay-From" in route.headers:  # what can be resumed says where it began
         says = "The id of the last event that was seen, to go on after it; an empty one is none. Wins over `since`."
         schema = {"type": "string", "pattern": f"^({UUID7[1:-1]})?$"}
         found.append(_header("Last-Event-ID", says, schema, _EVENT))

@@ -211,3 +211,13 @@ def test_requests_are_bounded_and_closed(description: dict[str, Any]) -> None:
 def test_types_are_explained(description: dict[str, Any]) -> None:
     schemas = description["components"]["schemas"]
     assert [name for name, schema in schemas.items() if len(schema.get("description", "")) < 10] == []
+
+
+def test_only_streams_that_can_be_resumed_know_the_id_of_the_last_event() -> None:
+    knowing = {
+        path
+        for path, methods in document(EVERY, BASE_URL)["paths"].items()
+        for parameter in methods.get("get", {}).get("parameters", ())
+        if parameter.get("name") == "Last-Event-ID"
+    }
+    assert knowing == {"/v1/stream", "/v1/streams/{channel}"}
