@@ -53,12 +53,12 @@ async def show(visit: Visit) -> Page:
 async def change(visit: Visit) -> Reply:
     """Change the password. Every session ends, and this browser gets another one."""
     form: NewPassword = visit.form
+    check_password(form.password, form.again)
     take_attempt(visit)
     people, world = visit.doors.storage.people, visit.doors.world
     present = await people.password()
     if present is None or not await world.passwords.fits(form.present, present.hashed):
         raise Wrong(present="That is not the password.")
-    check_password(form.password, form.again)
     password = Password(await world.passwords.hash(form.password), visit.now)
     session, cookie = Sessions.of_doors(visit.doors).begin(visit.headers.get("User-Agent", ""), visit.address)
     await people.settle(password, session)

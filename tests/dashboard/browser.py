@@ -22,7 +22,7 @@ class Browser:
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self.client = house.stranger(**{"User-Agent": "Browser 1.0"})
+        self.client = house.stranger(**{"User-Agent": "Browser 1.0", "Connection": "close"})
         self.answer: httpx.Response
         self.page: HtmlElement
         self.path = "/"
