@@ -223,14 +223,18 @@ def _check_token(given: Given) -> None:
 
 
 async def _body(screen: Screen) -> bytes:
-    request.max_content_length = screen.limit
+    says = f"At most {screen.limit >> 10} KiB can be sent here."
+    too_large = Refusal("body-too-large", says, headers={"Connection": "close"})
+    if (request.content_length or 0) > screen.limit:
+        raise too_large
     try:
-        raw: Any = await request.get_data(cache=False)
+        raw: Any = await request.get_data(cache=False)  # at most as much as the largest limit of all screens
     except RequestEntityTooLarge:
-        says = f"At most {screen.limit >> 10} KiB can be sent here."
-        raise Refusal("body-too-large", says, headers={"Connection": "close"}) from None
+        raise too_large from None
     except RequestTimeout:
         raise Refusal("request-timeout", "The form did not arrive in time.", headers={"Connection": "close"}) from None
+    if len(raw) > screen.limit:
+        raise too_large
     return bytes(raw)
 
 

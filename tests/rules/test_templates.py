@@ -1,0 +1,63 @@
+"""No template of the dashboard can make data anything but text, and no code can either."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from api.dashboard.assets import asset
+from tests.rules.source_files import ROOT, modules, name_of, names_used, tree_of
+
+TEMPLATES = sorted((ROOT / "api" / "dashboard" / "templates").rglob("*.html"))
+UNSAFE = re.compile(r"\|\s*safe\b|\bautoescape\b|\bMarkup\b|\|\s*xmlattr\b|\|\s*tojson\b|\|\s*urlize\b")
+INLINE = re.compile(
+    r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:|<(iframe|object|embed|base)\b", re.I
+)
+OUTSIDE = re.compile(r"(?:href|src|action)=[\"']?(?:https?:)?//", re.IGNORECASE)
+BARE = re.compile(r"\s[\w-]+=\{[{%]")
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=name_of)
+def test_no_template_switches_escaping_off_or_holds_anything_inline(template: object) -> None:
+    text = re.sub(r"{#.*?#}", "", template.read_text("utf-8"), flags=re.S)  # type: ignore[attr-defined]
+    for pattern in (UNSAFE, INLINE, OUTSIDE, BARE):
+        assert not pattern.search(text), pattern.search(text)
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=name_of)
+def test_a_web_address_becomes_a_link_in_one_place_only(template: object) -> None:
+    """`ui.link` lets http and https pass and nothing else; elsewhere an address of the web could be `javascript:`."""
+    text = template.read_text("utf-8")  # type: ignore[attr-defined]
+    links = re.findall(r"(?:href|src|action)=\"(\{\{[^}]*\}\})", text)
+    if template.name == "ui.html":  # type: ignore[attr-defined]
+        links.remove("{{ web(url) }}")
+    assert [link for link in links if "url" in link.lower() and "urlencode" not in link] == []
+
+
+def test_no_module_of_the_dashboard_makes_markup() -> None:
+    used = [
+        f"{name_of(path)}:{line}: {used}"
+        for path in modules("api/dashboard")
+        for line, used in names_used(tree_of(path))
+        if used.startswith("markupsafe") or used.endswith(("render_template_string", "from_string"))
+    ]
+    assert used == []
+    tree = tree_of(ROOT / "api" / "dashboard" / "rendering.py")
+    made = [call for call in ast.walk(tree) if isinstance(call, ast.Call) and ast.unparse(call.func) == "Environment"]
+    (words,) = [{word.arg: ast.unparse(word.value) for word in call.keywords} for call in made]
+    assert words["autoescape"] == "True" and words["undefined"] == "StrictUndefined"
+
+
+def test_the_module_makes_html_in_one_place_and_no_code_of_text() -> None:
+    script = asset("dashboard.js").body.decode()
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", script)
+    assert script.count("parseFromString") == 1
+    assert not re.search(r"https?://", script)
+
+
+def test_the_static_files_are_small() -> None:
+    assert len(asset("style.css").body) < 20_000
+    assert len(asset("dashboard.js").body) < 30_000
+    assert b"@import" not in asset("style.css").body and b"url(" not in asset("style.css").body
