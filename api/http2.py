@@ -34,6 +34,9 @@ WINDOW = 1 << 20
 UNSENT = 256 << 10
 """Bytes that a peer may make us say without reading them."""
 _NO_PRIORITIES = 9  # RFC 9218
+_CONFIGURATION = H2Configuration(  # the checks are ours: `read_head`, `check_values`
+    client_side=False, header_encoding=None, validate_inbound_headers=False, validate_outbound_headers=False
+)
 
 
 class Opened(NamedTuple):
@@ -117,7 +120,7 @@ class Http2:
     """
 
     def __init__(self) -> None:
-        self._h2 = _Connection(H2Configuration(client_side=False, header_encoding=None, validate_inbound_headers=False))
+        self._h2 = _Connection(_CONFIGURATION)
         self._frames = Frames()
         self._open: dict[int, _Half] = {}
         self._waiting: dict[int, None] = {}
@@ -132,6 +135,11 @@ class Http2:
     def in_head(self) -> bool:
         """Whether a head has begun whose end has not come."""
         return self._frames.block_open
+
+    @property
+    def has_words(self) -> bool:
+        """Whether `pump` may have something to send."""
+        return bool(self._out or self._waiting)
 
     def feed(self, data: bytes | bytearray) -> None:
         """Take what has arrived."""

@@ -86,7 +86,8 @@ class Http2Connection:
             while data := await self._receive():
                 self._http2.feed(data)
                 await self._act()
-                self._wake()
+                if self._http2.has_words:
+                    self._wake()
                 if self._http2.over is not None or (self._http2.leaving and not self._streams):
                     break
                 self._rearm()

@@ -91,7 +91,10 @@ class Http2Stream:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer, as ASGI gives it. A client that does not take it ends the handler."""
+        """Send a part of the answer, as ASGI gives it. A client that does not take it ends the handler.
+
+        A checkpoint only where it waits, so that head, body and end of a short answer leave together.
+        """
         if message["type"] == "http.response.start":
             self.bodiless |= message["status"] in (204, 304)
             self._http2.respond(self.number, message["status"], message["headers"], ended=self.bodiless)
@@ -106,7 +109,7 @@ class Http2Stream:
                     await self.wait_sent()
                 except GONE:
                     self.scope.cancel()
-        await trio.lowlevel.checkpoint()
+                    await trio.lowlevel.checkpoint()
 
     async def answer(self, status: int, headers: Headers, body: bytes) -> None:
         """Send a whole answer."""
