@@ -383,3 +383,9 @@ async def test_a_cancelled_append_happens_whole_or_not_at_all(storage: Storage) 
 
 async def test_the_writer_moves_while_it_is_idle(storage: Storage) -> None:
     assert storage.writer_moved_at() == pytest.approx(trio.current_time(), abs=0.1)
+
+
+async def test_files_have_sizes_and_memory_has_none(storage: Storage) -> None:
+    sizes = storage.sizes()
+    assert set(sizes) in (set(), {"database", "wal"})
+    assert all(size > 0 for size in sizes.values())

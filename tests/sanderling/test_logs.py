@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from unicodedata import category
 
 import pytest
+import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,3 +84,39 @@ def test_libraries_warn_through_the_same_log() -> None:
     logging.getLogger("hypercorn.error").warning("odd %s\n", "thing")
     line = json.loads(stream.getvalue())
     assert (line["level"], line["event"], line["logger"]) == ("warning", "odd thing\\n", "hypercorn.error")
+
+
+async def test_a_line_names_the_actor_in_whose_task_it_was_written_unless_it_is_about_another() -> None:
+    stream = io.StringIO()
+    kept: list[Mapping[str, Any]] = []
+    log = make_log(stream, lambda: 0.0, level="info", words=False, colour=False, keep=kept.append)
+
+    async def inner() -> None:
+        log("inner")
+
+    async def actor() -> None:
+        log("own")
+        log("of another", actor="sanderling/log")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(inner)
+
+    log("of nobody")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(actor, name="sanderling/sources/1")
+    written = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(line["event"], line.get("actor")) for line in written] == [
+        ("of nobody", None),
+        ("own", "sources/1"),
+        ("of another", "log"),
+        ("inner", "sources/1"),
+    ]
+    assert kept == written
+
+
+def test_x18_what_is_kept_is_as_safe_as_what_is_written_and_only_that() -> None:
+    kept: list[Mapping[str, Any]] = []
+    log = make_log(io.StringIO(), lambda: 0.0, level="info", words=True, colour=True, keep=kept.append)
+    log("shown", title="a\x1b[31m\nb svc_" + "k" * 43)
+    log("not shown", level="debug")
+    (line,) = kept
+    assert line["title"] == "a\\x1b[31m\\nb svc_kkkkkkkk..."
