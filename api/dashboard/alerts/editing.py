@@ -46,6 +46,8 @@ MODES = (
     ("hourly", "Every hour, in one digest"),
     ("daily", "Every day, in one digest"),
 )
+BIN = "Webhook bin"
+"""The label of a bin that is made for an alert."""
 assert tuple(name for name, *_ in NOTICES) == ALERT_TYPES
 
 
@@ -88,7 +90,8 @@ async def create(visit: Visit) -> Go:
     try:
         url = form.url if form.deliver == "url" else (await visit.api(bins.create)).url
         assert url is not None
-        wanted = wire.NewDestination(url=url, delivery_mode=form.delivery_mode)
+        label = BIN if form.deliver == "bin" else None
+        wanted = wire.NewDestination(url=url, delivery_mode=form.delivery_mode, label=label)
         destination, secret = await destinations.add(visit, alert.id, wanted)
     except (Refusal, DomainError) as error:
         says = f"The alert is made, but not its destination: {error.detail}"

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from actors.errors import Stale, UrlRefused
 from api.acts import alerts, destinations
-from api.dashboard.alerts.editing import MODES, signing_secret
+from api.dashboard.alerts.editing import BIN, MODES, signing_secret
 from api.dashboard.destinations.form import (
     DestinationEdit,
     DestinationForm,
@@ -56,7 +56,7 @@ async def create(visit: Visit) -> Go:
     alert = await alerts.named(visit, form.alert)
     try:
         url = address_of(form) or (await visit.api(bins.create)).url
-        wanted = new_destination(form, url)
+        wanted = new_destination(form, url, form.label or (BIN if form.deliver == "bin" else None))
         made = await destinations.add(visit, alert.id, wanted)
     except UrlRefused as error:
         raise Wrong(url=error.detail) from None

@@ -54,12 +54,12 @@ def quiet_of(form: DestinationForm) -> wire.QuietHours | None:
     return wire.QuietHours(form.quiet_from, form.quiet_to, form.quiet_timezone, days)
 
 
-def new_destination(form: NewDestinationForm, url: str) -> wire.NewDestination:
+def new_destination(form: NewDestinationForm, url: str, label: str | None) -> wire.NewDestination:
     """Return the destination that is asked for."""
     return wire.NewDestination(
         url=url,
         delivery_mode=form.delivery_mode,
-        label=form.label,
+        label=label,
         digest_hour=form.digest_hour,
         digest_timezone=form.digest_timezone,
         quiet_hours=quiet_of(form),

@@ -167,7 +167,8 @@ export async function swap(id, url, options = {}) {
   enliven(document.getElementById(id));
   return true;
 }
-// <form data-preview="/path" data-into="ID">: posted there half a second after the last key; its button does the same.
+// <form data-preview="/path" data-into="ID">: posted there half a second after the last key; its button does the same;
+// with data-now once at the start too.
 function preview(form) {
   let timer = 0, stop = null;
   const send = async () => {
@@ -184,6 +185,7 @@ function preview(form) {
     }
   };
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(send, 500); });
+  if ("now" in form.dataset) send();
 }
 // <div data-refresh="10" id="ID">: asked for anew every so many seconds while somebody looks.
 function refresh(part) {

@@ -73,7 +73,8 @@ async def test_a_bin_can_be_made_for_it(house: House, browser: Browser) -> None:
     await browser.get(f"/destinations/new?alert={ALERT}")
     await browser.submit("/destinations/new", {"deliver": "bin"})
     (bin,) = await house.storage.bins.all()
-    assert any(bin.token in each.url for each in await house.storage.alerts.destinations())
+    made = next(each for each in await house.storage.alerts.destinations() if bin.token in each.url)
+    assert made.label == "Webhook bin" and "Webhook bin" in browser.text
 
 
 async def test_what_is_refused_stands_beside_its_field_and_nothing_is_lost(house: House, browser: Browser) -> None:
