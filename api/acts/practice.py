@@ -1,4 +1,4 @@
-"""The practice sources, for any face: shown, changed, ended; and their documents, as anybody may read them."""
+"""Practice, for any face: its sources shown, changed, waited for, wired to a bin, ended; its documents as they are."""
 
 from __future__ import annotations
 
@@ -7,13 +7,27 @@ from typing import Any
 
 import trio
 
-from actors.errors import NotFound
+from actors.errors import NotFound, TooSoon
 from actors.messages import ChangePractice, EndPractice, Practised, ShowPractice, SourceView
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
+from api.acts import alerts, bins, destinations
 from api.acts.desk import Desk
+from api.acts.destinations import WithSecret
+from api.v1.alert_schemas import NewAlert, NewDestination
+from storage.records.alert import Alert
+from storage.records.bin import Bin
+from storage.records.cursor import Filter
+from storage.records.event import Stored
+from storage.records.identity import Seq, SourceId
 
 ANSWER_WITHIN = 15.0
 """Seconds for the registry's answer; a worker that must be started first is among it."""
+TOLD_WITHIN = 8.0
+"""Seconds for the event of a change; it takes a fraction of one, and on a cold start one or two."""
+_ASK_AGAIN = 0.1
+"""Seconds between two looks into a bin that a delivery is on its way to."""
+ALERT, LABEL = "Practice", "practice bin"
+"""The name of the alert that is wired, and the label of its destination."""
 
 
 def what_of(text: str) -> What:
@@ -36,9 +50,87 @@ async def change(desk: Desk, what: What) -> Practised:
     return practised
 
 
+async def told(desk: Desk, source: SourceId, after: Seq) -> Stored | None:
+    """Return the first event of a source after a position; None when there is none within TOLD_WITHIN."""
+    with trio.move_on_after(TOLD_WITHIN):
+        at = after
+        while True:
+            page = await desk.doors.storage.log.read(at, 1, Filter(sources=(source,)))
+            if page.events:
+                return page.events[0]
+            at = page.scanned
+            await desk.doors.storage.tail.wait_past(at)
+    return None
+
+
+async def changed(desk: Desk, what: What) -> tuple[Practised, Stored | None]:
+    """Change a document and wait for the event of it; see `change` and `told`."""
+    before = desk.doors.storage.tail.head
+    done = await change(desk, what)
+    return done, await told(desk, done.view.source.id, before)
+
+
+async def latest(desk: Desk, views: Sequence[SourceView], limit: int) -> Sequence[Stored]:
+    """Return the newest events of the practice sources, newest first."""
+    if not views:
+        return ()
+    where = Filter(sources=tuple(view.source.id for view in views))
+    page = await desk.doors.storage.log.read_back(Seq(desk.doors.storage.tail.head + 1), limit, where)
+    return page.events
+
+
+async def wire(desk: Desk) -> tuple[Bin, WithSecret]:
+    """Make a bin, and an alert over the practice sources that delivers to it. Raises Conflict, TooSlowError."""
+    views = await practice(desk, start=True)
+    bin = await bins.bins_of(desk).mint()
+    ids = tuple(str(view.source.id) for view in views)
+    alert = await alerts.add(desk, NewAlert(filter_query="", source_ids=ids, name=ALERT))
+    address = bins.bins_of(desk).address(bin)
+    return bin, await destinations.add(desk, alert.id, NewDestination(url=address, label=LABEL))
+
+
+async def wired(desk: Desk) -> Sequence[Bin]:
+    """Return the bins that practice was wired to, the newest last."""
+    views = await practice(desk)
+    own = {alert.id for alert in await _alerts(desk, views)}
+    found = []
+    for bin in await bins.every(desk):
+        if any(each.alert_id in own and each.label == LABEL for each in await bins.feeding(desk, bin)):
+            found.append(bin)
+    return found
+
+
+async def delivered(desk: Desk, bin: Bin) -> bool:
+    """Change the page once it may be changed, and wait for the delivery. False: it has not come within TOLD_WITHIN."""
+    try:
+        await change(desk, "page")
+    except TooSoon as error:
+        await trio.sleep(min(error.retry_after, ANSWER_WITHIN))
+        await change(desk, "page")
+    for _ in range(round(TOLD_WITHIN / _ASK_AGAIN)):
+        if (await desk.doors.storage.bins.captures(bin.id, None, 1, 1)).captures:
+            return True
+        await trio.sleep(_ASK_AGAIN)
+    return False
+
+
 async def end(desk: Desk) -> None:
-    """Delete the practice sources; their events stay. Raises TooSlowError."""
+    """Delete the practice sources, the alerts over nothing else, and the bins that were wired; the events stay.
+
+    Raises TooSlowError.
+    """
+    for bin in await wired(desk):
+        await desk.doors.storage.bins.delete(bin.id)
+    for alert in await _alerts(desk, await practice(desk)):
+        await alerts.delete(desk, alert.id)
     await _ask(desk, EndPractice)
+
+
+async def _alerts(desk: Desk, views: Sequence[SourceView]) -> Sequence[Alert]:
+    """Return the alerts over practice sources and nothing else."""
+    ids = {str(view.source.id) for view in views}
+    every = await desk.doors.storage.alerts.all()
+    return [alert for alert in every if alert.source_ids and ids.issuperset(alert.source_ids)]
 
 
 async def document(desk: Desk, what: What) -> tuple[bytes, str]:

@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from actors.errors import NotFound
-from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused, new_key
+from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
+from api.acts import keys as acts
 from api.dashboard.forms import Confirm, Form, Wrong
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit
 from storage.records.key import ApiKey
@@ -53,20 +54,11 @@ async def create(visit: Visit) -> Reply:
     channels = [f"{CHANNEL_SCOPE}{name}" for name in form.channels.replace(",", " ").split()]
     if not form.scopes and not channels:
         raise Wrong(scopes="Choose at least one: a key without any can do nothing.")
-    world = visit.doors.world
+    scopes = (*form.scopes, *channels)
     try:
-        plaintext, key = new_key(
-            form.name,
-            (*form.scopes, *channels),
-            entropy=world.entropy,
-            now=visit.now,
-            rate=form.rate,
-            burst=form.burst,
-        )
+        plaintext, key = await acts.make(visit, form.name, scopes, rate=form.rate, burst=form.burst)
     except KeyRefused as error:
         raise Wrong(**{"channels" if channels and error.field == "scopes" else error.field: str(error)}) from None
-    await visit.doors.storage.keys.add(key)
-    world.log("keys.created", key=key.prefix, name=key.name, scopes=list(key.scopes))
     says = "Copy it to where it will be used: only a hash of it is kept here."
     return Go(f"/keys/{key.id}", f"The key {key.name} is made.", secret=Secret(f"Key {key.name}", plaintext, says))
 

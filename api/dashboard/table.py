@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from api.dashboard import entry, events, keys, live, settings, stream, system, today
 from api.dashboard.alerts import table as alerts
-from api.dashboard.bins import screens as bins
+from api.dashboard.bins import table as bins
 from api.dashboard.destinations import table as destinations
+from api.dashboard.first_steps import table as first_steps
 from api.dashboard.screen import Screen
 from api.dashboard.sources import table as sources
 
@@ -13,6 +14,7 @@ SCREENS: tuple[Screen, ...] = (
     *entry.SCREENS,
     *today.SCREENS,
     *sources.SCREENS,
+    *first_steps.SCREENS,
     *events.SCREENS,
     *stream.SCREENS,
     *live.SCREENS,

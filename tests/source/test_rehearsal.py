@@ -213,7 +213,7 @@ async def test_the_practice_url_itself_goes_through_the_guard_when_somebody_adds
         assert len(service.registry.table) == 0
 
 
-async def test_a_redirect_does_not_reach_practice(autojump_clock: object) -> None:
+async def test_x1_a_redirect_does_not_reach_practice(autojump_clock: object) -> None:
     async with practising(base_url="http://10.0.0.7:8080") as (service, origin):
         await show(service)
 

@@ -1,0 +1,20 @@
+"""API keys, for any face that may make them: made, stored, told to the log; the plaintext is only returned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actors.keys import BURST, RATE, new_key
+from api.acts.desk import Desk
+from storage.records.key import ApiKey
+
+
+async def make(
+    desk: Desk, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
+) -> tuple[str, ApiKey]:
+    """Make and store a key; return its plaintext and its record. Raises KeyRefused."""
+    world = desk.doors.world
+    plaintext, key = new_key(name, scopes, entropy=world.entropy, now=world.now(), rate=rate, burst=burst)
+    await desk.doors.storage.keys.add(key)
+    world.log("keys.created", key=key.prefix, name=key.name, scopes=list(key.scopes))
+    return plaintext, key

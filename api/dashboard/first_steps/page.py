@@ -1,0 +1,70 @@
+"""The page: what was changed last, the event that came of it with its difference, its signature checked and its why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from actors.messages import SourceView
+from actors.practice.documents import named
+from actors.signatures.event import verify
+from actors.signatures.verdict import Verdict
+from api.acts import practice
+from api.dashboard.difference import Line, Piece, lines_of
+from api.dashboard.events import changed_in, curl
+from api.dashboard.items import Item, items_of
+from api.dashboard.screen import Page, Visit
+from api.v1.why import event_why
+from storage.records.event import Event, Stored
+
+SHOWN, LINES = 6, 12
+_event = msgspec.json.Decoder(Event).decode
+
+
+class Noticed(NamedTuple):
+    """The newest event of practice, told whole. why: a sentence or two."""
+
+    event: Event
+    lines: list[Line]
+    verdict: Verdict
+    why: str
+
+
+class Document(NamedTuple):
+    """A practice document and how often it was changed."""
+
+    what: str
+    view: SourceView
+
+
+async def show(visit: Visit) -> Page:
+    """Show the first steps."""
+    views = await practice.practice(visit)
+    newest = await practice.latest(visit, views, SHOWN)
+    bins = await practice.wired(visit) if views else ()
+    source = views[0].source.id if views else ""
+    return Page(
+        "first_steps/page.html",
+        "First steps",
+        {
+            "documents": [Document(named(view.source.url), view) for view in views],
+            "noticed": await _noticed(visit, newest[0]) if newest else None,
+            "earlier": _items(newest[1:]),
+            "bin": bins[-1] if bins else None,
+            "curl": curl(visit, f"/v1/stream?source={source}", "-N") if source else "",
+            "tail": f"sanderling tail --url {visit.doors.settings.public_url()}",
+        },
+    )
+
+
+async def _noticed(visit: Visit, stored: Stored) -> Noticed:
+    event = _event(stored.body)
+    verdict = verify(stored.body, await visit.doors.jwks())
+    why = await visit.api(event_why, id=event.id)
+    return Noticed(event, lines_of(changed_in(event), LINES) or [Line("+", (Piece(event.title),))], verdict, why.says)
+
+
+def _items(stored: Sequence[Stored]) -> list[Item]:
+    return items_of(one.body for one in stored)

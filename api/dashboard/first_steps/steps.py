@@ -1,0 +1,48 @@
+"""What the buttons do: change a document and wait for its event, make a key, wire a bin, end the practice."""
+
+from __future__ import annotations
+
+from actors.practice.documents import What
+from api.acts import keys, practice
+from api.dashboard.forms import Form
+from api.dashboard.screen import Go, Reply, Secret, Visit
+
+PATH = "/first-steps"
+
+
+class Change(Form, frozen=True):
+    """The document to change."""
+
+    what: What = "page"
+
+
+async def change(visit: Visit) -> Reply:
+    """Change a document; the next page has its event."""
+    done, stored = await practice.changed(visit, visit.form.what)
+    if stored is None:
+        return Go(PATH, f"{done.says} Its event has not come yet: reload this page in a moment.", bad=True)
+    return Go(f"{PATH}#noticed", done.says)
+
+
+async def make_key(visit: Visit) -> Reply:
+    """Make a key that may read streams, and show the command with it, once."""
+    views = await practice.practice(visit, start=True)
+    plaintext, key = await keys.make(visit, "First steps", ("stream:read",))
+    url = f"{visit.doors.settings.public_url()}/v1/stream?source={views[0].source.id}"
+    command = f"curl -N -H 'Authorization: Bearer {plaintext}' '{url}'"
+    says = f"Its key may read events and nothing else; it is {key.prefix}… among the API keys, where it can be deleted."
+    return Go(PATH, secret=Secret("Command with a fresh key", command, says))
+
+
+async def wire(visit: Visit) -> Reply:
+    """Wire a bin to practice, and have one delivery made."""
+    bin, _made = await practice.wire(visit)
+    if await practice.delivered(visit, bin):
+        return Go(f"/webhook-bins/{bin.id}", "The practice page was changed, and this is the delivery of it.")
+    return Go(f"/webhook-bins/{bin.id}", "The practice page was changed; its delivery is on the way.")
+
+
+async def end(visit: Visit) -> Reply:
+    """End the practice."""
+    await practice.end(visit)
+    return Go(PATH, "The practice is over: its sources, its alert and its bin are deleted. Its events stay in the log.")
