@@ -198,7 +198,7 @@ class Http2:
     def room(self, stream: int) -> int:
         """Return how many bytes can be put that no window holds up."""
         half = self._alive(stream)
-        if half is None:
+        if half is None or half.answered:
             return 0
         mine = self._h2.streams[stream].outbound_flow_control_window - len(half.outbox)
         return max(0, min(mine, self._h2.outbound_flow_control_window - self._queued))

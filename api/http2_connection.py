@@ -44,7 +44,7 @@ class Http2Connection:
         self._since = trio.current_time()
         self._in_head = False
         self._work = trio.Event()
-        self._ending = False
+        self._ending = self._idle = False
         self._exchanges: trio.Nursery
         self._client: tuple[str, int] | None = None
         self._server: tuple[str, int] | None = None
@@ -92,7 +92,8 @@ class Http2Connection:
                     break
                 self._rearm()
         if self._reading.cancelled_caught and not self._http2.leaving:
-            self._http2.end(Code.ENHANCE_YOUR_CALM if self._in_head else Code.NO_ERROR, "Nothing came in time.")
+            self._idle = not self._in_head
+            self._http2.end(Code.NO_ERROR if self._idle else Code.ENHANCE_YOUR_CALM, "Nothing came in time.")
         self._api.doors.world.log("http2.ended", level="debug", why=self._http2.over)
 
     async def _receive(self) -> bytes | bytearray:
@@ -212,7 +213,7 @@ class Http2Connection:
 
     async def _close(self) -> None:
         """Close. A peer that broke a rule is heard for a moment more, unread, so that it gets to know which."""
-        if self._http2.over is not None and self._wire.half_close():
+        if self._http2.over is not None and not self._idle and self._wire.half_close():
             with trio.move_on_after(LINGER):
                 while await self._receive():
                     pass

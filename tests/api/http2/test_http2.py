@@ -30,6 +30,14 @@ def test_a_request_and_its_answer() -> None:
     assert len(pair.ours) == 0 and pair.resets() == []
 
 
+def test_crumbs_of_a_cookie_are_put_together() -> None:
+    """Browsers send a cookie in parts, which compress better (RFC 9113, section 8.2.3)."""
+    pair = Pair()
+    _, (opened,) = pair.ask([*HEAD, ("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")])
+    assert isinstance(opened, Opened) and isinstance(opened.head, Head)
+    assert [value for name, value in opened.head.headers if name == b"cookie"] == [b"a=1; b=2"]
+
+
 def test_what_we_ask_of_clients() -> None:
     (frame,) = [frame for frame in Pair().sent(Kind.SETTINGS) if not frame.flags]
     said = dict(struct.iter_unpack(">HL", frame.payload))
