@@ -15,12 +15,13 @@ from api.dashboard.alerts.volume import many
 from api.dashboard.destinations.acting import position
 from api.dashboard.destinations.causes import cause_of, causes
 from api.dashboard.destinations.clock import clock_of
+from api.dashboard.destinations.standing import is_open, missed
 from api.dashboard.forms import Wrong
 from api.dashboard.screen import Page, Visit
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.delivery import Attempt, Result
 from storage.records.destination import Destination
-from storage.records.identity import Millis, id_of
+from storage.records.identity import Millis
 from storage.records.times import parse_rfc3339
 
 SHOWN = 50
@@ -102,8 +103,8 @@ async def deliveries(visit: Visit) -> Page:
         "previous": link(hook, query) if query.before else "",
         "causes": causes(await visit.doors.storage.work.attempts(hook.id, KEPT_ATTEMPTS)),
         "cause_link": lambda name: link(hook, DeliveriesQuery(cause=name)),
-        "missed": None if hook.missed_after is None else id_of(hook.missed_after, 0),
-        "open": hook.enabled and hook.state != "disabled",
+        "missed": missed(hook),
+        "open": is_open(hook),
     }
     return Page("destinations/deliveries.html", f"Deliveries to {hook.label}", shows)
 
@@ -132,11 +133,11 @@ async def attempt(visit: Visit) -> Page:
         "hook": hook,
         "line": line,
         "cause": cause_of(line),
-        "clock": clock_of(mine[0]),
+        "clock": clock_of(mine[0]) if is_open(hook) else None,
         "mine": mine,
         "body": await _body(visit, line.event_id),
         "live": sum(secret.until is None or secret.until > visit.now for secret in hook.secrets),
-        "open": hook.enabled and hook.state != "disabled",
+        "open": is_open(hook),
     }
     return Page("destinations/attempt.html", f"Attempt {line.number} at {hook.label}", shows)
 

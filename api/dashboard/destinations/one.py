@@ -8,11 +8,10 @@ from api.acts import alerts, destinations
 from api.dashboard.destinations.causes import causes
 from api.dashboard.destinations.clock import Clock, clock_of
 from api.dashboard.destinations.deliveries import DeliveriesQuery, link
-from api.dashboard.destinations.standing import quiet_words, standings
+from api.dashboard.destinations.standing import is_open, missed, quiet_words, standings
 from api.dashboard.screen import Page, Visit
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.delivery import Attempt
-from storage.records.identity import id_of
 
 CLOCKS = 3
 """Deliveries whose next tries are shown."""
@@ -29,13 +28,13 @@ async def one(visit: Visit) -> Page:
         "hook": hook,
         "alert": await alerts.named(visit, hook.alert_id),
         "quiet": quiet_words(hook.quiet_hours),
-        "clocks": clocks(lines)[:CLOCKS],
+        "clocks": clocks(lines)[:CLOCKS] if is_open(hook) else (),
         "causes": causes(lines),
         "cause_link": lambda name: link(hook, DeliveriesQuery(cause=name)),
         "attempts": len(lines),
         "recent": lines[:RECENT],
-        "missed": None if hook.missed_after is None else id_of(hook.missed_after, 0),
-        "open": hook.enabled and hook.state != "disabled",
+        "missed": missed(hook),
+        "open": is_open(hook),
     }
     return Page("destinations/one.html", hook.label, shows)
 

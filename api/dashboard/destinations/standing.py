@@ -9,7 +9,7 @@ from api.dashboard.destinations.clock import Next, next_of
 from api.dashboard.screen import Visit
 from storage.records.delivery import Attempt, Rates, Waiting
 from storage.records.destination import Destination, QuietHours
-from storage.records.identity import Millis
+from storage.records.identity import Millis, id_of, millis_of
 
 MODES = {"instant": "at once", "15min": "every 15 min", "hourly": "hourly", "daily": "daily"}
 SERIES = 40
@@ -103,6 +103,24 @@ def latency(lines: Sequence[Attempt]) -> Latency:
         return Latency((), "no attempts yet", None)
     typical = sorted(values)[len(values) // 2]
     return Latency(values, f"{len(values)} attempts: {typical} ms typically, {max(values)} ms at most", typical)
+
+
+class Missed(NamedTuple):
+    """What a destination may have missed: matches after an event's id, which is of a moment."""
+
+    since: str
+    at: Millis
+
+
+def missed(hook: Destination) -> Missed | None:
+    """Return what a destination may have missed, None when that is nothing."""
+    seq = hook.missed_after
+    return None if seq is None else Missed(id_of(seq, 0), millis_of(seq))
+
+
+def is_open(hook: Destination) -> bool:
+    """Return whether a destination is delivered to."""
+    return hook.enabled and hook.state != "disabled"
 
 
 def mode_words(hook: Destination) -> str:

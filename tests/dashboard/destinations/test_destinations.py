@@ -146,7 +146,7 @@ async def test_a_test_tells_status_time_and_answer_as_text(house: House, browser
 async def test_a_disabled_one_says_why_and_offers_what_was_missed(house: House, browser: Browser) -> None:
     await a_hook(house, state="disabled", missed_after=Seq(5), failing_since=NOW)
     await browser.get(ONE)
-    assert "It was disabled" in browser.text and "Enable it first" in browser.text
+    assert "It was disabled" in browser.text and "once it is enabled" in browser.text
     await browser.submit(f"{ONE}/enable")
     assert "can be replayed" in browser.text and browser.form(f"{ONE}/replay").fields["since"]
     await browser.submit(f"{ONE}/decline")
@@ -204,3 +204,12 @@ async def test_a_delivery_that_failed_shows_its_clock(house: House, browser: Bro
     steps = [step.text_content() for step in browser.page.xpath("//ol[@class='steps']/li")]
     assert steps[:4] == ["Try 1: at once (failed)", "Try 2: 5 s (failed)", "Try 3: 5 min (next)", "Try 4: 30 min"]
     assert "failed 2 times; next in" in browser.text and len(steps) == 10
+
+
+async def test_a_disabled_one_promises_no_further_try(house: House, browser: Browser) -> None:
+    await a_hook(house, state="disabled", failing_since=NOW)
+    attempts(house, an_attempt("e1", "retry", next_at=Millis(NOW + 90 * 86_400_000)))
+    await browser.get(ONE)
+    assert not browser.page.xpath("//ol[@class='steps']") and "next in" not in browser.text
+    await browser.get(f"{ONE}/deliveries/1")
+    assert "It waits: the destination is disabled" in browser.text
