@@ -37,6 +37,7 @@ from sanderling.environment import Loaded, environ, on_terminal, typed, wants_co
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
 from sanderling.real_world import Listening, entropy, monotonic, now, open_listeners, real_world, wall
+from storage.errors import StorageError
 from storage.interface import Storage
 from supervision import Child, ChildSpec, Escalate, Stall, Watchdog
 
@@ -193,7 +194,8 @@ class Herald:
     async def _hint(self, storage: Storage) -> str:
         if await storage.people.password() is None:
             path, link = new_link(entropy, now())
-            await storage.people.offer(link)
+            with suppress(StorageError):  # then the link is good for nothing, and says how to make another
+                await storage.people.offer(link)
             return f"Open this link once to set the dashboard's password:\n\n  {self._url}{path}"
         if await storage.keys.all():
             return "In another terminal, with your key in SANDERLING_KEY:\n  " + typed("tail")

@@ -155,18 +155,13 @@ def _to_sign_in(screen: Screen) -> Response:
 def _view(app: Dashboard, screen: Screen) -> Callable[..., Any]:
     async def view(**path: str) -> Response:
         visit = _visit(app, screen, path)
-        try:
-            if screen.form is not None:
-                if is_foreign(request.headers, app.api.base_url):
-                    raise Refusal("forbidden", "This change was asked for by another site's page. Nothing was done.")
-                given = fields_of(await _body(screen), request.headers.get("Content-Type", ""))
-                _check_token(given)
-                reply = await _changed(app, visit, given)
-            else:
-                reply = await screen.run(visit)
-        finally:
-            visit.form = None
-        return _response(app, visit, reply)
+        if screen.form is None:
+            return _response(app, visit, await screen.run(visit))
+        if is_foreign(request.headers, app.api.base_url):
+            raise Refusal("forbidden", "This change was asked for by another site's page. Nothing was done.")
+        given = fields_of(await _body(screen), request.headers.get("Content-Type", ""))
+        _check_token(given)
+        return _response(app, visit, await _changed(app, visit, given))
 
     return view
 

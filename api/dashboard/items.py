@@ -38,9 +38,19 @@ class Item(NamedTuple):
 def item_of(body: bytes) -> Item:
     """Return an event as an item."""
     seen = _decode(body)
-    title = seen.title or seen.content[:EXCERPT] or seen.url or "(no title)"
+    title = seen.title or excerpt(seen.content) or seen.url or "(no title)"
     kind = seen.alert_type.replace("_", " ") or seen.source_type
     return Item(seen.id, title, kind, _host(seen.url), seen.emitted_at)
+
+
+def excerpt(text: str) -> str:
+    """Return the beginning of a text, on one line.
+
+    >>> excerpt("one\\ntwo")
+    'one two'
+    """
+    words = " ".join(text[: 2 * EXCERPT].split())
+    return words if len(words) <= EXCERPT else f"{words[:EXCERPT].rsplit(' ', 1)[0]}…"
 
 
 def items_of(bodies: Iterable[bytes]) -> list[Item]:

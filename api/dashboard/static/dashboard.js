@@ -92,7 +92,9 @@ async function* pieces(readable) {
 
 /** One item of a list of events, as `events.html` makes it. */
 export function item(event) {
-  const title = event.title || (event.content || "").slice(0, 120) || event.url || "(no title)";
+  const words = (event.content || "").slice(0, 240).split(/\s+/).join(" ").trim();
+  const excerpt = words.length > 120 ? `${words.slice(0, 120).replace(/ [^ ]*$/, "")}…` : words;
+  const title = event.title || excerpt || event.url || "(no title)";
   const tier = event.alert_type ? event.alert_type.replaceAll("_", " ") : event.source_type;
   let host = "";
   try { host = new URL(event.url).host; } catch { /* an event of the service itself has none */ }
@@ -258,4 +260,5 @@ export function enliven(root = document) {
     all(selector, root).forEach(way);
   }
 }
+one(".side [aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
 enliven();
