@@ -48,7 +48,7 @@ async def check(visit: Visit) -> Go:
         await sources.check(visit.call())
     except (Refusal, DomainError) as error:
         refusal = refusal_of(error)
-        return Go(there, refusal.detail if refusal is not None else str(error), bad=True)
+        return Go(there, words.sentence(refusal.detail if refusal is not None else str(error)), bad=True)
     with trio.move_on_after(PATIENCE):
         while True:
             view = await sources.view_of(visit.call())

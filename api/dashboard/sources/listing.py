@@ -22,7 +22,7 @@ from api.v1.batches import Failed, for_each
 from storage.records import trail
 from storage.records.event import SourceType
 
-ON_A_PAGE = 40
+ON_A_PAGE = 30
 MOST_AT_ONCE = 200
 PATH = "/sources"
 State = Literal["rotten", "degraded", "ok", "overdue", "resting", "paused"]
@@ -177,7 +177,7 @@ async def _each(visit: Visit, ids: Sequence[str], run: Any, done: str) -> tuple[
     failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
     says = f"{words.counted(len(ids) - len(failed), 'source')} {done}."
     if failed:
-        says += f" {len(failed)} not: {failed[0].refusal.detail}"
+        says += f" {len(failed)} not: {words.sentence(failed[0].refusal.detail)}"
     return says, bool(failed)
 
 

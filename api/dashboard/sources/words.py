@@ -65,6 +65,15 @@ def labels(source: Source) -> tuple[str, ...]:
     return tuple(tag.removeprefix("label:") for tag in theirs)
 
 
+def sentence(text: str) -> str:
+    """Return what is said as a sentence.
+
+    >>> sentence("again in 42 s")
+    'Again in 42 s.'
+    """
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """Return a number with its noun.
 

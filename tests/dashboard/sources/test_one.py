@@ -167,7 +167,7 @@ async def test_a_check_that_politeness_forbids_is_said_on_the_page(
     monkeypatch.setattr(house.registry, "_handle", refuses)
     await browser.get(here())
     await browser.submit(f"{here()}/check")
-    assert browser.page.xpath("//p[@role='alert']/text()") == ["it was looked at just now: again in 42 s"]
+    assert browser.page.xpath("//p[@role='alert']/text()") == ["It was looked at just now: again in 42 s."]
 
 
 @pytest.mark.parametrize(
