@@ -159,7 +159,13 @@ async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
         visit.call(), now, lambda number: previews.detect(visit.call(body=DetectRequest(now[number])))
     )
     found = [_found(url, outcome) for url, outcome in zip(now, outcomes, strict=True)]
-    shows = {"found": found, "rest": rest, "tags": form.tags, "good": sum(bool(one.pick) for one in found)}
+    shows = {
+        "found": found,
+        "refused": [one.url for one in found if one.answer is None],
+        "rest": rest,
+        "tags": form.tags,
+        "good": sum(bool(one.pick) for one in found),
+    }
     return Page("sources/found.html", f"Found {counted(len(found), 'URL')}", shows)
 
 

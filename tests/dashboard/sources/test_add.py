@@ -118,6 +118,7 @@ async def test_of_many_each_has_its_line_and_the_good_ones_are_added(house: Hous
     await pasted(browser, "a.test/1\nhttps://10.0.0.1/\na.test/2\na.test/1", tags="sea")
     assert "2 of 3 can be added" in browser.text and "10.0.0.1 is not public" in browser.text
     assert not asked(house, AddSource)
+    assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == ["https://10.0.0.1/"]  # to be mended
     await browser.submit("/sources/chosen")
     assert [one.url for one in asked(house, AddSource)] == ["https://a.test/1", "https://a.test/2"]
     assert {(one.title, one.tags) for one in asked(house, AddSource)} == {("Tide tables", ("label:sea",))}
@@ -141,6 +142,14 @@ async def test_one_that_fails_when_added_spoils_no_other_and_stays_in_the_field(
     await browser.submit("/sources/chosen")
     assert "Added 1 of 2" in browser.text and "10.0.0.1 is not public" in browser.text
     assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == ["https://a.test/2"]
+
+
+async def test_where_nothing_is_watchable_all_lines_are_kept_to_be_mended(house: House, browser: Browser) -> None:
+    urls = [f"https://10.0.0.1/{number}" for number in range(22)]
+    house.registry.refusals |= dict.fromkeys(urls, INSIDE)
+    await pasted(browser, "\n".join(urls))
+    assert "0 of 20 can be added" in browser.text and not browser.page.xpath("//button[text()='Watch the ticked ones']")
+    assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == urls
 
 
 async def test_nothing_ticked_or_a_forged_tick_adds_nothing(house: House, browser: Browser) -> None:
