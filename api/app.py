@@ -78,6 +78,15 @@ ROUTES: tuple[Route, ...] = (
     *metrics.ROUTES,
     *wellknown.ROUTES,
 )
+BEHIND = (
+    "GET /healthz",
+    "GET /readyz",
+    "GET /v1/events",
+    "GET /v1/destinations/{id}/deliveries",
+    "POST /v1/destinations/{id}/test",
+    "POST /v1/destinations/{id}/replay",
+)
+"""What the admin socket answers beside the admin API: an operator sees what came of a part, and tries a destination."""
 BODY_TIMEOUT = 15
 """Seconds for a request's body."""
 _ID_LENGTH = 64
@@ -150,9 +159,9 @@ def make_app(doors: Doors) -> Api:
 
 
 def make_back_door(doors: Doors, owner: ApiKey) -> Api:
-    """Return the application of the admin socket: the admin API and the questions after health, and nothing else."""
-    health = (route for route in wellknown.ROUTES if route.path in ("/healthz", "/readyz"))
-    return _made(Api(doors, owner), (*admin.ROUTES, *health))
+    """Return the application of the admin socket: the admin API, and of the rest no more than what operating needs."""
+    others = (*wellknown.ROUTES, *events.ROUTES, *destinations.ROUTES, *replay.ROUTES)
+    return _made(Api(doors, owner), (*admin.ROUTES, *(route for route in others if route.label in BEHIND)))
 
 
 def _made(app: Api, routes: Sequence[Route]) -> Api:

@@ -18,9 +18,8 @@ from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from supervision import Child, ChildSpec
 
-OWNER = ApiKey(
-    "socket", "the admin socket", "socket", "", ("admin",), Millis(0), rate_per_minute=6_000_000, burst=10_000
-)
+SCOPES = ("admin", "stream:read", "alerts:read", "alerts:write")
+OWNER = ApiKey("socket", "the admin socket", "socket", "", SCOPES, Millis(0), rate_per_minute=6_000_000, burst=10_000)
 """Whoever may open the socket."""
 DRAIN = 1.0
 BEAT = 1.0

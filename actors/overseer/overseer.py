@@ -9,11 +9,14 @@ import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
+from actors.messages import Examined
 from actors.overseer.journal import Journal, Turn
 from actors.overseer.order import Orders
 from actors.overseer.rows import Kind, Row, Sort, Word, first_line
+from actors.settings import Settings
+from actors.source.examination import examined
 from actors.source.gate import Gate
-from actors.source.ports import Live
+from actors.source.ports import Live, limits_of
 from actors.source.table import Table
 from actors.world import World
 from storage.records.health import Flag
@@ -78,6 +81,15 @@ class Overseer:
         paths = await self._orders.get(sort, filter)
         rows = (self._find(path) for path in paths[start : start + limit])
         return [row for row in rows if row is not None], len(paths)
+
+    def some(self, paths: Sequence[str]) -> list[Row]:
+        """Return the rows at these paths as they are now, without those that are gone."""
+        found = (self._find(path) for path in paths)
+        return [row for row in found if row is not None]
+
+    def examined(self, source: Source, settings: Settings) -> Examined:
+        """Return what a source's score is made of, and why its next look is when it is. Raises NotFound."""
+        return examined(self._table.describe(source.id), limits_of(source, settings), self._world.now())
 
     def whole(self, path: str) -> Whole:
         """Return all that is known of a part. Raises NotFound."""

@@ -25,13 +25,16 @@ ROW = wire.TreeRow(
 PAGE_OF_TREE = wire.TreePage(total=98412, start=0, rows=(ROW,))
 CRASH = wire.CrashSeen(at=LOOKED, error=_ERROR)
 MAILBOX = wire.MailboxSeen(depth=0, bound=2, received=3, full=0)
-LOOK = wire.LookSeen(at=LOOKED, verdict="unchanged", looks=41, status=304, ms=88)
+LOOK = wire.LookSeen(at=LOOKED, verdict="unchanged", looks=41, status=304, bytes=0, ms=88)
+PART_OF_SCORE = wire.HealthSeen(cause="partial", left=0.41, says="3 of the last 20 answers could not be read.")
 WATCHING = wire.Watching(
     id=SOURCE_ID,
     url=PAGE,
     tags=("label:prices",),
     reason="1 of its last 20 looks failed.",
+    health=(PART_OF_SCORE,),
     interval_s=600.0,
+    next_look="Little is known of it yet. After 10 min another look tells more.",
     looks=412,
     unchanged=377,
     events=19,
@@ -88,6 +91,27 @@ LOG = wire.LogPage(
         ),
     ),
 )
+ATTEMPT = wire.LastAttempt(at=LOOKED, result="retry", status=503, latency_ms=140, error="503 Service Unavailable")
+DELIVERIES = wire.DeliveriesPage(
+    total=17,
+    start=0,
+    rows=(
+        wire.DeliveryRow(
+            id="019db0a4-8e30-7000-8000-0000000000c1",
+            alert_id="019db0a4-7d20-7000-8000-0000000000b1",
+            label="hooks.example.org",
+            url="https://hooks.example.org/in",
+            delivery_mode="instant",
+            state="failing",
+            failing_since=MADE,
+            waiting=12,
+            oldest=MADE,
+            next=_NEXT,
+            failure_rate=0.25,
+            last=ATTEMPT,
+        ),
+    ),
+)
 DONE = wire.Done(done="release", path=_PATH)
 
 ALL: tuple[Struct, ...] = (
@@ -96,6 +120,7 @@ ALL: tuple[Struct, ...] = (
     CRASH,
     MAILBOX,
     LOOK,
+    PART_OF_SCORE,
     WATCHING,
     PART,
     OVERVIEW,
@@ -103,5 +128,8 @@ ALL: tuple[Struct, ...] = (
     OVERVIEW.destinations,
     LOG,
     *LOG.lines,
+    ATTEMPT,
+    DELIVERIES,
+    *DELIVERIES.rows,
     DONE,
 )

@@ -15,6 +15,7 @@ from api.feed import Feed, overview_of
 from api.route import Answer, Call, Route
 from api.sse import MEDIA
 from api.v1 import admin_schemas as wire
+from api.v1.admin_deliveries import deliveries
 from api.v1.sources import ask_registry, time_or_null
 from storage.records import trail
 from storage.records.times import rfc3339
@@ -42,6 +43,9 @@ def row_of(row: Row) -> wire.TreeRow:
 async def tree(call: Call) -> Answer:
     """Return a page of rows."""
     query: wire.TreeQuery = call.query
+    if query.paths:
+        found = call.doors.overseer.some(query.paths)
+        return Answer(wire.TreePage(len(found), 0, tuple(row_of(row) for row in found)))
     rows, total = await call.doors.overseer.page(query.sort, query.filter, query.start, query.limit)
     return Answer(wire.TreePage(total, query.start, tuple(row_of(row) for row in rows)))
 
@@ -69,21 +73,24 @@ def _part(call: Call, whole: Whole) -> wire.TreePart:
         else wire.MailboxSeen(mailbox.depth, mailbox.bound, mailbox.received, mailbox.full),
         slowest_step_s=None if steps is None else round(steps.slowest, 3),
         idle_s=None if steps is None else round(steps.idle, 3),
-        source=_watching(whole),
+        source=_watching(call, whole),
     )
 
 
-def _watching(whole: Whole) -> wire.Watching | None:
+def _watching(call: Call, whole: Whole) -> wire.Watching | None:
     source, hot = whole.source, whole.hot
     if source is None or hot is None:
         return None
     rows = trail.read(hot.trail)[: -TRAIL - 1 : -1]
+    judged = call.doors.overseer.examined(source, call.doors.settings)
     return wire.Watching(
         id=source.id,
         url=source.url,
         tags=source.tags,
         reason=hot.health.reason,
+        health=tuple(wire.HealthSeen(part.cause, round(part.left, 4), part.says) for part in judged.health),
         interval_s=hot.interval,
+        next_look=judged.next_look,
         looks=hot.looks,
         unchanged=hot.unchanged,
         events=hot.events,
@@ -96,7 +103,8 @@ def _watching(whole: Whole) -> wire.Watching | None:
         failures=hot.breaker.failures,
         retry_at=time_or_null(hot.breaker.retry_at),
         trail=tuple(
-            wire.LookSeen(rfc3339(row.last_at), row.verdict.name.lower(), row.looks, row.status, row.ms) for row in rows
+            wire.LookSeen(rfc3339(row.last_at), row.verdict.name.lower(), row.looks, row.status, row.size, row.ms)
+            for row in rows
         ),
     )
 
@@ -218,6 +226,13 @@ ROUTES = (
     _read("/tree", tree, "Read a page of the tree, worst first.", wire.TreePage, query=wire.TreeQuery),
     _read(_PART, part, "Read all that is known of one part.", wire.TreePart, refuses=("not-found",)),
     _read("/feed", feed, "Follow figures, changes of states, and events.", str, media="text/event-stream"),
+    _read(
+        "/deliveries",
+        deliveries,
+        "Read how destinations stand, who fails first.",
+        wire.DeliveriesPage,
+        query=wire.DeliveriesPageQuery,
+    ),
     _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
     _write(f"{_PART}/check", _check, "Look at a source now, within what politeness allows.", *_MAYBE),
     _write(f"{_PART}/restart", _restart, "Begin another life of a part.", *_MAYBE),

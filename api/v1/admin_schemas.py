@@ -8,7 +8,9 @@ from msgspec import Meta, Struct
 
 from actors.overseer.rows import Kind, Sort, Word
 from api.v1.schemas import Time
-from storage.records.health import Flag
+from storage.records.delivery import Result
+from storage.records.destination import DeliveryMode
+from storage.records.health import Cause, Flag
 
 
 class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,6 +28,14 @@ class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
     start: Annotated[int, Meta(ge=0, le=10_000_000, description="The position of the first row")] = 0
     limit: Annotated[int, Meta(ge=1, le=500, description="Most rows")] = 100
+    paths: Annotated[
+        tuple[Annotated[str, Meta(max_length=60)], ...],
+        Meta(
+            max_length=100,
+            examples=[["log"]],
+            description="Only these, in this order, as they are now, whatever else is asked; what is gone is left out",
+        ),
+    ] = ()
 
 
 class TreeRow(Struct, frozen=True):
@@ -74,23 +84,37 @@ class MailboxSeen(Struct, frozen=True):
 
 
 class LookSeen(Struct, frozen=True):
-    """`looks` looks that went alike, the last of them at `at`."""
+    """`looks` looks that went alike, the last of them at `at`. `bytes`: of the last one's body."""
 
     at: Time
     verdict: str
     looks: int
     status: int | None
+    bytes: int
     ms: int
 
 
+class HealthSeen(Struct, frozen=True):
+    """One of the things that a score is made of: the part of it that is left (1: it costs nothing), and why."""
+
+    cause: Cause
+    left: float
+    says: str
+
+
 class Watching(Struct, frozen=True):
-    """How the watching of a source goes. `trail`: its last looks, newest first."""
+    """How the watching of a source goes. `trail`: its last looks, newest first. `health`: what its score is made of.
+
+    next_look: why the next look is when it is.
+    """
 
     id: str
     url: str
     tags: tuple[str, ...]
     reason: str
+    health: tuple[HealthSeen, ...]
     interval_s: float
+    next_look: str
     looks: int
     unchanged: int
     events: int
@@ -166,6 +190,54 @@ class Overview(Struct, frozen=True):
     streams: int
     loop_lag_s: Annotated[float, Meta(description="How late the loop came to its work at the last measurement")]
     totals: dict[str, int]
+
+
+class DeliveriesPageQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which destinations."""
+
+    start: Annotated[int, Meta(ge=0, le=10_000_000, description="The position of the first row")] = 0
+    limit: Annotated[int, Meta(ge=1, le=100, description="Most rows")] = 50
+
+
+DeliveryState = Literal["active", "failing", "disabled"]
+
+
+class LastAttempt(Struct, frozen=True):
+    """The newest attempt at a destination. `error`: one line of plain text."""
+
+    at: Time
+    result: Result
+    status: int | None
+    latency_ms: int
+    error: str | None
+
+
+class DeliveryRow(Struct, frozen=True):
+    """How one destination stands. waiting: deliveries that wait or are under way; oldest: since when the first does.
+
+    next: when the next one is due, null when nothing waits or all that does is under way.
+    """
+
+    id: str
+    alert_id: str
+    label: str
+    url: str
+    delivery_mode: DeliveryMode
+    state: DeliveryState
+    failing_since: Time | None
+    waiting: int
+    oldest: Time | None
+    next: Time | None
+    failure_rate: Annotated[float, Meta(description="Of its newest 100 attempts")]
+    last: LastAttempt | None
+
+
+class DeliveriesPage(Struct, frozen=True):
+    """Rows from `start` on, of `total`: who fails first, then who has most waiting."""
+
+    total: int
+    start: int
+    rows: tuple[DeliveryRow, ...]
 
 
 class LogQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,15 +8,19 @@ import httpx
 import msgspec
 import pytest
 import trio
+from msgspec.structs import replace
 
 from actors.messages import CheckNow, EditSource, SourceView
 from actors.overseer.journal import Turn
+from storage.records.delivery import Match
 from storage.records.health import BreakerState, Health
+from storage.records.identity import Seq
 from storage.records.source import HotState
 from supervision import Change, State
 from supervision.errors import Crash
 from tests.api.house import House
 from tests.api.listening import Listening, listening
+from tests.api.test_destinations import hooked
 from tests.support.build import NOW, a_draft, a_source
 
 
@@ -57,6 +61,47 @@ async def test_a_page_is_a_window_of_what_the_filter_admits(house: House, client
     assert (answer["total"], [row["path"] for row in answer["rows"]]) == (30, paths[25:])
     found = (await client.get("/v1/admin/tree", params={"filter": "host:site7.test"})).json()
     assert (found["total"], [row["path"] for row in found["rows"]]) == (1, [paths[7]])
+
+
+async def test_rows_of_named_parts_come_in_that_order_and_what_is_gone_does_not(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    paths = [watch(house, number) for number in range(3)]
+    gone = "sources/019db0a4-5c00-7000-8000-00000000ffff"
+    answer = (await client.get("/v1/admin/tree", params={"paths": [paths[2], gone, paths[0]]})).json()
+    assert (answer["total"], [row["path"] for row in answer["rows"]]) == (2, [paths[2], paths[0]])
+
+
+async def test_a_source_says_what_its_score_is_made_of_and_why_it_is_looked_at_next_when_it_is(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    path = watch(house, 1)
+    source = (await client.get(f"/v1/admin/tree/{path}")).json()["source"]
+    assert [(part["cause"], part["left"]) for part in source["health"]] == [
+        ("reach", 1.0),
+        ("yield", 1.0),
+        ("partial", 1.0),
+        ("stuck", 1.0),
+    ]
+    assert source["next_look"].startswith("It has not been looked at yet")
+
+
+async def test_destinations_stand_in_rows_who_fails_first_then_who_has_most_waiting(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    hooks = [(await hooked(client))["id"] for _ in range(3)]
+    failing = lambda hook: replace(hook, state="failing", failing_since=NOW)  # noqa: E731
+    await house.storage.alerts.edit_destination(hooks[2], failing)
+    await house.storage.work.enqueue([Match(hooks[1], Seq(5), NOW)], house.storage.lease)
+    answer = (await client.get("/v1/admin/deliveries")).json()
+    assert answer["total"] == 3
+    assert [(row["id"], row["state"], row["waiting"]) for row in answer["rows"]] == [
+        (hooks[2], "failing", 0),
+        (hooks[1], "active", 1),
+        (hooks[0], "active", 0),
+    ]
+    page = (await client.get("/v1/admin/deliveries", params={"start": 1, "limit": 1})).json()
+    assert [row["id"] for row in page["rows"]] == [hooks[1]]
 
 
 async def test_a_part_is_told_in_full(house: House, client: httpx.AsyncClient) -> None:

@@ -31,6 +31,9 @@ class ScriptedTable:
         view = self._views.get(source)
         return None if view is None else Live(view.source, view.hot)
 
+    def describe(self, source: str) -> SourceView:
+        return self._views[source]
+
     def slices(self) -> Iterator[list[Live]]:
         yield [Live(view.source, view.hot) for view in self._views.values()]
 

@@ -29,7 +29,8 @@ a rate.""",
         explains="""\
 Fixed parts, destinations and sources, disabled ones too. Sorted worst first, the fixed parts come before all others \
 that are as well. An order is kept for a second or some, so a part may have changed since it got its place: the row \
-says how it is now. `start` may be anywhere; there is no cursor.""",
+says how it is now. `start` may be anywhere; there is no cursor. With `paths`, the rows of just these: what is on a \
+screen is kept up without its order changing.""",
     ),
     "GET /v1/admin/tree/{path}": Operation(
         name="readPart",
@@ -55,6 +56,13 @@ in a second: `skipped` (`of`, `count`) says how many more there were.""",
 Counters, gauges and histograms in the text format of Prometheus; docs/operating.md says what each is. Labels have \
 values of closed sets only, so there are as many series with 100,000 sources as with one.""",
         shows={200: {MEDIA: "# HELP sanderling_sources_overdue Sources whose due look has not happened.\n"}},
+    ),
+    "GET /v1/admin/deliveries": Operation(
+        name="listDeliveryRows",
+        tag=_TAG,
+        explains="""\
+A row a destination, switched off ones too: who fails first, then who has most waiting. `GET \
+/v1/destinations/{id}/deliveries` lists the attempts of one. `start` may be anywhere; there is no cursor.""",
     ),
     "GET /v1/admin/log": Operation(
         name="readLog",
