@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
 
-from actors.errors import DomainError, Stale
+from actors.errors import DomainError, Stale, UrlRefused
 from actors.notices import ALERT_TYPES
 from actors.query import languages
 from api.acts import alerts, destinations
@@ -29,6 +30,7 @@ from api.dashboard.screen import Go, Page, Secret, Visit
 from api.problems import Refusal
 from api.v1 import alert_schemas as wire
 from api.v1 import bins
+from api.v1.webhooks import admitted
 
 NOTICES = (
     ("source_quiet", "A source has gone quiet", "It used to have news and no longer does."),
@@ -81,8 +83,8 @@ async def create(visit: Visit) -> Go:
     """Make an alert, and its first destination if one is asked for."""
     form: NewAlertForm = visit.form
     source_ids = await _chosen(visit, form)
-    if form.deliver == "url" and form.url is None:
-        raise Wrong(url="Where to? Write the address, or choose another way.")
+    if form.deliver == "url":
+        await _check_address(visit, form.url)
     alert = await alerts.add(visit, new_alert(form, source_ids))
     there = f"/alerts/{alert.id}"
     if form.deliver == "later":
@@ -95,7 +97,8 @@ async def create(visit: Visit) -> Go:
         destination, secret = await destinations.add(visit, alert.id, wanted)
     except (Refusal, DomainError) as error:
         says = f"The alert is made, but not its destination: {error.detail}"
-        return Go(f"/destinations/new?alert={alert.id}", says, bad=True)
+        asked = {"alert": alert.id} | ({"url": form.url} if form.url else {})
+        return Go(f"/destinations/new?{urlencode(asked)}", says, bad=True)
     to = "a new bin" if form.deliver == "bin" else destination.label
     return Go(
         there, f"The alert is made, and what it matches goes to {to}.", secret=signing_secret(destination.label, secret)
@@ -135,6 +138,16 @@ def signing_secret(label: str, secret: str) -> Secret:
     )
 
 
+async def _check_address(visit: Visit, url: str | None) -> None:
+    """Raise Wrong for an address that can be no destination, before anything is made."""
+    if url is None:
+        raise Wrong(url="Where to? Write the address, or choose another way.")
+    try:
+        await admitted(url, visit.doors)
+    except UrlRefused as error:
+        raise Wrong(url=error.detail) from None
+
+
 async def _chosen(visit: Visit, form: AlertForm) -> tuple[str, ...]:
     """Return the sources that are meant. Raises Wrong when none of some is."""
     if form.scope == "all":
@@ -169,11 +182,19 @@ async def _page(
         "picker": await picker(visit, chosen, draft.value("find")),
         "chosen": chosen,
         "notices": NOTICES,
-        "after": AFTER,
+        "after": _after(form.notice_after),
         "modes": MODES,
         "is_new": isinstance(form, NewAlertForm),
     }
     return Page("alerts/form.html", f"Edit {name}" if alert_id else "New alert", shows)
+
+
+def _after(standing: int) -> list[tuple[int, str]]:
+    """Return the times after which a trouble may be told, with the one that stands."""
+    known = dict(AFTER)
+    if standing not in known:
+        known[standing] = f"{standing} seconds" if standing % 60 else f"{standing // 60} minutes"
+    return sorted(known.items())
 
 
 def _fault(draft: Draft) -> Fault | None:

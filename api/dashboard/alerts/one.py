@@ -132,7 +132,7 @@ def _page_of(found: Trial) -> Matches:
 def _check_pace(visit: Visit) -> None:
     verdict = visit.limiter.take("matches of alerts", PACE, trio.current_time())
     if not verdict.admitted:
-        raise TooSoon(f"Matches are looked up {PACE.rate:g} times a second at most: reload in a moment.", 1)
+        raise TooSoon("Many pages of matches were asked for: reload this one in a moment.", 1)
 
 
 async def _sources(visit: Visit, alert: Alert) -> list[Source]:

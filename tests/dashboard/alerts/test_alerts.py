@@ -119,11 +119,32 @@ async def test_a_first_destination_is_made_with_it(house: House, browser: Browse
     assert [bin.token in each.url for each in await house.storage.alerts.destinations()] == [False, True]
 
 
-async def test_when_its_destination_is_refused_the_alert_is_there(house: House, browser: Browser) -> None:
-    await make(browser, deliver="url", url="http://plain.test/in")
-    assert "The alert is made, but not its destination" in browser.text and "https" in browser.text
-    (alert,) = await house.storage.alerts.all()
-    assert browser.path == f"/destinations/new?alert={alert.id}"
+async def test_what_can_be_no_destination_is_refused_before_anything_is_made(house: House, browser: Browser) -> None:
+    for url, words in (("http://plain.test/in", "https"), ("https://nowhere.test/", "no such name")):
+        await browser.get("/alerts/new")
+        await browser.submit("/alerts/new", {"filter_query": "price", "deliver": "url", "url": url})
+        assert browser.answer.status_code == 422 and words in browser.text
+        assert (
+            browser.page.xpath("//*[@id='f-url' and @aria-invalid]")
+            and browser.form("/alerts/new").fields["url"] == url
+        )
+    assert not await house.storage.alerts.all()
+
+
+async def test_a_time_that_only_the_api_offers_stays_when_the_form_is_saved(house: House, browser: Browser) -> None:
+    path = await make(browser)
+    await house.storage.alerts.edit(path[-36:], lambda old: replace(old, notice_after=5400))
+    await browser.get(f"{path}/edit")
+    await browser.submit(f"{path}/edit", {"name": "Renamed"})
+    alert = await house.storage.alerts.get(path[-36:])
+    assert alert is not None and (alert.name, alert.notice_after) == ("Renamed", 5400)
+
+
+async def test_a_trial_of_a_form_that_is_not_right_says_what_is_wrong(browser: Browser) -> None:
+    await browser.get("/alerts/new")
+    await browser.post("/alerts/try", {"filter_query": "price", "channel": "Not One"})
+    (there,) = browser.page.xpath("//section[@id='tried']")
+    assert "Channel: This is not in the form" in there.text_content()
 
 
 async def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(house: House, browser: Browser) -> None:
