@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.dashboard import entry, events, keys, live, settings, stream, system, today
 from api.dashboard.alerts import table as alerts
 from api.dashboard.bins import table as bins
+from api.dashboard.catalogue import table as catalogue
 from api.dashboard.destinations import table as destinations
 from api.dashboard.first_steps import table as first_steps
 from api.dashboard.screen import Screen
@@ -18,6 +19,7 @@ SCREENS: tuple[Screen, ...] = (
     *events.SCREENS,
     *stream.SCREENS,
     *live.SCREENS,
+    *catalogue.SCREENS,
     *bins.SCREENS,
     *keys.SCREENS,
     *system.SCREENS,

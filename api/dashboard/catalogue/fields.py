@@ -1,0 +1,71 @@
+"""A template's parameters as fields of a form, one value a line, and what is wrong with them beside each. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Final, NamedTuple
+
+from msgspec import Meta
+
+from api.dashboard.forms import Form, Wrong
+from api.problems import Refusal
+from api.v1.template_schemas import Instantiation, TemplateParameter
+
+NAMES: Final = ("first", "second", "third", "fourth", "fifth")
+"""A form's fields have fixed names, and a template at most five parameters."""
+_PLACE = re.compile(r"body\.params\.(\w+)(?:\[(\d+)\])?")
+_Values = Annotated[str, Meta(max_length=12_000)]
+
+
+class Fill(Form, frozen=True):
+    """What is filled in, parameter by parameter in their order; and whether the suggested alerts are made."""
+
+    first: _Values = ""
+    second: _Values = ""
+    third: _Values = ""
+    fourth: _Values = ""
+    fifth: _Values = ""
+    alerts: bool = False
+
+
+class Field(NamedTuple):
+    """A parameter and the name of its field. takes: how many values, in words."""
+
+    name: str
+    parameter: TemplateParameter
+    takes: str
+
+
+def fields_of(parameters: Sequence[TemplateParameter]) -> list[Field]:
+    """Return the fields of a template's parameters."""
+    return [Field(name, parameter, _takes(parameter)) for name, parameter in zip(NAMES, parameters, strict=False)]
+
+
+def _takes(parameter: TemplateParameter) -> str:
+    if parameter.max == 1:
+        return "One value."
+    return f"{parameter.min} to {parameter.max} values, one a line."
+
+
+def filled(form: Fill, parameters: Sequence[TemplateParameter]) -> Instantiation:
+    """Return the body of the API's request; a parameter that was left empty lacks."""
+    params = {}
+    for field in fields_of(parameters):
+        values = [line.strip() for line in getattr(form, field.name).splitlines() if line.strip()]
+        if values:
+            params[field.parameter.key] = values
+    return Instantiation(params, form.alerts)
+
+
+def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> Wrong:
+    """Return what the API refuses beside the fields of the parameters that it is about."""
+    names = {field.parameter.key: field.name for field in fields_of(parameters)}
+    errors: dict[str, str] = {}
+    for error in refusal.errors:
+        place = _PLACE.match(error.location)
+        if place is None or place[1] not in names:
+            return Wrong(refusal.detail)
+        says = f"{place[1]} {error.message}" if place[2] is None else f"value {int(place[2]) + 1} {error.message}"
+        errors[names[place[1]]] = f"{errors[names[place[1]]]}; {says}" if names[place[1]] in errors else says
+    return Wrong(**errors) if errors else Wrong(refusal.detail)
