@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
 
 from actors.errors import DomainError
-from api.dashboard.forms import TOKEN, Form, Wrong
+from api.dashboard.forms import Form, Wrong, wrong_of
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources.options import (
     Options,
-    blamed,
     checked,
     ignore_of,
     subprotocols_of,
@@ -22,7 +22,7 @@ from api.dashboard.sources.options import (
     words_in,
 )
 from api.dashboard.sources.words import KINDS, counted
-from api.problems import Refusal
+from api.problems import Refusal, refusal_of
 from api.v1 import previews, sources
 from api.v1 import schemas as wire
 from api.v1.batches import Failed, for_each
@@ -54,12 +54,15 @@ NOTHING: Final = Look(urls="")
 
 
 class Chosen(Form, frozen=True):
-    """Of several that were shown, those that are ticked (`Pick` as JSON), and what all of them get."""
+    """Of several that were shown, those that are ticked (`Pick` as JSON), and what all of them get.
+
+    shown: all that can be ticked, and urls: those that wait for the next step; one a line.
+    """
 
     pick: Annotated[tuple[str, ...], Meta(max_length=MOST)] = ()
     tags: Annotated[str, Meta(max_length=6_000)] = ""
+    shown: Annotated[str, Meta(max_length=60_000)] = ""
     urls: Annotated[str, Meta(max_length=60_000)] = ""
-    """Those that wait for the next step."""
 
 
 class Pick(Struct, frozen=True, forbid_unknown_fields=True):
@@ -129,8 +132,16 @@ async def blank(visit: Visit) -> Page:
 async def again(visit: Visit) -> Page:
     """Show the field with what was typed, or what is yet to be shown."""
     draft = visit.draft
-    typed = [name for name, texts in draft.given.items() if name not in ("urls", TOKEN) and any(texts)]
-    return _blank(draft.value("urls"), is_open=bool(typed) or any(name != "urls" for name in draft.errors))
+    options = [name for name in NOTHING.__struct_fields__ if name != "urls"]
+    return _blank(draft.value("urls"), is_open=any(draft.value(name) or draft.error(name) for name in options))
+
+
+async def chosen_again(visit: Visit) -> Page:
+    """Show the field with all that could be ticked and what waits."""
+    draft = visit.draft
+    urls = "\n".join(text for name in ("shown", "urls") if (text := draft.value(name)))
+    visit.draft = replace(draft, given={**draft.given, "urls": (urls,)})
+    return await again(visit)
 
 
 def _blank(urls: str, *, is_open: bool = False) -> Page:
@@ -148,7 +159,7 @@ async def look(visit: Visit) -> Page:
     try:
         answer = await visit.api(previews.detect, body=wish)
     except (Refusal, DomainError) as error:
-        raise blamed(error, "urls") from None
+        raise blamed(error) from None
     shows = {"form": form, "found": Found(urls[0], answer), "kinds": list(KINDS.items())}
     return Page("sources/look.html", "Add a source", shows)
 
@@ -162,11 +173,22 @@ async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
     shows = {
         "found": found,
         "refused": [one.url for one in found if one.answer is None],
+        "shown": [one.url for one in found if one.pick],
         "rest": rest,
         "tags": form.tags,
         "good": sum(bool(one.pick) for one in found),
     }
     return Page("sources/found.html", f"Found {counted(len(found), 'URL')}", shows)
+
+
+def blamed(error: Refusal | DomainError) -> Wrong:
+    """Return why a URL can't be watched as a form's errors: beside the field that it is about, else beside the URL."""
+    refusal = refusal_of(error)
+    assert refusal is not None, "both kinds are in the table"
+    errors = dict(wrong_of(refusal).errors)
+    if "url" in errors:
+        errors["urls"] = errors.pop("url")
+    return Wrong(**errors or {"urls": refusal.detail})
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -209,7 +231,7 @@ async def add(visit: Visit) -> Go:
     try:
         answer = await visit.answer(sources.create, body=new)
     except (Refusal, DomainError) as error:
-        raise blamed(error, "urls") from None
+        raise blamed(error) from None
     there = f"/sources/{answer.body.id}"
     if answer.status != 201:
         return Go(there, "It was watched already. Nothing has changed.")
@@ -246,5 +268,5 @@ SCREENS = (
     Screen(path=PATH, run=blank, query=AddQuery),
     Screen(method="POST", path="/sources/look", run=look, form=Look, again=again),
     Screen(method="POST", path=PATH, run=add, form=Look, again=again),
-    Screen(method="POST", path="/sources/chosen", run=add_chosen, form=Chosen, again=again),
+    Screen(method="POST", path="/sources/chosen", run=add_chosen, form=Chosen, again=chosen_again),
 )

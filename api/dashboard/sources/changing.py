@@ -13,7 +13,7 @@ from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.one import PATH, show
-from api.dashboard.sources.options import Options, blamed, ignore_of, subprotocols_of, tags_of
+from api.dashboard.sources.options import Options, ignore_of, subprotocols_of, tags_of
 from api.problems import Refusal, refusal_of
 from api.v1 import previews, sources
 from api.v1 import schemas as wire
@@ -131,11 +131,7 @@ async def try_out(visit: Visit) -> Page:
     """Show what the page would be with these selectors; nothing is changed."""
     form: Edit = visit.form
     view = await sources.view_of(visit.call())
-    wish = PreviewRequest(form.selector, ignore_of(form))
-    try:
-        preview = await visit.api(previews.preview, body=wish)
-    except (Refusal, DomainError) as error:
-        raise blamed(error, "selector") from None
+    preview = await visit.api(previews.preview, body=PreviewRequest(form.selector, ignore_of(form)))
     return _page(view, form, preview)
 
 
@@ -143,11 +139,7 @@ async def save(visit: Visit) -> Go:
     """Change how a source is watched."""
     form: Edit = visit.form
     view = await sources.view_of(visit.call())
-    patch = patch_of(view.source, form)
-    try:
-        await visit.api(sources.patch, body=patch)
-    except (Refusal, DomainError) as error:
-        raise blamed(error, "title") from None
+    await visit.api(sources.patch, body=patch_of(view.source, form))
     says = "Saved."
     if view.source.type == "html" and (form.selector, ignore_of(form)) != (view.source.selector, view.source.ignore):
         says = "Saved. Another part of the page begins with a new first look: what is there then is not told."

@@ -7,9 +7,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
-from actors.errors import DomainError
-from api.dashboard.forms import Form, Wrong, plainly, wrong_of
-from api.problems import Refusal, refusal_of
+from api.dashboard.forms import Form, Wrong, plainly
 from api.v1 import schemas as wire
 
 T = TypeVar("T")
@@ -74,13 +72,3 @@ def checked(field: str, value: Any, kind: Any) -> Any:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise Wrong(**{field: plainly(str(error))}) from None
-
-
-def blamed(error: Refusal | DomainError, field: str) -> Wrong:
-    """Return a refusal as a form's errors; what is about no other field is about `field`."""
-    refusal = refusal_of(error)
-    assert refusal is not None, "both kinds are in the table"
-    errors = dict(wrong_of(refusal).errors)
-    if "url" in errors:
-        errors[field] = errors.pop("url")
-    return Wrong(**errors or {field: refusal.detail})

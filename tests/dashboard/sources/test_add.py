@@ -157,6 +157,8 @@ async def test_nothing_ticked_or_a_forged_tick_adds_nothing(house: House, browse
     await pasted(browser, "a.test/1\na.test/2")
     await browser.submit("/sources/chosen", {"pick": []})
     assert browser.answer.status_code == 422 and "Nothing is ticked" in browser.text
+    kept = browser.page.xpath("//textarea[@name='urls']")[0].value.split()
+    assert kept == ["https://a.test/1", "https://a.test/2"]
     await browser.post("/sources/chosen", {"pick": ['{"url": 3}']})
     assert browser.answer.status_code == 422 and "Paste the URLs again" in browser.text
     assert not asked(house, AddSource)
