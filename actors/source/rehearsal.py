@@ -9,11 +9,12 @@ own actor, the worker that parses, the judgement, the recorder, the signature, t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from msgspec.structs import replace
 
-from actors.errors import Conflict, TooSoon
+from actors.errors import Conflict, NotFound, TooSoon
 from actors.messages import LookNow, Practised, SourceView
 from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
 from actors.source.cadence import START_INTERVAL
@@ -68,6 +69,10 @@ class Rehearsal:
     async def end(self) -> None:
         """Delete the practice sources, also those of an address that the service no longer has."""
         for live in self._table.practice():
+            await self._drop(live)
+
+    async def _drop(self, live: Live) -> None:
+        with suppress(NotFound):  # somebody else has been quicker
             await self._desk.delete(live.source.id)
 
     def _here(self) -> Sequence[Live]:
@@ -86,7 +91,7 @@ class Rehearsal:
             if live.source.url == url:
                 return live
             if named(live.source.url) == what:
-                await self._desk.delete(live.source.id)  # of another address
+                await self._drop(live)  # of another address
         async with self._desk.locks.hold(url):
             there = await self._ports.storage.sources.by_url(url)
             if there is None:

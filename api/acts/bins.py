@@ -53,7 +53,13 @@ async def delete(desk: Desk, id: str) -> None:
 
 async def feeding(desk: Desk, bin: Bin) -> Sequence[Destination]:
     """Return the destinations that deliver to a bin, the newest ones."""
-    return senders(await desk.doors.storage.alerts.destinations(), bin, bins_of(desk))
+    return (await feeding_each(desk, [bin]))[0]
+
+
+async def feeding_each(desk: Desk, bins: Sequence[Bin]) -> Sequence[Sequence[Destination]]:
+    """Return for each of several bins the destinations that deliver to it."""
+    destinations = await desk.doors.storage.alerts.destinations()
+    return [senders(destinations, bin, bins_of(desk)) for bin in bins]
 
 
 async def captures(desk: Desk, bin: Bin, before: int | None, limit: int) -> tuple[Sequence[Seen], bool]:

@@ -93,11 +93,9 @@ async def wired(desk: Desk) -> Sequence[Bin]:
     """Return the bins that practice was wired to, the newest last."""
     views = await practice(desk)
     own = {alert.id for alert in await _alerts(desk, views)}
-    found = []
-    for bin in await bins.every(desk):
-        if any(each.alert_id in own and each.label == LABEL for each in await bins.feeding(desk, bin)):
-            found.append(bin)
-    return found
+    every = await bins.every(desk)
+    each = zip(every, await bins.feeding_each(desk, every), strict=True)
+    return [bin for bin, feeding in each if any(one.alert_id in own and one.label == LABEL for one in feeding)]
 
 
 async def delivered(desk: Desk, bin: Bin) -> bool:

@@ -181,6 +181,18 @@ async def test_a_practice_source_can_be_deleted_like_any_other_and_comes_back(au
         assert (await show(service))[0].source.id != first
 
 
+async def test_who_begins_and_ends_at_once_with_others_meets_no_fault(autojump_clock: object) -> None:
+    async with practising() as (service, _):
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(show, service)
+        assert len(await show(service)) == 2
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(service.registry_box.ask, EndPractice)
+        assert await show(service, start=False) == []
+
+
 async def test_a_disabled_one_says_so(autojump_clock: object) -> None:
     async with practising() as (service, _):
         source = (await show(service))[0].source.id

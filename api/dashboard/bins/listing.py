@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
@@ -9,6 +10,7 @@ from msgspec import Meta, Struct
 from api.acts import bins as acts
 from api.dashboard.screen import Go, Page, Reply, Visit
 from storage.records.bin import Bin
+from storage.records.destination import Destination
 from storage.records.identity import Millis
 
 PAGE = 25
@@ -33,18 +35,19 @@ async def show_all(visit: Visit) -> Page:
     """List the bins."""
     every = list(reversed(await acts.every(visit)))
     start = (visit.query.page - 1) * PAGE
-    rows = [await _row(visit, bin) for bin in every[start : start + PAGE]]
+    shown = every[start : start + PAGE]
+    feeding = await acts.feeding_each(visit, shown)
+    rows = [await _row(visit, bin, senders) for bin, senders in zip(shown, feeding, strict=True)]
     following = f"/webhook-bins?page={visit.query.page + 1}" if start + PAGE < len(every) else ""
     before = f"/webhook-bins?page={visit.query.page - 1}" if start else ""
     shows = {"rows": rows, "count": len(every), "next": following, "previous": before}
     return Page("bins/list.html", "Webhook bins", shows)
 
 
-async def _row(visit: Visit, bin: Bin) -> Row:
+async def _row(visit: Visit, bin: Bin, senders: Sequence[Destination]) -> Row:
     newest = (await visit.doors.storage.bins.captures(bin.id, None, 1, 1)).captures
-    feeding = await acts.feeding(visit, bin)
     last = newest[0].capture.received_at if newest else None
-    return Row(bin, acts.bins_of(visit).address(bin), last, tuple(each.label for each in feeding))
+    return Row(bin, acts.bins_of(visit).address(bin), last, tuple(each.label for each in senders))
 
 
 async def mint(visit: Visit) -> Reply:
