@@ -14,7 +14,7 @@ from actors.picked import ALL, Picked
 from actors.practice.documents import What
 from actors.previews import Preview, Previewed
 from storage.records.event import SourceType, Stored
-from storage.records.health import Cause, Flag
+from storage.records.health import Cause
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
 from storage.records.source import Harvest, HotState, Source, SourceState
@@ -362,11 +362,11 @@ class ListSources:
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """A page of sources; `next_after` is None at the end. `census`: how many of all sources have which flag."""
+    """A page of sources; `next_after` is None at the end. `census`: how many of all have which flag, or are paused."""
 
     views: Sequence[SourceView]
     next_after: tuple[int, float, str, int] | None
-    census: Mapping[Flag, int] = field(default_factory=dict)
+    census: Mapping[str, int] = field(default_factory=dict)
 
 
 RegistryMessage = (

@@ -8,13 +8,15 @@ from actors.messages import SourceView
 from actors.picked import Picked
 
 STATES: Final = ("rotten", "degraded", "ok", "overdue", "resting", "paused")
-"""What a source may be, worst first; more than one at once."""
+"""What a source may be, worst first. Of what is watched more than one may hold at once."""
 
 
 def states_of(view: SourceView) -> tuple[str, ...]:
     """Return the states that a source is in: its health's flag, and what else is in the way of looks."""
+    if not view.source.enabled:
+        return ("paused",)
     hot = view.hot
-    facts = (("overdue", view.overdue), ("resting", hot.breaker.state == "open"), ("paused", not view.source.enabled))
+    facts = (("overdue", view.overdue), ("resting", hot.breaker.state == "open"))
     return (hot.health.flag, *(state for state, holds in facts if holds))
 
 

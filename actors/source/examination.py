@@ -8,7 +8,7 @@ from actors.messages import Examined, HealthPart, SourceView
 from actors.source import pace, pulse
 from actors.source.cadence import Hints, Limits
 from actors.source.health import FAILURES, Penalty, defective, reach, silent, span, stuck
-from actors.source.pulse import FEWEST_GAPS, WATCHED_LEAST, WINDOW, Pulse
+from actors.source.pulse import FEWEST_GAPS, WATCHED_LEAST, Pulse
 from storage.records import trail
 from storage.records.health import Cause
 from storage.records.identity import Millis
@@ -24,7 +24,7 @@ _ORDER: Final[tuple[Cause, ...]] = ("reach", "yield", "partial", "stuck")
 _WELL: Final[dict[Cause, str]] = {
     "reach": "It answers.",
     "yield": "Its silence is within what is usual for it.",
-    "partial": f"Of its last {WINDOW} answers all could be read.",
+    "partial": "All of its last answers could be read.",
     "stuck": "It has no trouble that will not mend by itself.",
 }
 

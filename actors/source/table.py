@@ -60,6 +60,7 @@ class Table:
         self.tiers: dict[str, Tier] = {"feed": FeedTier(ports.settings.parse_deadline), "html": self._html}
         self._ranking = Ranking()
         self._practice: set[SourceId] = set()
+        self._paused: set[SourceId] = set()
 
     def __len__(self) -> int:
         return len(self._live) - len(self._practice)
@@ -118,6 +119,7 @@ class Table:
         """Forget a source."""
         self._live.pop(source, None)
         self._practice.discard(source)
+        self._paused.discard(source)
         self._html.neighbours.forget(source)
         self._ranking.drop(source)
 
@@ -140,7 +142,7 @@ class Table:
         """Return the next `limit` sources after a place that are meant, worst health first; see `Ranking`."""
         if not where:
             ids, rest = self._ranking.page(after, limit)
-            return SourcePage([self._view(self._live[source]) for source in ids], rest, self._ranking.census())
+            return SourcePage([self._view(self._live[source]) for source in ids], rest, self._census())
         found: list[SourceView] = []
         place, ended = after, False
         while len(found) < limit and not ended:
@@ -154,7 +156,14 @@ class Table:
                 break
         else:
             rest = None
-        return SourcePage(found, rest, self._ranking.census())
+        return SourcePage(found, rest, self._census())
+
+    def _census(self) -> dict[str, int]:
+        """Return how many are watched with which flag, worst first, and how many are paused."""
+        counts = {str(flag): count for flag, count in self._ranking.census().items()}
+        for source in sorted(self._paused):
+            counts[self._live[source].hot.health.flag] -= 1
+        return {**counts, "paused": len(self._paused)}
 
     async def _stretch(self, after: Place | None, limit: int, where: Picked) -> tuple[list[SourceView], Place | None]:
         ids, rest = self._ranking.page(after, limit, lambda source: picks(where, self._view(self._live[source])), SLICE)
@@ -231,6 +240,7 @@ class Table:
         if live.source.practice is not None:
             self._practice.add(live.source.id)
             return
+        (self._paused.discard if live.source.enabled else self._paused.add)(live.source.id)
         live.ranking = self._ranking
         self._ranking.put(live.source.id, live.hot.health)
 

@@ -37,7 +37,9 @@ def test_each_condition_holds_by_one_of_its_values_and_all_words_do(where: dict[
 
 def test_a_source_is_in_several_states_at_once() -> None:
     hot = HotState(health=Health(0.2, "rotten"), breaker=BreakerState("open"))
-    view = SourceView(a_source(enabled=False), hot, overdue=True)
-    assert states_of(view) == ("rotten", "overdue", "resting", "paused")
+    view = SourceView(a_source(), hot, overdue=True)
+    assert states_of(view) == ("rotten", "overdue", "resting")
     assert all(picks(Picked(states=(state,)), view) for state in states_of(view))
     assert not picks(Picked(states=("ok",)), view)
+    paused = SourceView(a_source(enabled=False), hot)
+    assert states_of(paused) == ("paused",) and not picks(Picked(states=("rotten",)), paused)

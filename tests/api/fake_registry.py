@@ -8,10 +8,9 @@ from msgspec.structs import replace
 
 from actors import messages as m
 from actors.errors import Conflict, DomainError, NotFound, Stale
-from actors.picking import picks
+from actors.picking import picks, states_of
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
-from storage.records.health import RANK
 from storage.records.identity import SourceId
 from storage.records.revision import is_expected
 from storage.records.source import HotState
@@ -59,7 +58,8 @@ class FakeRegistry:
                 start = 0 if message.after is None else int(message.after[1])
                 page = views[start : start + message.limit]
                 end = start + len(page)
-                census = {flag: sum(view.hot.health.flag == flag for view in self.views.values()) for flag in RANK}
+                states = [states_of(view)[0] for view in self.views.values()]
+                census = {state: states.count(state) for state in ("rotten", "degraded", "ok", "paused")}
                 following = (0, float(end), page[-1].source.id, 0) if end < len(views) else None
                 return m.SourcePage(page, following, census)
             case m.ExamineSource():

@@ -72,9 +72,11 @@ async def test_a_filtered_list_is_walked_through_without_a_gap_or_an_empty_page(
             if after is None:
                 break
         assert seen == [f"https://site.example/{number}" for number in range(0, 30, 2)] and sizes == [5, 5, 5]
-        assert page.census == {"rotten": 0, "degraded": 0, "ok": 30}
+        assert page.census == {"rotten": 0, "degraded": 0, "ok": 30, "paused": 0}
+        await edit(service, page.views[0].source.id, enabled=False)
+        assert (await listed(service)).census == {"rotten": 0, "degraded": 0, "ok": 29, "paused": 1}
         assert (await listed(service, where=Picked(words=("/7",)))).next_after is None
-        assert not (await listed(service, where=Picked(states=("paused",)))).views
+        assert len((await listed(service, where=Picked(states=("paused",)))).views) == 1
 
 
 async def test_a_source_is_examined_as_it_is_now(autojump_clock: object) -> None:
