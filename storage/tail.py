@@ -82,6 +82,7 @@ class Tail:
         if not events:
             return
         assert events[0].seq > self._head, f"published out of order: {events[0].seq} after {self._head}"
+        assert events[-1].seq >= events[0].seq, f"published out of order: {events[-1].seq} after {events[0].seq}"
         self._ring.extend(Recent(event) for event in events)
         self._keys.extend(event.seq for event in events)
         self._bytes += sum(len(event.body) for event in events)

@@ -59,10 +59,12 @@ async def test_the_ring_is_bounded_by_bytes_and_keeps_the_newest_event_whatever_
     assert tail.statistics().held == 1
 
 
-async def test_publishing_out_of_order_is_a_bug() -> None:
+@pytest.mark.parametrize("wrong", [(10,), (12, 11)])
+async def test_publishing_out_of_order_is_a_bug(wrong: tuple[int, ...]) -> None:
     tail = Tail(Seq(10))
     with pytest.raises(AssertionError, match="out of order"):
-        await tail.publish([stored(10)])
+        await tail.publish([stored(seq) for seq in wrong])
+    assert tail.head == 10
 
 
 async def test_publishing_nothing_wakes_nobody() -> None:
