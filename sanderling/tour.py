@@ -125,7 +125,9 @@ class _Guide:
         bin = await self._ask("POST", "/v1/webhook-bins")
         wanted = {"name": "Practice", "filter_query": "", "source_ids": [source["id"]]}
         alert = await self._ask("POST", "/v1/alerts", json=wanted)
-        await self._ask("POST", f"/v1/alerts/{alert['id']}/destinations", json={"url": bin["url"]})
+        await self._ask(
+            "POST", f"/v1/alerts/{alert['id']}/destinations", json={"url": bin["url"], "label": "practice bin"}
+        )
         _say("  An alert over the page delivers to a webhook bin of the service, which keeps what it is sent.")
         await trio.sleep(BETWEEN)
         _say(f"  {(await self._ask('POST', '/v1/practice/page/change'))['says']}")

@@ -14,11 +14,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from actors.egress.failures import LookFailed
 from actors.errors import Conflict, NotFound, TooSoon
 from actors.messages import LookNow, Practised, SourceView
 from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
 from actors.source.cadence import START_INTERVAL
-from actors.source.classify import Classified, detection_of, found_in
+from actors.source.classify import Classified, detection_of, found_in, refused
 from actors.source.desk import Desk
 from actors.source.fetch import NO_VALIDATORS
 from actors.source.ports import Live, Ports
@@ -85,7 +86,7 @@ class Rehearsal:
         return address(self._ports.settings.public_url(), what)
 
     async def _ready(self, what: What) -> Live:
-        """Return the practice source of a document; make it when there is none."""
+        """Return the practice source of a document; make it when there is none. Raises Conflict, Unprocessable."""
         url = self._address(what)
         for live in self._table.practice():
             if live.source.url == url:
@@ -102,7 +103,10 @@ class Rehearsal:
 
     async def _make(self, url: str) -> Live:
         now, fetched = self._ports.world.now(), practised(url, 0, NO_VALIDATORS)
-        finding = await found_in(self._ports, fetched)
+        try:
+            finding = await found_in(self._ports, fetched)
+        except LookFailed as failure:
+            raise refused(failure, url) from None
         kind: SourceType = "feed" if finding.type == "feed" else "html"
         found = Classified(detection_of(kind, None, finding, fetched), url, fetched, now)
         source = Source(

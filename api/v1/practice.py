@@ -102,8 +102,9 @@ ROUTES = (
         method="DELETE",
         path="/v1/practice",
         scope=_WRITE,
+        beside=("alerts:write", "bins:write"),
         run=end,
-        says="End the practice: delete its sources.",
+        says="End the practice: delete its sources, and what was wired to them.",
         answers={204: None},
     ),
     Route(

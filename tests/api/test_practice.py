@@ -24,6 +24,14 @@ async def test_practice_begins_changes_and_ends(client: httpx.AsyncClient) -> No
     assert (await client.get("/v1/practice")).json() == []
 
 
+async def test_who_ends_it_may_also_delete_what_was_wired_to_it(house: House) -> None:
+    async with await house.client("sources:write") as client:
+        assert (await client.post("/v1/practice")).status_code == 200
+        assert (await client.delete("/v1/practice")).status_code == 403
+    async with await house.client("sources:write", "alerts:write", "bins:write") as client:
+        assert (await client.delete("/v1/practice")).status_code == 204
+
+
 async def test_a_document_that_is_not_there_cannot_be_changed(client: httpx.AsyncClient) -> None:
     assert (await client.post("/v1/practice/moon/change")).status_code == 404
 

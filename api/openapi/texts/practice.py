@@ -29,7 +29,11 @@ is parsed, judged, signed and logged as every event is, and is tagged `practice:
 is changed at most once in 3 seconds (429).""",
     ),
     "DELETE /v1/practice": Operation(
-        name="endPractice", tag=_TAG, explains="The events that came of it stay, as those of every deleted source."
+        name="endPractice",
+        tag=_TAG,
+        explains="""\
+With its sources go the alerts over nothing else, and a bin that the dashboard or `sanderling try` has wired to them. \
+The events stay, as those of every deleted source.""",
     ),
     "GET /practice/{what}": Operation(
         name="readPractice",
