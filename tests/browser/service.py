@@ -1,0 +1,100 @@
+"""A real service in a process of its own, for tests that are not asynchronous."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from actors.settings import Settings
+from sanderling import keyring
+from tests.e2e.service import SETTINGS, START_WITHIN
+from tests.rules.source_files import ROOT
+
+SCOPES = (
+    "sources:read",
+    "sources:write",
+    "stream:read",
+    "alerts:read",
+    "alerts:write",
+    "bins:read",
+    "bins:write",
+    "admin",
+)
+ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+
+
+class Service:
+    """A running service: its address, its data folder, and its API with a key that may do everything."""
+
+    def __init__(self, url: str, data: Path) -> None:
+        self.url, self.data = url, data
+        made, self.key = keyring.create(Settings(data=str(data)), "tests", SCOPES, rate=60_000, burst=1_000)
+        self.key_id = made.id
+        self.api = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {self.key}"}, timeout=30)
+
+    def set_up_link(self) -> str:
+        """Return the path of a new one-time link."""
+        return httpx.URL(keyring.set_up_link(Settings(data=str(self.data)))).raw_path.decode()
+
+    def ask(self, method: str, path: str, body: object = None, *, status: tuple[int, ...] = (200, 201, 207)) -> Any:
+        """Ask the API, and return what its answer says."""
+        answer = self.api.request(method, path, json=body)
+        assert answer.status_code in status, answer.text
+        return answer.json() if answer.content else None
+
+    def add(self, url: str, **more: object) -> dict[str, Any]:
+        """Watch a URL that is looked at when it is asked for, and return its record."""
+        return dict(self.ask("POST", "/v1/sources", {"url": url, "schedule": "12h", **more}))
+
+    def look(self, source: str) -> None:
+        """Look at a source now, and wait for it."""
+        looks = self.ask("GET", f"/v1/sources/{source}/status")["last_fetch_at"]
+        wait_until(lambda: self.api.post(f"/v1/sources/{source}/check").status_code == 202)
+        wait_until(lambda: self.ask("GET", f"/v1/sources/{source}/status")["last_fetch_at"] != looks)
+
+
+def wait_until(true: Any, within: float = 10.0) -> None:
+    """Wait for something to become true."""
+    end = time.perf_counter() + within
+    while not true():
+        assert time.perf_counter() < end, "it has not come true"
+        time.sleep(0.05)
+
+
+@contextmanager
+def a_service(data: Path, **settings: str) -> Iterator[Service]:
+    """Run a service on a data folder; it is killed at the end, for nobody reads what it leaves."""
+    data.mkdir(parents=True, exist_ok=True)
+    log = data.with_suffix(".log")
+    with log.open("wb") as lines:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "sanderling", "serve", "--port", "0", "--data", str(data)],
+            env=ENVIRONMENT | SETTINGS | settings,
+            stdin=subprocess.DEVNULL,
+            stderr=lines,
+        )
+    try:
+        wait_until(lambda: _url(log) or process.poll() is not None, START_WITHIN)
+        url = _url(log)
+        assert url, log.read_text("utf-8")
+        service = Service(url, data)
+        with service.api:
+            yield service
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _url(log: Path) -> str:
+    for line in log.read_text("utf-8").splitlines():
+        if '"serve.ready"' in line and line.endswith("}"):
+            return str(json.loads(line)["url"])
+    return ""

@@ -1,0 +1,100 @@
+"""A tab of the browser: what a person does in it, and what must not happen meanwhile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Request
+
+REFUSED_FORM = re.compile(r"Failed to load resource: the server responded with a status of (404|422) ")
+WITHIN = 10_000
+"""Milliseconds that anything may take."""
+
+
+class Tab:
+    """`problems`: what the console complained of, dialogs that opened, and requests that left the service's origin."""
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        context.set_default_timeout(WITHIN)
+        self.url, self.context, self.page = url, context, context.new_page()
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        self.page.on("dialog", self._asked)
+        self.page.on("request", self._left)
+
+    def open(self, path: str) -> Tab:
+        """Open a page of the service."""
+        self.page.goto(self.url + path, wait_until="load")
+        return self
+
+    def press(self, name: str, *, within: Locator | None = None) -> Tab:
+        """Press the button of this name."""
+        (within or self.page).get_by_role("button", name=name, exact=True).first.click()
+        return self
+
+    def follow(self, name: str) -> Tab:
+        """Follow the link of this name, in what the page itself says."""
+        self.page.locator("main").get_by_role("link", name=name, exact=True).first.click()
+        return self
+
+    def fill(self, **fields: str) -> Tab:
+        """Write into fields by their names."""
+        for name, text in fields.items():
+            self.page.locator(f"main [name={name}]").first.fill(text)
+        return self
+
+    def sees(self, text: str, *, within: float = WITHIN) -> Locator:
+        """Wait until the page shows a text."""
+        found = self.page.locator("main").get_by_text(text).first
+        found.wait_for(timeout=within)
+        return found
+
+    def unfold(self, summary: str) -> Tab:
+        """Open what a line opens."""
+        self.page.locator("summary", has_text=summary).first.click()
+        return self
+
+    @property
+    def text(self) -> str:
+        """What the page says."""
+        return " ".join(self.page.locator("main").inner_text().split())
+
+    @property
+    def path(self) -> str:
+        """Where the tab is."""
+        return self.page.url.removeprefix(self.url)
+
+    def run(self, expression: str) -> Any:
+        """Evaluate an expression in the page, past its policy, as a debugger does."""
+        with self.debugging() as send:
+            asked = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+            answer = send("Runtime.evaluate", asked)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    @contextmanager
+    def debugging(self) -> Iterator[Any]:
+        """Speak with the page's debugger."""
+        session = self.context.new_cdp_session(self.page)
+        try:
+            yield session.send
+        finally:
+            session.detach()
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not REFUSED_FORM.match(message.text):
+            self.problems.append(f"{message.type}: {message.text} ({self.page.url})")
+
+    def _asked(self, dialog: Dialog) -> None:
+        self.problems.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _left(self, request: Request) -> None:
+        self.requests.append(request.url)
+        if not request.url.startswith((f"{self.url}/", "data:")):
+            self.problems.append(f"request to {request.url}")
