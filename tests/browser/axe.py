@@ -26,8 +26,9 @@ def offences(tab: Tab, only: tuple[str, ...] = ()) -> list[str]:
         tab.run(f"{source()};0")
     how = {"type": "rule", "values": list(only)} if only else {"type": "tag", "values": list(RULES)}
     found: list[dict[str, Any]] = tab.run(
-        f"axe.run(document, {{runOnly: {how!r}, resultTypes: ['violations']}}).then(r => r.violations.map(v =>"
-        " ({id: v.id, nodes: v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + ' ' + n.any.map(c => c.message).join('; '))})))"
+        f"axe.run(document, {{runOnly: {how!r}, resultTypes: ['violations']}})"
+        ".then(r => r.violations.map(v => ({id: v.id, nodes: v.nodes.slice(0, 4).map("
+        "n => n.html.slice(0, 160) + ' ' + n.any.map(c => c.message).join('; '))})))"
     )
     return [f"{one['id']}: {node}" for one in found for node in one["nodes"]]
 

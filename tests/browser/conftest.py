@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sanderling.environment import environ
 from tests.browser.origin import Origin, an_origin
 from tests.browser.service import Service, a_service
 
@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def chromium() -> Iterator[Browser]:
     """One browser for all tests here; its driver ends with the last of them, before tests on Trio go on."""
     if MISSING:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(MISSING)
+        (pytest.fail if environ().get("CI") == "true" else pytest.skip)(MISSING)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         yield browser

@@ -63,7 +63,8 @@ def _item(entry: Entry, at: datetime) -> str:
     parts = {"title": entry.title, "description": escape(entry.text), "dc:creator": entry.author, "category": entry.tag}
     texts = "".join(f"<{name}>{escape(text)}</{name}>" for name, text in parts.items() if text)
     link = f"<link>{escape(entry.link)}</link>" if entry.link else ""
-    return f'<item>{texts}{link}<guid isPermaLink="false">{escape(guid)}</guid><pubDate>{format_datetime(at)}</pubDate></item>'
+    date = f"<pubDate>{format_datetime(at)}</pubDate>"
+    return f'<item>{texts}{link}<guid isPermaLink="false">{escape(guid)}</guid>{date}</item>'
 
 
 @contextmanager

@@ -69,7 +69,12 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
 def test_a_tail_in_the_terminal_shows_what_the_browser_does(new_tab: NewTab, service: Service) -> None:
     tab = new_tab().open("/first-steps")
     tab.press("Add to the feed").page.locator("#noticed").wait_for()
-    command = [sys.executable, "-P", "-m", *shlex.split(tab.page.locator("pre", has_text="sanderling tail").inner_text())]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        *shlex.split(tab.page.locator("pre", has_text="sanderling tail").inner_text()),
+    ]
     with _running([*command, "--json"], {"SANDERLING_KEY": service.key}) as tail:
         change_again(tab, "Add to the feed")
         assert '"practice:feed"' in _line(tail, "{")

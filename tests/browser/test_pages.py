@@ -12,7 +12,9 @@ from tests.browser.origin import Origin
 from tests.browser.service import Service
 from tests.browser.tab import Tab
 from tests.browser.world import World, furnish
+from tests.rules.source_files import ROOT
 
+PICTURES = ROOT / "build/pictures"
 EMPTY = ("/", "/first-steps", "/sources", "/alerts", "/destinations", "/destinations/new", "/webhook-bins", "/stream")
 
 
@@ -44,3 +46,37 @@ def world(service: Service, origin: Origin) -> Iterator[World]:
 
 def test_axe_finds_nothing_on_the_pages_of_a_busy_service(new_tab: NewTab, world: World) -> None:
     assert wrong_with(new_tab(), world.pages) == {}
+
+
+def test_the_check_would_notice(tab: Tab) -> None:
+    tab.open("/keys")
+    tab.run("document.querySelector('h1').style.color = '#ccc'; document.querySelector('main').append(new Image())")
+    tab.run("document.querySelector('main').style.minWidth = '400px'")
+    wrong = "\n".join(axe.check(tab))
+    assert "light 1280: color-contrast" in wrong and "image-alt" in wrong and "dark 360: 40" in wrong
+
+
+SEEN = (
+    "today",
+    "source, changed",
+    "alert, edited",
+    "system",
+    "sources",
+    "event, changed",
+    "destination, failing",
+    "bin",
+)
+
+
+def test_pictures_for_who_wants_to_look(new_tab: NewTab, world: World) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for scheme in ("light", "dark"):
+        for width, height, name in ((1280, 800, "desktop"), (360, 740, "phone")):
+            tab = new_tab(color_scheme=scheme, viewport={"width": width, "height": height}, device_scale_factor=1)
+            for page in SEEN:
+                tab.open(world.pages[page])
+                if page == "alert, edited":
+                    tab.sees("The newest of them")
+                path = PICTURES / f"{page.replace(', ', '-')}-{scheme}-{name}.png"
+                tab.page.screenshot(path=path, full_page=True)
+                assert path.stat().st_size > 10_000

@@ -62,6 +62,8 @@ def furnish(service: Service, origin: Origin) -> World:
         "destination, new": "/destinations/new",
         "destination, edited": f"/destinations/{ids['failing']}/edit",
         "deliveries": f"/destinations/{ids['failing']}/deliveries",
+        "templates": "/templates",
+        "template": "/templates/gtm-competitor-watch",
         "bins": "/webhook-bins",
         "bin": f"/webhook-bins/{ids['bin']}",
         "capture": f"/webhook-bins/{ids['bin']}/captures/1",
@@ -114,7 +116,9 @@ def _tell(world: World) -> None:
 
 def _deliver(world: World) -> None:
     service, origin, ids = world.service, world.origin, world.ids
-    ids["alert"] = service.ask("POST", "/v1/alerts", {"name": "Prices", "filter_query": "price OR ticket -careers"})["id"]
+    ids["alert"] = service.ask("POST", "/v1/alerts", {"name": "Prices", "filter_query": "price OR ticket -careers"})[
+        "id"
+    ]
     for query, language in (("upphandling OR remiss", "sv"), ("潮位", "simple"), ('"vice president" OR CEO', "en")):
         service.ask("POST", "/v1/alerts", {"filter_query": query, "language": language})
     bin = service.ask("POST", "/v1/webhook-bins", {})
@@ -129,7 +133,7 @@ def _deliver(world: World) -> None:
     origin.page("/tickets", "The Sandwick ferry", [*price, "Day ticket: 24.90 euro, for all zones."])
     service.look(ids["tickets"])
     wait_until(lambda: len(service.ask("GET", f"/v1/webhook-bins/{ids['bin']}/captures")) > 2)
-    wait_until(lambda: len(service.ask("GET", f"/v1/destinations/{ids['failing']}/deliveries")) > 2)
+    wait_until(lambda: len(service.ask("GET", f"/v1/destinations/{ids['failing']}/deliveries")) > 0)
 
 
 def _events(world: World) -> list[dict[str, Any]]:
