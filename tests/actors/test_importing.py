@@ -77,7 +77,7 @@ async def test_one_list_at_a_time_and_a_stop_ends_it(house: House) -> None:
 
 async def test_a_full_library_ends_the_list(house: House) -> None:
     urls = [f"https://a.test/{number}" for number in range(50)]
-    house.registry.refusals |= {url: LibraryFull("the library is full: max_sources is 5", 3600) for url in urls}
+    house.registry.refusals |= {url: LibraryFull("the library is full: max_sources is 5") for url in urls}
     await begin(house, lines(*urls))
     await wait_all_tasks_blocked()
     done = await show(house)
