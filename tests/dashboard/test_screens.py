@@ -17,7 +17,7 @@ from tests.support.build import NOW, a_source_id
 async def test_today_teaches_first_and_then_shows_what_changed(
     house: House, browser: Browser, autojump_clock: object
 ) -> None:
-    assert "Nothing has changed yet" in browser.text and "Add the first source" in browser.text
+    assert "Nothing has changed yet" in browser.text and "Paste any URL" in browser.text
     await publish(house, ["The rope is cheaper"])
     await browser.get("/")
     assert "The rope is cheaper" in browser.text
