@@ -269,7 +269,8 @@ def setup_link(config: str | None, **flags: str | None) -> int:
 @main.command()
 def version() -> int:
     """Print the version."""
+    from actors.build import BUILD
     from sanderling import __version__
 
-    click.echo(f"sanderling {__version__}")
+    click.echo(f"sanderling {__version__} ({BUILD})")
     return Exit.WELL

@@ -9,7 +9,6 @@ worse than a refusal.
 from __future__ import annotations
 
 import os
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, fields
@@ -68,22 +67,6 @@ def typed(command: str, data: str = "") -> str:
     if data and not (checkout and Path(data).absolute() == top / "data"):  # bin/sanderling's own default
         command += f" --data {data}"
     return f"{os.path.relpath(launcher) if checkout else 'sanderling'} {command}"
-
-
-def worker_command() -> Sequence[str]:
-    """Return the command line that starts a worker process of this same program.
-
-    A worker's environment is empty, so the way to the code is in the command itself; -I keeps everything else out.
-    """
-    top = str(Path(__file__).parents[1])
-    start = f"import sys; sys.path.insert(0, {top!r}); from sanderling.__main__ import main; sys.exit(main())"
-    return [sys.executable, "-I", "-c", start, "worker"]
-
-
-def service_command(variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str]]:
-    """Return the command line and environment of this same program with no settings but the defaults."""
-    clean = {name: value for name, value in variables.items() if not name.startswith(PREFIX)}
-    return [sys.executable, "-P", "-m", "sanderling"], clean | {"PYTHONPATH": str(Path(__file__).parents[1])}
 
 
 def variable(name: str) -> str:

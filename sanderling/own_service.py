@@ -17,8 +17,8 @@ from pathlib import Path
 import click
 import trio
 
-from sanderling.environment import service_command
 from sanderling.exits import CommandFailed
+from sanderling.program import service_command
 
 START_WITHIN, STOP_WITHIN = 30.0, 20.0
 

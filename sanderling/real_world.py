@@ -20,9 +20,10 @@ from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
-from sanderling.environment import worker_command
+from sanderling.environment import environ
 from sanderling.health import SOCKET
 from sanderling.passwords import Argon2
+from sanderling.program import worker_command, worker_environment
 from storage.interface import Storage
 from storage.records.identity import Millis
 from storage.sqlite.database import open_sqlite
@@ -123,6 +124,7 @@ def real_world(
         listen=listen,
         jail=ProcessJail(
             worker_command(),
+            environment=worker_environment(environ()),
             workers=settings.workers,
             memory=settings.worker_memory,
             deadline=settings.parse_deadline,

@@ -36,6 +36,7 @@ from sanderling.data_folder import told_plainly
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
+from sanderling.notify import manager_of
 from sanderling.real_world import Listening, entropy, monotonic, now, open_listeners, real_world, wall
 from storage.errors import StorageError
 from storage.interface import Storage
@@ -80,13 +81,15 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
         with told_plainly(Path(settings.data)):
             keys = await signing_keys(world, storage)
         herald = Herald(settings, log, terminal)
+        outside = herald.after(partial(doorways, loaded.origins))
+        manager = manager_of(environ(), os.getpid())
         with Watchdog(clock=monotonic, report=partial(_tell_stall, world)) as watchdog:
             system = System(
                 world,
                 settings,
                 storage,
                 keys,
-                herald.after(partial(doorways, loaded.origins)),
+                outside if manager is None else manager.after(outside),
                 templates=templates,
                 steps=watchdog,
                 journal=journal,

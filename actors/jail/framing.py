@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
+from actors.build import BUILD
+
 FRAME_LIMIT = 96 << 20
 """A body's largest setting is 64 MiB; a frame that claims more is not one of ours."""
 
@@ -50,7 +52,7 @@ class Task:
 
 def build_id() -> bytes:
     """Return what both sides must agree on: a worker of another build (an upgrade under our feet) is not talked to."""
-    return f"sanderling-jail/{PROTOCOL} python/{sys.version_info[0]}.{sys.version_info[1]}".encode()
+    return f"sanderling-jail/{PROTOCOL} python/{sys.version_info[0]}.{sys.version_info[1]} build/{BUILD}".encode()
 
 
 def frame(kind: Kind, *parts: bytes) -> bytes:

@@ -26,6 +26,8 @@ _HARMLESS: Final = frozenset(
 )
 """What parsers and imports do by the thousand; let pass first, the watch costs about 1 % of reading a feed."""
 _MODULES: Final = (".pyc", ".py", ".so")
+_FROZEN: Final = frozenset((sys.executable, f"{sys._MEIPASS}/base_library.zip") if hasattr(sys, "_MEIPASS") else ())
+"""Where a frozen program's modules are: in the program itself, and in this file beside its libraries."""
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
@@ -53,7 +55,7 @@ def is_module(path: object, flags: object) -> bool:
     if isinstance(path, int):
         return True  # it is open already
     reads = isinstance(flags, int) and not flags & _WRITES
-    return reads and isinstance(path, str) and path.endswith(_MODULES)
+    return reads and isinstance(path, str) and (path.endswith(_MODULES) or path in _FROZEN)
 
 
 def _watch(event: str, given: tuple[Any, ...]) -> None:

@@ -1,0 +1,91 @@
+"""Word to systemd, by its datagrams (sd_notify(3)): that the service is ready, how it is, that it lives, that it stops.
+
+Nothing happens unless the manager asked for it by NOTIFY_SOCKET (`Type=notify`).
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+
+import trio
+
+from actors.doors import Doors
+from actors.system import Front
+from supervision import Child, ChildSpec
+
+Tell = Callable[[str], None]
+EVERY = 10.0
+"""Seconds between two words when no watchdog asks for more."""
+STUCK = 30.0
+"""The log's writer, with work waiting, has not moved for so many seconds: the watchdog is fed no more."""
+
+
+def tell_manager(address: str, words: str) -> None:
+    """Send one datagram, or lose it: a manager that does not listen must not hold the service up.
+
+    address: a path, or `@name` in Linux's abstract namespace.
+    """
+    where = "\0" + address[1:] if address.startswith("@") else address
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as ours:
+        ours.setblocking(False)
+        ours.sendto(words.encode(), where)
+
+
+def watchdog_seconds(variables: Mapping[str, str], pid: int) -> float | None:
+    """Return within how many seconds this process must give a sign of life; None: nobody asks it."""
+    if variables.get("WATCHDOG_PID", str(pid)) != str(pid):
+        return None
+    allowed = variables.get("WATCHDOG_USEC", "")
+    return int(allowed) / 1e6 if allowed.isdecimal() and int(allowed) else None
+
+
+class ServiceManager:
+    """The last child of the tree where a service manager listens.
+
+    tell: sends a datagram. within: the watchdog's seconds, None: none. The watchdog is fed by the progress of the log's
+    writer, not by a timer: a loop that turns while nothing can be written is not alive.
+    """
+
+    def __init__(self, tell: Tell, within: float | None) -> None:
+        self._tell = tell
+        self._watched = within is not None
+        self._every = EVERY if within is None else min(EVERY, within / 3)
+
+    def after(self, front: Front) -> Front:
+        """Return a front end that this child follows, so that it is ready when all are, and the first to stop."""
+        return lambda doors: (*front(doors), ChildSpec("manager", partial(self._run, doors), shutdown=1.0))
+
+    async def _run(self, doors: Doors, child: Child) -> None:
+        self._tell("READY=1")
+        try:
+            while not child.stopping.is_set():
+                if self._watched and trio.current_time() - doors.storage.writer_moved_at() < STUCK:
+                    self._tell("WATCHDOG=1")
+                self._tell(f"STATUS={status_of(doors)}")
+                with trio.move_on_after(self._every):
+                    await child.stopping.wait()
+        finally:
+            if doors.draining():
+                self._tell("STOPPING=1\nSTATUS=Stopping.")
+
+
+def status_of(doors: Doors) -> str:
+    """Return what `systemctl status` shows: how many sources, and what is not as it should be."""
+    census = doors.overseer.census()
+    parts = [f"{sum(census.values()):,} sources"]
+    parts += [f"{census[flag]:,} {flag}" for flag in ("degraded", "rotten") if census[flag]]
+    if late := doors.overdue():
+        parts.append(f"{late:,} looks overdue")
+    troubles = [f"{name}: {says}" for name, says in doors.readiness().items() if says]
+    return ", ".join(parts) + "." + "".join(f" {trouble}" for trouble in troubles).replace("\n", " ")
+
+
+def manager_of(variables: Mapping[str, str], pid: int) -> ServiceManager | None:
+    """Return the child that talks to the manager which started this process; None where none listens."""
+    address = variables.get("NOTIFY_SOCKET", "")
+    if not address.startswith(("/", "@")):
+        return None
+    return ServiceManager(partial(tell_manager, address), watchdog_seconds(variables, pid))
