@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from actors.settings import Settings
+from sanderling.commands import keeping, operating, receivers, signing, templates
 from sanderling.commands import keys as api_keys
-from sanderling.commands import operating, receivers, signing, templates
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, loaded, settings_flags
@@ -108,6 +108,7 @@ keys.add_command(api_keys.listed)
 keys.add_command(api_keys.revoke)
 keys.add_command(signing.listed)
 keys.add_command(signing.rotate)
+keys.add_command(signing.master)
 
 
 @main.group()
@@ -170,6 +171,8 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 
 main.add_command(operating.status)
 main.add_command(operating.health)
+main.add_command(keeping.backup)
+main.add_command(keeping.restore)
 main.add_command(receivers.listen)
 main.add_command(receivers.verify)
 main.add_command(receivers.probe)

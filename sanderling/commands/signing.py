@@ -1,4 +1,4 @@
-"""`sanderling keys signing` and `sanderling keys rotate-signing`: the keys that events are signed with."""
+"""`sanderling keys signing`, `rotate-signing`, `master`: the keys that sign events, and the one that seals secrets."""
 
 from __future__ import annotations
 
@@ -40,4 +40,18 @@ def rotate(config: str | None, **flags: str | None) -> int:
     key = keyring.rotate_signing(loaded(config, flags).settings)
     click.echo("Events are signed with this key from now on:", err=True)
     click.echo(key.key_id)
+    return Exit.WELL
+
+
+@click.command("master")
+def master() -> int:
+    """Make a master key, for SANDERLING_MASTER_KEY_FILE: it seals the secrets in backups. It is kept nowhere.
+
+    \b
+    (umask 077; sanderling keys master > master.key)
+    """
+    from sanderling.keeping.seal import written
+    from sanderling.real_world import entropy
+
+    click.echo(written(entropy(32)))
     return Exit.WELL

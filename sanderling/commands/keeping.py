@@ -1,0 +1,85 @@
+"""`sanderling backup` and `sanderling restore`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from sanderling.environment import environ, typed
+from sanderling.exits import Exit
+from sanderling.flags import loaded, settings_flags
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--verify", "only_verify", is_flag=True, help="Make none: read this one through, and say whether it is whole."
+)
+@click.option("--without-secrets", is_flag=True, help="Leave out signing keys, webhook secrets and the password.")
+@click.option("--json", "as_json", is_flag=True, help="What is in it, as JSON.")
+@settings_flags("data", "templates")
+def backup(
+    config: str | None, file: Path, *, only_verify: bool, without_secrets: bool, as_json: bool, **flags: str | None
+) -> int:
+    """Write everything of this instance to one FILE: database, signing keys, settings, templates.
+
+    The service may run. Secrets are sealed with the master key (SANDERLING_MASTER_KEY_FILE); `sanderling keys master`
+    makes one. An older backup of the same name is replaced once the new one is whole.
+
+    \b
+    sanderling backup /mnt/backups/sanderling.tar
+    sanderling backup --verify /mnt/backups/sanderling.tar
+    """
+    from sanderling.keeping import archive
+    from sanderling.keeping.making import make_backup
+
+    if only_verify:
+        manifest = archive.verify(file)
+    else:
+        manifest = make_backup(loaded(config, flags).settings, file, environ(), secrets=not without_secrets)
+    if as_json:
+        click.echo(json.dumps(archive.summary(manifest)))
+    else:
+        kept = "secrets sealed" if manifest.secrets == "sealed" else "without secrets"
+        done = "is whole" if only_verify else "written"
+        held = manifest.database
+        click.echo(
+            f"{file}: {done}: of {manifest.made_at}, {held.events} events, schema {held.schema}, {kept}.", err=True
+        )
+    return Exit.WELL
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--replace", is_flag=True, help="Put what is in the data folder aside, and restore into it.")
+@click.option("--data", metavar="FOLDER", help="The data folder.  [SANDERLING_DATA; default: data]")
+def restore(file: Path, data: str | None, *, replace: bool) -> int:
+    """Restore a backup FILE, or a database that an upgrade has kept, into the data folder.
+
+    The service must be stopped. Nothing is changed before the whole backup has been read and checked.
+
+    \b
+    sanderling restore /mnt/backups/sanderling.tar --data /var/lib/sanderling
+    """
+    from actors.settings import Settings
+    from sanderling.keeping.restoring import restore as put_back
+    from sanderling.real_world import entropy, now
+
+    variables = environ()
+    folder = Path(data or variables.get("SANDERLING_DATA") or Settings().data)
+    done = put_back(file, folder, variables, replace=replace, at=now(), entropy=entropy)
+    click.echo(f"{folder}: restored: {done.content.events} events, schema {done.content.schema}.", err=True)
+    if done.aside is not None:
+        click.echo(f"What was there is in {done.aside}; delete it when all is well.", err=True)
+    if done.templates is not None:
+        click.echo(f"Templates are in {done.templates}: set `templates` to it, or move them.", err=True)
+    if done.without:
+        click.echo(
+            f"{done.without} destinations have no secret any more, and are disabled: rotate each one's secret, give it "
+            "to its receiver, enable it. Events are signed with a new key.",
+            err=True,
+        )
+    click.echo(f"Start it: {typed('serve', str(folder))}", err=True)
+    return Exit.WELL

@@ -1,0 +1,109 @@
+"""Making a backup, beside a running service or without one.
+
+copy -> check every page -> take the secrets out -> seal them -> write -> read it back -> rename. Until the rename the
+backup of yesterday is in its place.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from actors.settings import Settings
+from sanderling import __version__
+from sanderling.data_folder import told_plainly
+from sanderling.environment import FILE_NAME
+from sanderling.exits import CommandFailed, Exit
+from sanderling.keeping.archive import (
+    DATABASE,
+    FORMAT,
+    SECRETS,
+    Manifest,
+    Piece,
+    is_backup,
+    member,
+    write_archive,
+)
+from sanderling.keeping.seal import FILE_VARIABLE, MasterKey, find_master_key
+from sanderling.real_world import entropy, now
+from storage.records.times import rfc3339
+from storage.sqlite.copying import copy_database, take_secrets
+
+NO_MASTER_KEY = (
+    "A backup holds no secret unsealed, and there is no master key. Make one, and keep a copy of it apart from "
+    f"backups:\n\n  (umask 077; sanderling keys master > master.key)\n  export {FILE_VARIABLE}=$PWD/master.key\n\n"
+    "Or leave the secrets out with --without-secrets: after a restore each destination then needs a new secret."
+)
+
+
+def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], *, secrets: bool) -> Manifest:
+    """Write a backup of a data folder to a file and return its manifest. Raises CommandFailed."""
+    folder = Path(settings.data)
+    master = find_master_key(variables) if secrets else None
+    if secrets and master is None:
+        raise CommandFailed(NO_MASTER_KEY, Exit.BAD_SETTING)
+    _refuse(folder, target)
+    with tempfile.TemporaryDirectory(prefix=".sanderling-backup-", dir=target.parent) as scratch:
+        try:
+            return _make(settings, target, Path(scratch), master)
+        except OSError as error:
+            raise CommandFailed(f"{target}: cannot be written: {error.strerror or error}.", Exit.TRY_AGAIN) from None
+
+
+def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | None) -> Manifest:
+    folder = Path(settings.data)
+    copy = scratch / DATABASE
+    with told_plainly(folder):
+        content = copy_database(folder / DATABASE, copy)
+        secrets = take_secrets(copy, password=master is not None)
+    pieces = [Piece(DATABASE, copy)]
+    if master is not None:
+        sealed = scratch / SECRETS
+        sealed.write_bytes(master.seal(msgspec.json.encode(secrets), entropy(24)))
+        pieces.append(Piece(SECRETS, sealed))
+    pieces += _files(settings)
+    manifest = Manifest(
+        FORMAT,
+        __version__,
+        rfc3339(now()),
+        "none" if master is None else "sealed",
+        content,
+        tuple(member(piece) for piece in pieces),
+    )
+    write_archive(target, manifest, pieces)
+    return manifest
+
+
+def _files(settings: Settings) -> Iterator[Piece]:
+    own = Path(settings.data) / FILE_NAME
+    if own.is_file():
+        yield Piece(FILE_NAME, own)
+    if settings.templates:
+        for path in sorted(Path(settings.templates).glob("*.toml")):
+            yield Piece(f"templates/{path.name}", path)
+
+
+def _refuse(folder: Path, target: Path) -> None:
+    """Raise CommandFailed for what can be known to fail before anything is copied."""
+    database = folder / DATABASE
+    if not database.is_file():
+        raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
+    if target.is_dir():
+        raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.tar'}.")
+    if target.exists() and not is_backup(target):
+        raise CommandFailed(f"{target}: is there and is no backup; it stays as it is. Name another file.")
+    if not target.parent.is_dir():
+        raise CommandFailed(f"{target.parent}: there is no such folder.")
+    wal = database.with_name(database.name + "-wal")
+    needed = 2 * (database.stat().st_size + (wal.stat().st_size if wal.exists() else 0)) + (1 << 20)
+    free = shutil.disk_usage(target.parent).free
+    if free < needed:
+        raise CommandFailed(
+            f"{target.parent}: {free >> 20} MiB are free, and a backup needs up to {needed >> 20} MiB for a while. "
+            "Free some, or write it to another disk.",
+            Exit.TRY_AGAIN,
+        )

@@ -1,0 +1,154 @@
+"""Putting a backup in the place of what a data folder holds. The service must not run, and cannot start meanwhile.
+
+All is unpacked and checked beside the old files first. Then these go to a folder `before-restore-...`, and the database
+is changed last, by one rename: whenever this is cut off, the folder has the old database or the new one, never none.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from sanderling.data_folder import told_plainly
+from sanderling.environment import FILE_NAME
+from sanderling.exits import CommandFailed, Exit
+from sanderling.keeping.archive import DATABASE, SECRETS, Manifest, unpack
+from sanderling.keeping.seal import FILE_VARIABLE, find_master_key
+from storage.records.identity import Millis
+from storage.records.times import rfc3339
+from storage.sqlite.copying import Content, Secrets, examine, put_secrets
+from storage.sqlite.folder import LOCK, MARK, FolderLock
+
+STAGE = ".restoring"
+TEMPLATES = "templates"
+_SQLITE = b"SQLite format 3\0"
+_BESIDE = (DATABASE + "-wal", DATABASE + "-shm")
+
+
+class Restored(NamedTuple):
+    """What was restored. `aside` holds what was there before; `without` destinations lost their secrets."""
+
+    content: Content
+    aside: Path | None
+    without: int
+    templates: Path | None
+
+
+def restore(
+    file: Path,
+    folder: Path,
+    variables: Mapping[str, str],
+    *,
+    replace: bool,
+    at: Millis,
+    entropy: Callable[[int], bytes],
+) -> Restored:
+    """Restore a backup, or a database kept by an upgrade, into a folder. Raises CommandFailed, with nothing changed."""
+    with told_plainly(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = FolderLock(folder)
+        lock.acquire()
+        try:
+            _refuse_what_is_there(folder, replace)
+            stage = _empty(folder / STAGE)
+            try:
+                without, content = _staged(file, stage, variables, entropy)
+                return _swapped(folder, stage, at, without, content)
+            finally:
+                shutil.rmtree(stage, ignore_errors=True)
+        finally:
+            lock.release()
+
+
+def _refuse_what_is_there(folder: Path, replace: bool) -> None:
+    there = sorted(path.name for path in folder.iterdir() if path.name not in (LOCK, STAGE, "lost+found"))
+    if there and not replace:
+        raise CommandFailed(
+            f"{folder}: is not empty ({', '.join(there[:3])}{', ...' if len(there) > 3 else ''}). With --replace what "
+            "Sanderling has there is put aside in it, and stays.",
+            Exit.BAD_DATA,
+        )
+
+
+def _staged(
+    file: Path, stage: Path, variables: Mapping[str, str], entropy: Callable[[int], bytes]
+) -> tuple[int, Content]:
+    """Unpack and check; return how many destinations have no secret, and what the database holds."""
+    try:
+        with file.open("rb") as opened:
+            kept_by_upgrade = opened.read(len(_SQLITE)) == _SQLITE
+    except OSError as error:
+        raise CommandFailed(f"{file}: cannot be read: {error.strerror or error}.") from None
+    database = stage / DATABASE
+    if kept_by_upgrade:
+        shutil.copyfile(file, database)
+        database.chmod(0o600)
+        with told_plainly(file):
+            return 0, examine(database)
+    manifest = unpack(file, stage)
+    with told_plainly(file):
+        content = examine(database)
+    secrets = _opened_secrets(file, stage, manifest, variables)
+    return put_secrets(database, secrets, lambda: "whsec_" + base64.b64encode(entropy(32)).decode()), content
+
+
+def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> Secrets | None:
+    if manifest.secrets == "none":
+        return None
+    master = find_master_key(variables)
+    if master is None:
+        raise CommandFailed(
+            f"{file}: its secrets are sealed. Name the file of the master key in {FILE_VARIABLE}.", Exit.BAD_SETTING
+        )
+    sealed = stage / SECRETS
+    opened = master.open(sealed.read_bytes())
+    if opened is None:
+        raise CommandFailed(f"{file}: was sealed with another master key than this one.", Exit.BAD_SETTING)
+    sealed.unlink()
+    return msgspec.json.decode(opened, type=Secrets)
+
+
+def _swapped(folder: Path, stage: Path, at: Millis, without: int, content: Content) -> Restored:
+    aside = folder / f"before-restore-{rfc3339(at).replace(':', '')}"
+    old = [folder / name for name in (DATABASE, *_BESIDE, FILE_NAME, TEMPLATES) if (folder / name).exists()]
+    if old:
+        aside.mkdir(mode=0o700)
+        if (folder / DATABASE).exists():
+            os.link(folder / DATABASE, aside / DATABASE)
+        if (folder / MARK).exists():  # the mark itself stays: no position that was given may be given again
+            shutil.copy(folder / MARK, aside / MARK)
+        for path in old:
+            if path.name != DATABASE:
+                path.rename(aside / path.name)
+    templates = (stage / TEMPLATES).is_dir()
+    if templates:
+        (stage / TEMPLATES).rename(folder / TEMPLATES)
+    with suppress(FileNotFoundError):
+        (stage / FILE_NAME).rename(folder / FILE_NAME)
+    _sync(stage / DATABASE)
+    os.replace(stage / DATABASE, folder / DATABASE)
+    _sync(folder)
+    return Restored(content, aside if old else None, without, folder / TEMPLATES if templates else None)
+
+
+def _empty(stage: Path) -> Path:
+    """Return the folder to unpack to, without what an interrupted restore has left there."""
+    if stage.exists():
+        shutil.rmtree(stage)
+    stage.mkdir(mode=0o700)
+    return stage
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

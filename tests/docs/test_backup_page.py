@@ -1,0 +1,38 @@
+"""Every command of docs/backup.md does what it says, in its order, in one shell."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.rules.source_files import ROOT
+
+PAGE = (ROOT / "docs/backup.md").read_text("utf-8")
+COMMANDS = [
+    line.removeprefix("$ ")
+    for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.M | re.S)
+    for line in block.splitlines()
+]
+
+
+@pytest.mark.real
+def test_every_command_of_the_page_works_in_its_order(tmp_path: Path) -> None:
+    assert len(COMMANDS) > 6
+    script = f'sanderling() {{ "{sys.executable}" -P -m sanderling "$@"; }}\n'
+    script += "set -e\nsanderling keys create --name me --scope admin\n" + "\n".join(COMMANDS)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "elsewhere/sanderling.db").is_file()
+    assert "secrets.sealed" in done.stdout
