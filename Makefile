@@ -7,7 +7,7 @@ WORKERS = 0
 SEED = 1
 SEEDS = 1000
 
-.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn lock clean
+.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn man lock clean
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -18,6 +18,7 @@ help:
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
 	@echo "make bench     goals, limits and our figures in one table"
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
+	@echo "make man       the man page, as build/sanderling.1"
 	@echo "make setup     what all of these need;  make lock: resolve requirements/*.in anew"
 
 setup:
@@ -63,6 +64,12 @@ bench-cadence:
 bench-churn:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.churn $(ARGS) $(PAGES)
+
+man:
+	@bin/setup run
+	@mkdir -p build
+	@PYTHONPATH=. $(PYTHON_IN) -m sanderling.manual.man >build/sanderling.1
+	@echo build/sanderling.1
 
 lock:
 	@bin/setup check

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from actors.settings import Settings
-from sanderling.commands import keeping, operating, receivers, signing, templates
+from sanderling.commands import keeping, manual, operating, receivers, signing, templates
 from sanderling.commands import keys as api_keys
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -267,6 +267,10 @@ def setup_link(config: str | None, **flags: str | None) -> int:
     click.echo("Open this once, in a browser that reaches the service:", err=True)
     click.echo(link)
     return Exit.WELL
+
+
+main.add_command(manual.help_page)
+main.add_command(manual.completion)
 
 
 @main.command()

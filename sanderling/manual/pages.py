@@ -1,0 +1,95 @@
+"""The pages of the manual: which there are, of what kind each is, and which one a word means.
+
+They are the files of `docs/`, which lies beside the packages in a checkout, in the installed folder and in the single
+file, and those that the program writes itself (`references.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from sanderling.exits import CommandFailed, Exit
+from sanderling.manual import references
+from sanderling.manual.layout import title_of
+
+FOLDER = Path(__file__).parent.parent.parent / "docs"
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "Start": (),
+    "How to": (
+        *("watching", "alerts", "deliveries", "receivers", "templates", "streams", "history", "changing"),
+        *("dashboard", "operating"),
+    ),
+    "Reference": ("api", "reference", "commands", "settings", "figures"),
+    "Why": ("architecture", "security", "dependencies", "decisions"),
+}
+"""Four kinds, kept apart: to learn it, to do something, to look something up, to understand. A page that is not here
+is about doing something."""
+DECISIONS = "decisions/"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: the word that names it, and its Markdown."""
+
+    name: str
+    markdown: str
+
+
+def contents() -> dict[str, list[str]]:
+    """Return the names of all pages by kind. Raises CommandFailed when the pages are not there."""
+    there = {path.stem for path in _files("*.md")} | set(WRITTEN)
+    kinds = {kind: [name for name in names if name in there] for kind, names in KINDS.items()}
+    placed = {name for names in kinds.values() for name in names}
+    kinds["How to"] += sorted(there - placed)
+    kinds["Why"] += [DECISIONS + path.stem for path in _files("decisions/*.md") if path.stem != "README"]
+    return {kind: names for kind, names in kinds.items() if names}
+
+
+def page(name: str) -> Page:
+    """Return the page of this name; the beginning of one name is enough. Raises CommandFailed, naming the nearest."""
+    names = [each for each_kind in contents().values() for each in each_kind]
+    wanted = name.lower().removeprefix("docs/").removesuffix(".md")
+    fitting = [each for each in names if each == wanted or each == DECISIONS + wanted]
+    fitting = fitting or [each for each in names if each.startswith(wanted) and wanted]
+    if len(fitting) != 1:
+        near = fitting or get_close_matches(wanted, [each.removeprefix(DECISIONS) for each in names], 3, 0.6)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`sanderling help` lists the pages"
+        raise CommandFailed(f"there is no page {name!r} in the manual; {hint}", Exit.USAGE)
+    (found,) = fitting
+    return Page(found, _text(found))
+
+
+def _decisions() -> str:
+    """Return the introduction to the decisions, and their list."""
+    made = [path for path in _files(DECISIONS + "*.md") if path.stem != "README"]
+    rows = [f"- [{title_of(path.read_text('utf-8'))}]({DECISIONS}{path.name})" for path in made]
+    return "\n".join([(FOLDER / DECISIONS / "README.md").read_text("utf-8"), *rows]) + "\n"
+
+
+WRITTEN: Mapping[str, tuple[str, Callable[[], str]]] = {
+    "commands": ("Commands", references.commands),
+    "decisions": ("Decisions", _decisions),
+    "reference": ("API reference", references.api),
+    "settings": ("Settings", references.settings),
+}
+"""Pages that the program writes, so that they are never behind it: their titles, and what writes them."""
+
+
+def title(name: str) -> str:
+    """Return the first heading of a page that is there."""
+    return WRITTEN[name][0] if name in WRITTEN else title_of(_text(name))
+
+
+def _text(name: str) -> str:
+    return WRITTEN[name][1]() if name in WRITTEN else (FOLDER / f"{name}.md").read_text("utf-8")
+
+
+def _files(pattern: str) -> list[Path]:
+    found = sorted(FOLDER.glob(pattern))
+    if not found:
+        raise CommandFailed(f"the manual's pages are not where they belong, in {FOLDER}; install the program again")
+    return found

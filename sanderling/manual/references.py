@@ -1,0 +1,140 @@
+"""Pages that the program writes about itself, as Markdown: its commands, its API, its settings."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+BASE_URL = "http://127.0.0.1:8080"
+COMMANDS = """# Commands
+
+Every command of `sanderling`, as its `--help` has it; the flags of `serve` are the [settings](settings.md). Data goes
+to stdout, words to stderr. Exit codes: 0 done, 1 failed, 2 not understood, 64 a setting is wrong, 69 the service can't
+be reached, 75 try again, 78 the data folder can't be used.
+"""
+API = """# API reference
+
+Every operation of the HTTP API, from the same description that a running service gives as `/openapi.json` and as
+pages at `/docs`. [The API by example](api.md) is the page to begin with.
+"""
+
+
+def tree() -> Iterator[tuple[str, click.Command]]:
+    """Yield each command with its whole name, groups before what they hold, in the order of the names."""
+    from sanderling.cli import main
+
+    yield from _below("sanderling", main)
+
+
+def _below(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    if command.hidden:
+        return
+    yield name, command
+    if isinstance(command, click.Group):
+        for word in sorted(command.commands):
+            yield from _below(f"{name} {word}", command.commands[word])
+
+
+def words_of(command: click.Command) -> tuple[str, str]:
+    """Return a command's explanation and its examples, which stand after a \\b in its docstring."""
+    text = inspect.cleandoc(command.help or "")
+    words, _, examples = text.partition("\b\n")
+    return words.strip(), examples.rstrip()
+
+
+def options_of(command: click.Command) -> list[tuple[str, str]]:
+    """Return the flags and what they say, without those of `serve`'s settings, which have a page of their own."""
+    from sanderling.cli import Tidy
+
+    records = []
+    for parameter in command.params:
+        if isinstance(parameter, click.Argument):  # the words of the command explain it
+            continue
+        record = parameter.get_help_record(click.Context(command))
+        if record is not None and not (isinstance(command, Tidy) and "[SANDERLING" in record[1]):
+            records.append(record)
+    return records
+
+
+def usage_of(name: str, command: click.Command) -> str:
+    """Return the line that shows how a command is written."""
+    pieces = command.collect_usage_pieces(click.Context(command))
+    return " ".join([name, *pieces])
+
+
+def commands() -> str:
+    """Return the page of all commands."""
+    parts = [COMMANDS]
+    for name, command in tree():
+        words, examples = words_of(command)
+        if isinstance(command, click.Group):
+            parts.append(f"## {name}\n\n{words}\n")
+            continue
+        parts.append(f"### {name}\n\n{words}\n")
+        parts.append(f"```text\n{usage_of(name, command)}\n```\n")
+        rows = "\n".join(f"| `{flag}` | {says.replace('|', chr(92) + '|')} |" for flag, says in options_of(command))
+        if rows:
+            parts.append(f"| Option | |\n|---|---|\n{rows}\n")
+        if examples:
+            parts.append(f"```text\n{examples}\n```\n")
+    return "\n".join(parts)
+
+
+def settings() -> str:
+    """Return the page of all settings."""
+    from sanderling.settings_page import as_markdown
+
+    return as_markdown()
+
+
+def api() -> str:
+    """Return the page of all operations, by group."""
+    from api.app import ROUTES
+    from api.describing import described
+    from api.openapi.document import document
+
+    description = document(described(ROUTES, BASE_URL), BASE_URL)
+    parts = [API]
+    for tag in description["tags"]:
+        parts.append(f"## {tag['name']}\n\n{tag['description']}\n")
+        for path, methods in description["paths"].items():
+            for method, operation in methods.items():
+                if tag["name"] in operation["tags"]:
+                    parts += _operation(f"{method.upper()} {path}", operation)
+    return "\n".join(parts)
+
+
+def _operation(label: str, operation: dict[str, Any]) -> Iterator[str]:
+    yield f"### `{label}`\n\n{operation['summary']}\n"
+    if operation["description"].strip() != operation["summary"]:
+        yield f"{operation['description'].strip()}\n"
+    rows = [
+        f"| `{each['name']}` | {each['in']} | {_cell(each['description'])} |"
+        for each in operation.get("parameters", ())
+    ]
+    if rows:
+        yield "\n".join(["| Parameter | In | |", "|---|---|---|", *rows]) + "\n"
+    shape = _shape(operation.get("requestBody", {}))
+    if shape:
+        yield f"The body is a `{shape}`.\n"
+    answers = [f"`{status}`{_answer(given)}" for status, given in operation["responses"].items()]
+    yield f"Answers: {', '.join(answers)}.\n"
+
+
+def _answer(given: dict[str, Any]) -> str:
+    shape = _shape(given)
+    return f" a `{shape}`" if shape else ""
+
+
+def _shape(given: dict[str, Any]) -> str:
+    for content in given.get("content", {}).values():
+        return str(content.get("schema", {}).get("$ref", "")).rpartition("/")[2]
+    return ""
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"\s+", " ", text).replace("|", "\\|")

@@ -1,0 +1,70 @@
+"""Markdown as a terminal shows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sanderling.manual.layout import Look, lines, title_of
+from sanderling.manual.pages import contents, page
+from sanderling.rendering import cells
+
+PAGE = """# The `first` page
+
+A paragraph that goes on
+over two lines, with **bold words**, `code  here`, [a page](alerts.md) and [the web](https://a.test/x).
+
+- an item that is long enough to be wrapped
+  over lines
+- another
+
+```sh
+echo  "as it is"   # |
+```
+
+| Query | Means |
+|---|---|
+| `a | b` | a long explanation that needs more room than there is |
+| 東京 | a place |
+"""
+
+
+def test_a_page_is_plain_words_in_the_given_width() -> None:
+    assert list(lines(PAGE, Look(40))) == [
+        "THE FIRST PAGE",
+        "",
+        "A paragraph that goes on over two lines,",
+        "with bold words, code here, a page [help",
+        "alerts] and the web (https://a.test/x).",
+        "",
+        "- an item that is long enough to be",
+        "  wrapped over lines",
+        "- another",
+        "",
+        '    echo  "as it is"   # |',
+        "",
+        "Query  Means",
+        "-----  ---------------------------------",
+        "a | b  a long explanation that needs",
+        "       more room than there is",
+        "東京   a place",
+    ]
+
+
+def test_colour_changes_no_letter_and_ends_on_its_line() -> None:
+    coloured = list(lines(PAGE, Look(40, colour=True)))
+    assert [line.count("\x1b[1m") + line.count("\x1b[36m") - line.count("\x1b[0m") for line in coloured] == [0] * 17
+    assert "\x1b[1mbold\x1b[0m \x1b[1mwords\x1b[0m" in coloured[3]
+
+
+def test_the_title_is_the_first_heading() -> None:
+    assert title_of(PAGE) == "The first page"
+
+
+@pytest.mark.parametrize("name", [name for names in contents().values() for name in names if name != "reference"])
+def test_words_of_every_page_fit_into_eighty_cells(name: str) -> None:
+    """Code stands as it is; tables may need more for a word that can't be parted."""
+    shown = list(lines(page(name).markdown, Look(80)))
+    assert shown[0].isupper() and len(shown) > 3
+    wide = [line for line in shown if cells(line) > 80 and not line.startswith("    ") and "  " not in line.strip()]
+    assert [line for line in wide if " " in line] == []
+    assert not any("](" in line or "**" in line for line in shown if not line.startswith("    ")), name
