@@ -1,4 +1,4 @@
-"""`sanderling backup` and `sanderling restore`."""
+"""`sanderling backup`, `restore`, `check` and `doctor`: keeping an instance for years."""
 
 from __future__ import annotations
 
@@ -83,3 +83,15 @@ def restore(file: Path, data: str | None, *, replace: bool) -> int:
         )
     click.echo(f"Start it: {typed('serve', str(folder))}", err=True)
     return Exit.WELL
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="The findings as one JSON object.")
+def check(*, as_json: bool) -> int:
+    """Test this build: imports, pages, templates, certificates, time zones, database, signatures, a worker.
+
+    Needs no network, no data folder and no settings. Exit code: 0 complete, 1 not.
+    """
+    from sanderling.check import check as look
+
+    return look(environ(), as_json=as_json)

@@ -1,0 +1,38 @@
+"""What a test of this program or of an installation found: well, something to know, or something to mend."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+import click
+from msgspec import Struct, to_builtins
+
+from sanderling.exits import Exit
+from sanderling.logs import plain
+
+Level = Literal["ok", "warn", "fail"]
+
+
+class Finding(Struct, frozen=True):
+    """One line: how it is, what was looked at, what was seen, and what to do about it (empty when well)."""
+
+    level: Level
+    what: str
+    says: str
+    do: str = ""
+
+
+def tell(findings: Sequence[Finding], *, as_json: bool) -> Exit:
+    """Print findings; return FAILED when one of them is a failure."""
+    failed = any(finding.level == "fail" for finding in findings)
+    if as_json:
+        click.echo(json.dumps({"ok": not failed, "findings": to_builtins(findings)}, ensure_ascii=False))
+    else:
+        width = max(len(finding.what) for finding in findings)
+        for finding in findings:
+            click.echo(f"{finding.level:<4}  {finding.what:<{width}}  {plain(finding.says)}")
+            if finding.do:
+                click.echo(f"{'':<6}{'':<{width}}  -> {plain(finding.do)}")
+    return Exit.FAILED if failed else Exit.WELL
