@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 from hypercorn.config import Config
-from hypercorn.events import Closed, RawData
+from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.protocol import ProtocolWrapper
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 HEAD_TIMEOUT = 10
 """Seconds for the head of a request, and for the next request on a connection that is kept."""
+NOTE = 1.0
+"""Seconds at most to note that a request began or ended; it takes none."""
 LINGER = 1.0
 """Seconds for which a peer is heard that may not have read yet why its connection ends."""
 
@@ -52,6 +54,18 @@ class Connection(TCPServer):
         assert isinstance(made, H11Protocol)
         wrapper.protocol = Http1(made, partial(_refuse, self._api))
         self._protocol = wrapper
+
+    async def protocol_send(self, event: Event) -> None:
+        """Send bytes, close, or note that a request began or ended.
+
+        A note is made also when it was the end of the request that cancelled its handler, out of whose last send it
+        comes: without it a connection that is kept would be waited for without end.
+        """
+        if isinstance(event, Updated):
+            with trio.move_on_after(NOTE, shield=True):
+                await super().protocol_send(event)
+        else:
+            await super().protocol_send(event)
 
     async def _read_data(self) -> None:
         """Read until the peer's end, or for a moment more once all is said; no longer wait for a next request."""

@@ -67,6 +67,34 @@ async def test_x21_a_head_that_trickles_in_is_cut_after_ten_seconds(house: House
     assert trio.current_time() - began <= connection.HEAD_TIMEOUT + 1
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/v1/status"])
+async def test_a_kept_connection_that_asks_for_nothing_more_is_closed(
+    house: House, path: str, autojump_clock: object
+) -> None:
+    """The end of a request cancels its handler, out of whose last send comes the note that the connection is idle."""
+    for _ in range(20):  # it hung on the order in which two tasks ran
+        stream = await house.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        began = trio.current_time()
+        with trio.move_on_after(connection.HEAD_TIMEOUT + 1):
+            await read_all(stream)
+        assert trio.current_time() - began <= connection.HEAD_TIMEOUT + 0.1
+
+
+async def test_a_stop_does_not_wait_for_kept_connections(autojump_clock: object) -> None:
+    house = make_house(drain=3)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(house.registry.run)
+        nursery.start_soon(_serve_and_stop, house, nursery)
+        await house.child.is_ready.wait()
+        kept = [await house.raw(GET) for _ in range(20)]
+        for stream in kept:
+            await stream.receive_some(4096)
+        await trio.sleep(1)
+        began = trio.current_time()
+        house.child.stopping.set()
+    assert trio.current_time() - began <= 0.1
+
+
 async def test_x21_hundreds_of_half_open_requests_leave_room_for_a_new_one(house: House) -> None:
     waiting = [await house.raw(b"GET / HTTP/1.1\r\n") for _ in range(500)]
     async with await house.client() as client:
