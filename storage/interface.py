@@ -257,7 +257,8 @@ class Work(Protocol):
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
         """Put rows into the outbox that are not there and whose destination is; return how many.
 
-        In the same transaction, what was `replayed` is no longer missed.
+        In the same transaction, what was `replayed` is no longer missed: of its `matches`, up to the first that
+        neither waits now nor has a line among the attempts that says `sent`.
         """
 
     async def claim(

@@ -23,10 +23,12 @@ from api.ratelimit import Limit
 from api.reader import Sieve
 from api.v1 import alert_schemas as wire
 from api.v1.past import Window, find, position
+from storage.records.body import id_in
+from storage.records.cursor import MATCHED
 from storage.records.delivery import Match, Replayed
 from storage.records.destination import Destination
 from storage.records.event import Stored
-from storage.records.identity import Seq, id_of, seq_of
+from storage.records.identity import START, Seq, id_of, seq_of
 from supervision import MailboxFull
 
 AT_ONCE = 100
@@ -38,6 +40,8 @@ PACE = Limit(10 / 60, 10)
 """Replays of one destination."""
 MOST_WAITING = 10_000
 """Deliveries waiting for a destination from which on nothing is added to them."""
+MOST_PASSED = 200
+"""Matches that a replay by ids looks at for whether they are still missed; the next such replay goes on from there."""
 
 
 async def replay(desk: Desk, id: str, wanted: wire.ReplayRequest) -> wire.ReplayAnswer:
@@ -52,7 +56,8 @@ async def replay(desk: Desk, id: str, wanted: wire.ReplayRequest) -> wire.Replay
     sieve = await _sieve(desk, destination)
     storage = desk.doors.storage
     if wanted.ids is not None:
-        events, further, replayed = await _named(desk, wanted.ids, sieve), None, None
+        events, further = await _named(desk, wanted.ids, sieve), None
+        replayed = await _past_these(desk, destination, sieve)
     else:
         window, end = _window(wanted, storage.tail.head), storage.tail.head
         events, further = await _between(desk, destination.id, window, sieve)
@@ -112,6 +117,22 @@ async def _named(desk: Desk, ids: Sequence[str], sieve: Sieve) -> Sequence[Store
             raise Unprocessable("the alert does not match this event", f"body.ids[{index}]", id)
         found.append(event)
     return found
+
+
+async def _past_these(desk: Desk, destination: Destination, sieve: Sieve) -> Replayed | None:
+    """Return what the destination's position of the first missed match may move past, once the named ones wait.
+
+    Up to the matcher's cursor: what comes after that is put into the outbox without being asked for.
+    """
+    after = destination.missed_after
+    if after is None:
+        return None
+    matched = max(after, await desk.doors.storage.work.cursor(MATCHED) or START)
+    window = Window(after, Seq(matched + 1))
+    found = await find(desk.doors.storage.log, window, sieve, MOST_PASSED, newest_first=False)
+    matches = [(event.seq, id_in(event.body)) for event in found.events if about(event) != destination.id]
+    to = matched if found.next is None else found.next
+    return Replayed(destination.id, after, to, whole=found.next is None, matches=matches)
 
 
 async def _between(desk: Desk, destination: str, window: Window, sieve: Sieve) -> tuple[Sequence[Stored], Seq | None]:

@@ -82,7 +82,9 @@ class MemoryWork:
             self._put(matches)
             if replayed is not None and replayed.destination in self._disk.destinations:
                 old = self._disk.destinations[replayed.destination]
-                self._disk.destinations[old.id] = old.replayed(replayed.after, replayed.to, whole=replayed.whole)
+                lines = self._disk.attempts.get(old.id, [])
+                done = replayed.reaching(self._rows(old.id), {line.event_id for line in lines if line.result == "sent"})
+                self._disk.destinations[old.id] = old.replayed(done.after, done.to, whole=done.whole)
 
         def job() -> tuple[int, Apply]:
             new = {(m.destination, m.seq) for m in matches if m.destination in self._disk.destinations}

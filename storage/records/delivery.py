@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -104,9 +104,18 @@ class Waiting(Struct, frozen=True):
 
 
 class Replayed(NamedTuple):
-    """A destination's matches after `after` and up to `to` are in its outbox; `whole`: `to` is the end of the log."""
+    """A destination's matches after `after` and up to `to` are in its outbox; `whole`: after `to` none is missed.
+
+    Where that is not sure, `matches` are the positions and ids of all of them, in order.
+    """
 
     destination: str
     after: Seq
     to: Seq
     whole: bool
+    matches: Sequence[tuple[Seq, str]] = ()
+
+    def reaching(self, waiting: Collection[Seq], sent: Collection[str]) -> Replayed:
+        """Return it as far as each of the `matches` waits or was sent."""
+        owed = next((seq for seq, id in self.matches if seq not in waiting and id not in sent), None)
+        return self if owed is None else self._replace(to=Seq(owed - 1), whole=False)

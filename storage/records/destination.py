@@ -66,7 +66,7 @@ class Destination(Struct, frozen=True):
         return replace(self, missed_after=after if self.missed_after is None else min(self.missed_after, after))
 
     def replayed(self, after: Seq, to: Seq, *, whole: bool) -> Destination:
-        """Return it once what it missed after one position and up to another is in its outbox."""
+        """Return it once what it missed after one position and up to another waits or was sent."""
         if self.missed_after is None or not after <= self.missed_after <= to:
             return self
         open = self.enabled and self.state != "disabled"

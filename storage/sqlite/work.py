@@ -66,6 +66,10 @@ _ATTEMPTS = """SELECT number, body FROM attempt WHERE destination=(SELECT key FR
     AND number<? ORDER BY number DESC LIMIT ?"""
 _RESULTS = _ATTEMPTS.replace("ORDER", "AND json_extract(CAST(body AS TEXT), '$.result')=? ORDER")
 _DEAD = _ATTEMPTS.replace("ORDER", "AND dead ORDER")
+_ROWS = "SELECT seq FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq>? AND seq<=?"
+_SENT = """SELECT json_extract(CAST(body AS TEXT), '$.event_id') FROM attempt
+    WHERE destination=(SELECT key FROM destination WHERE id=?) AND NOT dead
+    AND json_extract(CAST(body AS TEXT), '$.result')='sent'"""
 _OLDEST_DEAD = "SELECT number FROM attempt WHERE destination=? AND dead ORDER BY number DESC LIMIT 1 OFFSET ?"
 _DIGEST = "SELECT body FROM digest WHERE destination=? AND seq=?"
 # `+due`: walk the rows in order of their events; the index over `due` would have to sort a whole backlog.
@@ -126,11 +130,11 @@ class SqliteWork:
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
-            if replayed is not None:
-                id, after, to, whole = replayed
-                change_destination(transaction, id, lambda it: it.replayed(after, to, whole=whole))
             rows = [(m.seq, m.due, m.due, m.destination) for m in matches]
-            return transaction.executemany(_PUT, rows).rowcount if rows else 0
+            queued = transaction.executemany(_PUT, rows).rowcount if rows else 0
+            if replayed is not None:
+                _make_good(transaction, replayed)
+            return queued
 
         return await self._writer.submit(job, rows=1 + len(matches))
 
@@ -330,6 +334,17 @@ def _miss(transaction: Transaction, key: int, outcome: Outcome) -> None:
     digest = transaction.execute(_DIGEST, (key, outcome.seq)).fetchone()
     first = outcome.seq if digest is None else first_seq_in(digest[0], outcome.seq)
     change_destination(transaction, outcome.destination, lambda it: it.missing(Seq(first - 1)))
+
+
+def _make_good(transaction: Transaction, replayed: Replayed) -> None:
+    """Move forward what a destination has missed, past what was replayed."""
+    done = replayed
+    if replayed.matches:
+        between = (replayed.destination, replayed.after, replayed.to)
+        waiting = {seq for (seq,) in transaction.execute(_ROWS, between).fetchall()}
+        sent = {id for (id,) in transaction.execute(_SENT, (replayed.destination,)).fetchall()}
+        done = replayed.reaching(waiting, sent)
+    change_destination(transaction, done.destination, lambda it: it.replayed(done.after, done.to, whole=done.whole))
 
 
 def _note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:

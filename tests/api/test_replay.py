@@ -135,6 +135,32 @@ async def test_d1_what_was_given_up_is_listed_and_offered_until_it_is_replayed_o
     assert (await client.patch(path, json={"replay_from": None})).json()["replay_from"] is None
 
 
+async def test_d6_a_replay_by_ids_moves_on_what_is_offered_from_match_to_match(
+    house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook, _ = await prepared(house, client)
+    work, lease = house.storage.work, house.storage.lease
+    texts = ("price 1", "weather", "price 2", "price 3", "price 4", "weather")
+    events = await house.publish(*texts)
+    prices = [event for event, text in zip(events, texts, strict=True) if text != "weather"]
+    await work.advance("matcher", None, events[-1].seq, [Match(hook, event.seq, NOW) for event in prices], lease)
+    await work.claim(hook, NOW, 10, lease)
+    results: list[Any] = ["given_up", "sent", "given_up", "given_up"]
+    outcomes = [Outcome(hook, event.seq, result, NOW) for event, result in zip(prices, results, strict=True)]
+    await work.settle(outcomes, lease)
+    assert await missed(client, hook) == id_of(Seq(prices[0].seq - 1), 0)
+    await asked(client, hook, ids=[ids(prices)[3]])
+    assert await missed(client, hook) == id_of(Seq(prices[0].seq - 1), 0), "the first is still missed"
+    await asked(client, hook, ids=[ids(prices)[0]])
+    assert await missed(client, hook) == id_of(Seq(prices[2].seq - 1), 0)
+    monkeypatch.setattr(replays, "MOST_PASSED", 1)
+    await asked(client, hook, ids=[ids(prices)[2]])
+    assert await missed(client, hook) == id_of(prices[2].seq, 0), "no further in one request"
+    monkeypatch.undo()
+    await asked(client, hook, ids=[ids(prices)[2]])
+    assert await missed(client, hook) is None
+
+
 async def test_a_long_replay_goes_on_where_its_answer_says(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

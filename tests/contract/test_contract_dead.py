@@ -103,6 +103,33 @@ async def test_d6_a_replay_makes_good_what_it_covers(
     assert await storage.work.enqueue((), storage.lease, replayed=done) == 0
 
 
+@pytest.mark.parametrize(
+    ("named", "whole", "left"),
+    [
+        ([1, 3], True, None),  # 2 was sent, 4 waits
+        ([1, 3], False, 4),
+        ([1], True, 2),
+        ([3], True, 0),
+    ],
+)
+async def test_d6_a_replay_by_ids_makes_good_up_to_the_first_match_that_is_still_missed(
+    storage: Storage, named: Sequence[int], whole: bool, left: int | None
+) -> None:
+    first, *rest = [event.seq for event in await prepared(storage, 5)]
+    work, lease = storage.work, storage.lease
+    await work.claim("hook", NOW, 5, lease)
+    outcomes = [sent(first), given_up(rest[0]), sent(rest[1]), given_up(rest[2]), retry(rest[3], NOW + 9)]
+    await work.settle(outcomes, lease)
+    missed = (await hook_of(storage)).missed_after
+    assert missed == rest[0] - 1
+    matches = [(seq, id_of(seq, 5)) for seq in rest]
+    done = Replayed("hook", missed, rest[3], whole, matches)
+    rows = [Match("hook", rest[number - 1], NOW) for number in named]
+    assert await work.enqueue(rows, lease, replayed=done) == len(rows)
+    ends = [missed, rest[0], Seq(rest[2] - 1), rest[2], rest[3]]
+    assert (await hook_of(storage)).missed_after == (None if left is None else ends[left])
+
+
 async def test_a_delivery_that_had_arrived_before_or_whose_attempt_was_cut_counts_as_a_duplicate(
     storage: Storage,
 ) -> None:
