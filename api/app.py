@@ -252,6 +252,8 @@ async def _admit(app: Api) -> Response | None:
     _take_token(app, g.key)
     if request.scope["path"].startswith("//"):  # the framework reads one slash here, and a proxy before us may not
         raise HTTPNotFound
+    if not _is_spelt_out(request.scope.get("raw_path", b""), route):
+        raise HTTPNotFound
     if request.method == "OPTIONS" and (preflight := _preflight(app)) is not None:
         return preflight
     if (methods := app.fixed.get(request.path)) is not None and request.method not in methods:
@@ -268,6 +270,17 @@ async def _admit(app: Api) -> Response | None:
     if app.doors.draining():
         raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
     return None
+
+
+def _is_spelt_out(raw: bytes, route: Route | None) -> bool:
+    """Whether all slashes that part a path are sent as such: a proxy before us takes an encoded one for a letter.
+
+    Only the path of a part of the tree is one value, and may have them encoded.
+    """
+    if b"%2f" not in raw.lower():
+        return True
+    before, path, after = ("" if route is None else route.path).partition("{path}")
+    return bool(path) and raw.startswith(before.encode()) and raw.endswith(after.encode())
 
 
 def _preflight(app: Api) -> Response | None:

@@ -103,7 +103,7 @@ KINDS: dict[str, Kind] = {
         422,
         "The URL is refused",
         "Only public addresses are reached. `detail` names the rule, and the setting that opens it, if there is one.",
-        "10.0.0.1 is not public (address-private); SANDERLING_ALLOW_NETWORKS=10.0.0.1/32 would open it",
+        "10.0.0.1 is not public; SANDERLING_ALLOW_NETWORKS=10.0.0.1/32 would open it (rule: address-private)",
     ),
     "unprocessable": Kind(
         422,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from codecs import BOM_UTF8
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -135,6 +136,8 @@ def _value_at(tree: Any, path: str) -> Any:
 def _strict_json(raw: bytes) -> Any:
     if not raw.strip():
         raise invalid("body", "a JSON body is required")
+    if raw.startswith(BOM_UTF8):
+        raise invalid("body", "begins with a byte order mark (U+FEFF), which JSON has none of (RFC 8259, 8.1)")
     try:
         tree = json.loads(
             raw.decode(),

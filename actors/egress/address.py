@@ -141,7 +141,7 @@ def _check(address: Address, text: str, allowed: Sequence[Network]) -> None:
     opens = ip_network(f"{address}/{address.max_prefixlen}")
     raise UrlRefused(
         f"address-{name}",
-        f"{_shown(text, address)} is not public (address-{name}); SANDERLING_ALLOW_NETWORKS={opens} would open it",
+        f"{_shown(text, address)} is not public; SANDERLING_ALLOW_NETWORKS={opens} would open it",
     )
 
 

@@ -156,6 +156,8 @@ class Desk:
         await check_selectors(self._ports, Narrowing(edit.selector, edit.ignore or ()))
         if after.type != before.type and "push" in (after.type, before.type):
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
+        if after == before:
+            return self._table.describe(source)
         await self._table.stop(live)
         try:
             changed = await self._replace(live, after)
@@ -298,7 +300,7 @@ def _refuse_stale(source: Source, expected: Expected) -> None:
 
 
 def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
-    """Return a source with an edit applied."""
+    """Return a source with an edit applied, itself if nothing changes."""
     given = {
         name: value
         for name in (
@@ -320,7 +322,8 @@ def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
     if edit.tags is not None:
         ours = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
         given["tags"] = tuple(dict.fromkeys((*edit.tags, *ours)))  # a user's list is of the user's own
-    return replace(source, **given, **dict.fromkeys(edit.clear), updated_at=now)
+    edited = replace(source, **given, **dict.fromkeys(edit.clear))
+    return source if edited == source else replace(edited, updated_at=now)
 
 
 def _check_only_push(subprotocols: Sequence[str], hello: str | None) -> None:

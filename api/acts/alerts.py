@@ -64,11 +64,13 @@ def _check_anomaly(enabled: object) -> None:
 
 
 def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis) -> Alert:
+    """Return an alert as a patch makes it; one that changes nothing leaves it of the age it had."""
     names = ("filter_query", "language", "name", "channel", "enabled", "notices", "notice_after")
     changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
     if sources is not None:
         changes["source_ids"] = sources
-    return replace(old, updated_at=now, **changes)
+    changed = replace(old, **changes)
+    return old if changed == old else replace(changed, updated_at=now)
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------

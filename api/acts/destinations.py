@@ -78,7 +78,7 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
 
 
 def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, now: Millis, matched: Seq) -> Destination:
-    """Return a destination as a patch makes it; `matched`: how far matching has come."""
+    """Return a destination as a patch makes it, itself if nothing changes; `matched`: how far matching has come."""
     names = ("delivery_mode", "label", "digest_hour", "digest_timezone", "enabled")
     changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
     if patch.quiet_hours is not UNSET:
@@ -90,7 +90,10 @@ def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, no
         changes |= {"state": "active", "failing_since": None, "told": 0}
     if patch.replay_from is None:
         changes["missed_after"] = None
-    changed = replace(old, updated_at=now, **changes)
+    changed = replace(old, **changes)
+    if changed == old:
+        return old
+    changed = replace(changed, updated_at=now)
     return changed.missing(matched) if old.enabled and not changed.enabled else changed
 
 

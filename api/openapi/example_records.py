@@ -90,7 +90,7 @@ REFUSED = Problem(
     type=f"{HERE}/problems/url-refused",
     title="The URL is refused",
     status=422,
-    detail="10.0.0.1 is a private address (rule: address-private)",
+    detail="10.0.0.1 is not public; SANDERLING_ALLOW_NETWORKS=10.0.0.1/32 would open it (rule: address-private)",
 )
 INVALID = Problem(
     schema=f"{HERE}/schemas/problem/1.json",

@@ -60,8 +60,11 @@ def position(text: str, where: str) -> Seq:
 
 def window_of(query: Wanted) -> Window:
     """Return the window that is asked for: `from` is in it, `to` is not. Raises Refusal (400)."""
-    after = START if query.start is None else Seq(max(0, position(query.start, "query.from") - 1))
-    return Window(after, END if query.to is None else position(query.to, "query.to"))
+    start = START if query.start is None else position(query.start, "query.from")
+    end = END if query.to is None else position(query.to, "query.to")
+    if end < start:
+        raise invalid("query.to", "lies before query.from", query.to)
+    return Window(Seq(max(0, start - 1)), end)
 
 
 async def sieve_for(call: Call, query: Wanted, kinds: Sequence[int] = ()) -> Sieve:

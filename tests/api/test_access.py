@@ -178,7 +178,9 @@ async def test_every_other_method_is_405_with_allow(house: House) -> None:
                     assert set(answer.headers["allow"].split(", ")) == allowed, (method, path)
 
 
-@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/sources/", "/v1/nothing", "/static/x", "/%00", "/v1/sources/x/y"])
+@pytest.mark.parametrize(
+    "path", ["/v1", "/v1/", "/v1/sources/", "/v1/nothing", "/static/x", "/%00", "/v1/sources/x/y", "/v1%2Fsources"]
+)
 async def test_what_is_not_there_is_a_404_problem(house: House, path: str) -> None:
     async with await house.client() as client:
         assert_problem(await client.get(f"http://sanderling.test{path}"), 404, "not-found")

@@ -45,6 +45,19 @@ async def test_a_reader_who_has_the_revision_gets_304_until_somebody_sets_someth
     assert (answer.status_code, answer.headers["etag"]) == (200, changed.headers["etag"])
 
 
+@pytest.mark.parametrize("noun", NOUNS[1:])
+async def test_a_change_that_changes_nothing_moves_neither_the_tag_nor_the_time(
+    house: House, client: httpx.AsyncClient, noun: str, autojump_clock: object
+) -> None:
+    path = await a_thing(house, client, noun)
+    before = await client.get(path)
+    await trio.sleep(1)
+    for nothing in ({}, {"enabled": True}):
+        after = await client.patch(path, json=nothing)
+        assert (after.status_code, after.headers["etag"], after.json()) == (200, before.headers["etag"], before.json())
+    assert (await client.patch(path, json={"enabled": False})).json()["updated_at"] > before.json()["updated_at"]
+
+
 async def test_figures_do_not_move_the_tag(house: House, client: httpx.AsyncClient) -> None:
     path = await a_thing(house, client, "alerts")
     tag = (await client.get(path)).headers["etag"]

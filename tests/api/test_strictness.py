@@ -94,12 +94,24 @@ async def test_head_is_get_without_its_body(house: House, client: httpx.AsyncCli
         assert head.status_code == 200 and "content-length" not in head.headers
         return
     get = await client.get(path_of(route))
-    varying = ("x-request-id", "ratelimit-remaining", "ratelimit-reset")
+    varying = ["x-request-id", "ratelimit-remaining", "ratelimit-reset"]
+    varying += ["content-length"] * (route.path == "/metrics")  # its figures are of the moment
     shown = [{n: v for n, v in answer.headers.items() if n not in varying} for answer in (head, get)]
     assert (head.status_code, shown[0]) == (get.status_code, shown[1])
 
 
-@pytest.mark.parametrize("path", ["//v1/sources", "//", "//v1//sources", "/v1//sources"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//v1/sources",
+        "//",
+        "//v1//sources",
+        "/v1//sources",
+        "/v1%2Fsources",
+        "/v1%2fadmin/tree/log",
+        "/v1/admin/tree%2Flog",
+    ],
+)
 async def test_slashes_are_not_merged_and_what_is_nobodys_is_a_problem_document(house: House, path: str) -> None:
     stream = await house.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\nX-API-Key: {await house.key()}\r\n\r\n".encode())
     answer = await stream.receive_some(2_000)

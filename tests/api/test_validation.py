@@ -64,7 +64,7 @@ class Params(Struct, forbid_unknown_fields=True):
         (U.encode() + b', "backfill": 9007199254740992}', "body", "2^53"),
         (b'{"url": "\\ud800"}', "body", "surrogate"),
         (b'{"url": "\xff"}', "body", "UTF-8"),
-        (b"\xef\xbb\xbf{}", "body", "BOM"),
+        (b"\xef\xbb\xbf{}", "body", "byte order mark"),
         (U.encode() + b', "tags": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", "body", "deep"),
         (U.encode() + b', "type": "rss"}', "body.type", "enum value"),
         (U.encode() + b', "tags": ["a", 1]}', "body.tags[1]", "Expected `str`"),

@@ -188,6 +188,20 @@ async def test_a_disabled_source_is_not_watched_and_an_enabled_one_is_again(auto
         assert await service.titles() == ["b"]
 
 
+async def test_an_edit_that_changes_nothing_leaves_the_source_and_its_actor_as_they_are(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        before = (await service.add(URL)).view.source
+        running = service.registry.table.get(before.id)
+        await trio.sleep(60)
+        assert (await edit(service, before.id)).source == before
+        assert (await edit(service, before.id, enabled=True, tags=before.tags)).source == before
+        assert service.registry.table.get(before.id) is running
+        assert (await edit(service, before.id, title="Ebb")).source.updated_at > before.updated_at
+
+
 async def test_another_selector_begins_with_a_new_baseline(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(TEXT, TEXT.replace("long", "short"))
