@@ -12,6 +12,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
 Network = IPv4Network | IPv6Network
+_LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not bound
 _HOST = r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])"
 _ORIGIN = re.compile(rf"https://{_HOST}(?!:443$)(?::[1-9][0-9]{{0,4}})?|http://{_HOST}(?!:80$)(?::[1-9][0-9]{{0,4}})?")
 
@@ -133,9 +134,16 @@ class Settings:
 
     def public_url(self) -> str:
         """Return the service's address as clients see it, without a slash at its end."""
-        if self.base_url:
-            return self.base_url.rstrip("/")
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.base_url.rstrip("/") if self.base_url else self._url(self.host)
+
+    def local_url(self) -> str:
+        """Return an address at which programs on its own machine reach the service; the one that a certificate names
+        where there is one.
+        """
+        return self.public_url() if self.tls_cert else self._url(_LOOPBACK.get(self.host, self.host))
+
+    def _url(self, host: str) -> str:
+        host = f"[{host}]" if ":" in host else host
         return f"{'https' if self.tls_cert else 'http'}://{host}:{self.port}"
 
 

@@ -55,6 +55,8 @@ def overview_of(doors: Doors) -> wire.Overview:
         at=rfc3339(doors.world.now()),
         started_at=rfc3339(overseer.started_at),
         version=overseer.version,
+        url=doors.settings.public_url(),
+        local_url=doors.settings.local_url(),
         ready=not failing,
         draining=overseer.gate.closed,
         failing=failing,

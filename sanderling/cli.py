@@ -130,9 +130,9 @@ def sources_add(url: str, service: str | None, key_file: str | None, **asked: An
     sanderling sources add https://example.org/news
     """
     from sanderling import terminal
-    from sanderling.client import Client
+    from sanderling.running import client_here
 
-    return terminal.add_source(Client.named(service, key_file, environ()), url, **asked)
+    return terminal.add_source(client_here(service, key_file), url, **asked)
 
 
 @sources.command("list")
@@ -141,9 +141,9 @@ def sources_add(url: str, service: str | None, key_file: str | None, **asked: An
 def sources_list(service: str | None, key_file: str | None, as_json: bool) -> int:
     """List the watched URLs, worst health first."""
     from sanderling import terminal
-    from sanderling.client import Client
+    from sanderling.running import client_here
 
-    return terminal.list_sources(Client.named(service, key_file, environ()), as_json=as_json)
+    return terminal.list_sources(client_here(service, key_file), as_json=as_json)
 
 
 @main.command()
@@ -164,9 +164,9 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
     sanderling tail --json --since 019a... | jq .title
     """
     from sanderling import terminal
-    from sanderling.client import Client
+    from sanderling.running import client_here
 
-    return terminal.tail(Client.named(service, key_file, environ()), environ(), **asked)
+    return terminal.tail(client_here(service, key_file), environ(), **asked)
 
 
 main.add_command(operating.status)
@@ -195,10 +195,10 @@ def why(source: str, text: str, service: str | None, key_file: str | None, **ask
     sanderling why example.org/prices "29 euros"
     sanderling why example.org/news --look "Sunday opening"
     """
-    from sanderling.client import Client
+    from sanderling.running import client_here
     from sanderling.why import why as ask_why
 
-    return ask_why(Client.named(service, key_file, environ()), source, text, **asked)
+    return ask_why(client_here(service, key_file), source, text, **asked)
 
 
 @main.command("try")
@@ -261,10 +261,15 @@ def setup_link(config: str | None, **flags: str | None) -> int:
     """Make a link that sets the dashboard's password, once; also beside a running service, and when it is forgotten.
 
     Whoever opens it can do everything. Using it signs everybody out. A newer link takes the place of an older one.
+    It leads to where the running service says that it is, unless a flag says where.
     """
     from sanderling import keyring
+    from sanderling.running import running_at
 
-    link = keyring.set_up_link(loaded(config, flags).settings)
+    settings = loaded(config, flags).settings
+    told = any(text is not None for name, text in flags.items() if name != "data")
+    running = None if told else running_at(settings.data)
+    link = keyring.set_up_link(settings, None if running is None else running.url)
     click.echo("Open this once, in a browser that reaches the service:", err=True)
     click.echo(link)
     return Exit.WELL

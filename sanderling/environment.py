@@ -26,7 +26,7 @@ BESIDE = {
     "SANDERLING_CONFIG": "The TOML file to read; `--config` names it too. Else the data folder's own, if there is one.",
     "SANDERLING_MASTER_KEY_FILE": "The file of the master key that seals the secrets in backups (mode 0600).",
     "SANDERLING_MASTER_KEY": "The master key itself; else systemd's credential `sanderling.master-key`.",
-    "SANDERLING_URL": "The service that `sources` and `tail` talk to; `--url` names it too.",
+    "SANDERLING_URL": "The service that `sources`, `tail` and `why` talk to; else the one on the data folder.",
     "SANDERLING_SECRET": "The webhook secrets of `listen`, `verify` and `probe`; `--secret-file` names a file of them.",
     "SANDERLING_KEY": "The API key that `sources` and `tail` use; `--key-file` names a file with it.",
 }

@@ -12,7 +12,7 @@ from actors.settings import Settings, meaning
 from sanderling.environment import Loaded, environ, flag, load, variable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-URL_HELP = "The service's address.  [default: SANDERLING_URL, else http://127.0.0.1:8080]"
+URL_HELP = "The service's address.  [default: SANDERLING_URL, else the one running here, else http://127.0.0.1:8080]"
 KEY_HELP = "A file that holds the API key.  [default: the variable SANDERLING_KEY]"
 
 

@@ -22,7 +22,7 @@ SOCKET = "admin.sock"
 """The name of the admin socket in the data folder."""
 
 
-class _SocketConnection(HTTPConnection):
+class SocketConnection(HTTPConnection):
     """HTTP over the admin socket."""
 
     def __init__(self, path: Path) -> None:
@@ -40,7 +40,7 @@ def health(data: str, url: str | None) -> int:
     """Print one line on how the service is, and return 0 when it is ready, else 1."""
     where = url or str(Path(data) / SOCKET)
     try:
-        connection = _connection(url) if url else _SocketConnection(Path(data) / SOCKET)
+        connection = _connection(url) if url else SocketConnection(Path(data) / SOCKET)
         well, line = _asked(connection, urlsplit(url or "").path.rstrip("/"))
     except (OSError, HTTPException, ValueError) as error:
         well, line = False, f"not reachable: {where}: {str(error) or type(error).__name__}"

@@ -51,13 +51,16 @@ def rotate_signing(settings: Settings) -> SigningKey:
     return key
 
 
-def set_up_link(settings: Settings) -> str:
-    """Make the link with which the dashboard's password is set, and return its URL. Any before it is good no more."""
+def set_up_link(settings: Settings, url: str | None = None) -> str:
+    """Make the link with which the dashboard's password is set, and return its URL. Any before it is good no more.
+
+    url: the service's address, where it is another than that of the settings.
+    """
     path, link = new_link(entropy, now())
     folder = Path(settings.data)
     with told_plainly(folder), open_keys(folder) as keys:
         keys.offer(link)
-    return settings.public_url() + path
+    return (url or settings.public_url()) + path
 
 
 def _existing(settings: Settings) -> Path:

@@ -180,6 +180,8 @@ class Overview(Struct, frozen=True):
     at: Time
     started_at: Time
     version: str
+    url: Annotated[str, Meta(description="The service's address, as clients see it")]
+    local_url: Annotated[str, Meta(description="Where programs on its own machine reach it")]
     ready: bool
     draining: Annotated[bool, Meta(description="Looks are not made until `resume`")]
     failing: dict[str, str]

@@ -6,12 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
+import trio
 from click.testing import CliRunner
 
 from actors.settings import Settings
 from api.dashboard.sessions import hashed
 from sanderling import cli, keyring
+from sanderling.running import client_here, running_at
 from storage.sqlite.database import open_keys, open_sqlite
+from tests.api.house import make_house
+from tests.sanderling.test_status import behind_a_socket
 from tests.support.build import NOW
 
 pytestmark = pytest.mark.real
@@ -30,6 +34,27 @@ async def test_a_link_made_by_the_command_is_seen_by_a_running_engine_and_replac
         assert keys.password() is None
     await storage.aclose()
     assert found[1].encode() not in (tmp_path / "sanderling.db").read_bytes()
+
+
+async def test_the_link_leads_to_where_the_running_service_is_unless_a_flag_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = make_house(port=9123, host="0.0.0.0", base_url="")
+    storage = await open_sqlite(tmp_path, clock=lambda: NOW / 1000, owner="test", warn=lambda says: None)
+    words = ["setup-link", "--data", str(tmp_path)]
+    async with behind_a_socket(tmp_path, house):
+        for more, begins in (
+            ([], "http://0.0.0.0:9123/set-up?"),
+            (["--port", "9000"], "http://127.0.0.1:9000/set-up?"),
+        ):
+            result = await trio.to_thread.run_sync(CliRunner().invoke, cli.main, [*words, *more])
+            assert result.stdout.startswith(begins), result.output
+        monkeypatch.setenv("SANDERLING_DATA", str(tmp_path))
+        monkeypatch.setenv("SANDERLING_KEY", "svc_x")
+        for url, where in ((None, "http://127.0.0.1:9123"), ("http://b.test", "http://b.test")):
+            assert (await trio.to_thread.run_sync(client_here, url, None)).url == where
+    await storage.aclose()
+    assert running_at(str(tmp_path)) is None
 
 
 def test_the_command_prints_the_link_alone_on_stdout(tmp_path: Path) -> None:
