@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from actors.settings import Settings
-from sanderling.commands import keeping, manual, operating, receivers, signing, templates
+from sanderling.commands import console, keeping, manual, operating, receivers, signing, templates
 from sanderling.commands import keys as api_keys
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -169,6 +169,7 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
     return terminal.tail(client_here(service, key_file), environ(), **asked)
 
 
+main.add_command(console.console)
 main.add_command(operating.status)
 main.add_command(operating.health)
 main.add_command(keeping.backup)

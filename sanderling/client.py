@@ -51,7 +51,7 @@ class Client:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self._http.aclose()
+        await self.aclose()
 
     async def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
         """Make one request and return its answer. Raises CommandFailed for no answer and for a problem document."""
@@ -74,6 +74,28 @@ class Client:
                 return
             # Its query alone: the rest of the link is the public address, which may not be the one in use here.
             query = httpx.URL(answer.links["next"]["url"]).query
+
+    async def listen(self, path: str, take: Callable[[ServerEvent], None], silence: float) -> None:
+        """Read a stream to its end and hand each event to `take`; `silence` seconds without a byte are its end too.
+
+        It also works on asyncio. Raises CommandFailed when it can't be opened or is cut.
+        """
+        reader = EventReader()
+        headers, patience = {"Accept": "text/event-stream"}, httpx.Timeout(silence, connect=10.0)
+        try:
+            async with self._http.stream("GET", path, headers=headers, timeout=patience) as answer:
+                if answer.status_code >= 400:
+                    await answer.aread()
+                    raise refused(answer)
+                async for chunk in answer.aiter_bytes():
+                    for event in reader.feed(chunk):
+                        take(event)
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from None
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._http.aclose()
 
     async def follow(
         self,

@@ -1,0 +1,38 @@
+"""`sanderling console`: the running service on the whole terminal."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from sanderling.environment import environ, on_terminal
+from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import client_flags, loaded, settings_flags
+
+
+@click.command()
+@settings_flags("data")
+@client_flags
+def console(config: str | None, data: str | None, service: str | None, key_file: str | None) -> int:
+    """Watch and operate the running service on the whole terminal: `?` shows the keys.
+
+    It asks the admin socket in the data folder, or with --url a service elsewhere, with a key of the scope admin
+    (and stream:read, alerts:read and alerts:write for events and deliveries).
+
+    \b
+    sanderling console
+    sanderling console --url https://sanderling.example.org --key-file ~/.sanderling.key
+    """
+    if find_spec("textual") is None:
+        raise CommandFailed("The console needs Textual: pip install textual==8.2.8", Exit.USAGE)
+    if not (on_terminal(0) and on_terminal(1)):
+        raise CommandFailed("The console needs a terminal; for scripts there is `sanderling status`.", Exit.USAGE)
+    from sanderling.console.app import run
+    from sanderling.health import SOCKET
+    from sanderling.status import client_of
+
+    folder, variables = loaded(config, {"data": data}).settings.data, environ()
+    where = service or variables.get("SANDERLING_URL") or str(Path(folder) / SOCKET)
+    return run(client_of(folder, service, key_file, variables), where)

@@ -1,0 +1,95 @@
+"""Destinations and the attempts at them, as lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sanderling.console.text import Line, fit, right
+from sanderling.console.words import BAD, FAINT, GOOD, POOR, ago, apart, bare, clock, short, state_of, until
+
+_FAILING, _WAITING, _OLDEST, _NEXT = 7, 7, 6, 4
+_STATE = 5
+_RESULTS = {"sent": ("sent", GOOD), "retry": ("retry", POOR), "given_up": ("GAVE UP", BAD)}
+_RESULT = 7
+_ID = 8
+
+
+def _widths(width: int) -> tuple[int, int]:
+    left = width - 7 - _STATE - _WAITING - _OLDEST - _FAILING - _NEXT
+    who = max(10, left * 11 // 20)
+    return who, max(0, left - who)
+
+
+def heading(width: int) -> Line:
+    """Return the line above the destinations."""
+    who, says = _widths(width)
+    figures = f"{right('waiting', _WAITING)} {right('oldest', _OLDEST)} {right('failing', _FAILING)}"
+    words = (
+        f" {fit('destination', who)} {fit('state', _STATE)} {figures} {right('next', _NEXT)} {fit('last answer', says)}"
+    )
+    return [(fit(words, width), "bold")]
+
+
+def destination_line(row: Mapping[str, Any], width: int, now: str) -> Line:
+    """Return a destination as a line of exactly so many cells."""
+    who, says = _widths(width)
+    word, style = state_of(row)
+    oldest = "-" if row["oldest"] is None else short(apart(row["oldest"], now))
+    failing = "-" if row["failing_since"] is None else short(apart(row["failing_since"], now))
+    figures = f"{right(str(row['waiting']), _WAITING)} {right(oldest, _OLDEST)} {right(failing, _FAILING)}"
+    return [
+        (f" {fit(_named(row), who)} ", ""),
+        (fit(word, _STATE), style),
+        (f" {figures} {right(until(row['next'], now), _NEXT)} ", ""),
+        (fit(_answer(row["last"], now), says), ""),
+    ]
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return f"…{row['id'][-3:]} {bare(row['url'])}"
+
+
+def _answer(last: Mapping[str, Any] | None, now: str) -> str:
+    if last is None:
+        return "not tried yet"
+    return f"{ago(last['at'], now)} {answered(last)}"
+
+
+def answered(line: Mapping[str, Any]) -> str:
+    """Return what came of an attempt: a status, or why there is none."""
+    if line["status"] is None:
+        return str(line["error"] or "no answer")
+    return f"{line['status']} in {line['latency_ms']} ms" + (f" {line['error']}" if line["error"] else "")
+
+
+def attempt_heading(width: int) -> Line:
+    """Return the line above the attempts."""
+    words = (
+        f" {fit('at (UTC)', 19)} {fit('delivery', _ID)} {right('try', 3)} {fit('result', _RESULT)} {right('next', 4)} "
+    )
+    return [(fit(words + "answer", width), "bold")]
+
+
+def attempt_line(line: Mapping[str, Any], width: int, now: str) -> Line:
+    """Return an attempt as a line of exactly so many cells."""
+    word, style = _RESULTS[line["result"]]
+    at = f"{line['at'][:10]} {clock(line['at'])}"
+    return [
+        (f" {at} {fit('…' + line['webhook_id'][-7:], _ID)} {right(str(line['attempt']), 3)} ", ""),
+        (fit(word, _RESULT), style),
+        (f" {right(until(line['next_attempt_at'], now), 4)} ", ""),
+        (fit(answered({**line, "status": line["status_code"]}), width - 29 - _ID - _RESULT - 3), ""),
+    ]
+
+
+def attempt_detail(line: Mapping[str, Any] | None, url: str, width: int) -> Iterator[Line]:
+    """Yield what was asked and answered in one attempt."""
+    if line is None:
+        yield [(fit(" No attempt has been made yet; t sends a signed sample.", width), FAINT)]
+        return
+    request = f" POST {url}  webhook-id: {line['webhook_id']}  attempt {line['attempt']}"
+    yield [(fit(request, width), "")]
+    status = f"HTTP {line['status_code']}" if line["status_code"] is not None else "no answer"
+    yield [(fit(f" {status} after {line['latency_ms']} ms  {line['error'] or ''}", width), "")]
+    yield [(fit(f" {line['response_excerpt'] or '(an empty body)'}", width), FAINT)]

@@ -1,0 +1,65 @@
+"""The newest events as lines, and how many of them are kept. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from sanderling.console.text import Line, fit
+from sanderling.console.words import FAINT, clock
+
+KEPT = 500
+"""Events kept in memory."""
+_TIME, _TIER, _HOST = 8, 6, 20
+_COLOURS = {"feed": "ansi_green", "html": "ansi_cyan", "push": "ansi_magenta", "notice": "ansi_yellow"}
+
+
+class EventTail:
+    """The newest events; while it is paused they are kept, and counted, but not shown."""
+
+    def __init__(self) -> None:
+        self.paused = False
+        self.held = 0
+        self._events: deque[Mapping[str, Any]] = deque(maxlen=KEPT)
+        self._shown: Sequence[Mapping[str, Any]] = ()
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take a new event, or a word on how many were left out."""
+        self._events.append(event)
+        self.held += self.paused
+
+    def pause(self, on: bool) -> None:
+        """Hold the picture, or let it go on with what has come meanwhile."""
+        self._shown = tuple(self._events)
+        self.paused, self.held = on, 0
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the newest of them, the newest last."""
+        if height <= 0:
+            return []
+        shown = self._shown if self.paused else tuple(self._events)
+        return [event_line(event, width) for event in shown[-height:]]
+
+
+def event_line(event: Mapping[str, Any], width: int) -> Line:
+    """Return an event as one line: when, which tier, which host, what."""
+    if "count" in event:
+        return [(fit(f" … {event['count']:,} more in that second", width), FAINT)]
+    kind = "notice" if event.get("alert_type") else str(event.get("source_type", ""))
+    title = str(event.get("title") or event.get("source_url") or "")
+    left = max(0, width - 4 - _TIME - _TIER - _HOST)
+    return [
+        (f" {fit(clock(str(event.get('emitted_at', ''))), _TIME)} ", FAINT),
+        (fit(kind, _TIER) + " ", _COLOURS.get(kind, "")),
+        (fit(_host(event), _HOST) + " ", ""),
+        (fit(title, left), ""),
+    ]
+
+
+def _host(event: Mapping[str, Any]) -> str:
+    try:
+        return urlsplit(str(event.get("source_url", ""))).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,109 @@
+"""The two lines at the top of every screen: figures of the whole, their rates, whether they still come. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sanderling.console.text import Line, between, fit
+from sanderling.console.words import BAD, POOR, apart, short
+from sanderling.status_screen import span
+
+WINDOW = 60
+"""Ticks, of a second each, over which rates are taken."""
+_PAUSED = "FROZEN, space goes on"
+
+
+class Figures:
+    """The newest figures, and those of the last minute. `lost`: why none come, empty while they do."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.now: Mapping[str, Any] | None = None
+        self.lost = "connecting"
+        self._past: deque[Mapping[str, Any]] = deque(maxlen=WINDOW)
+
+    @property
+    def at(self) -> str:
+        """The service's time of the newest figures, empty before the first."""
+        return "" if self.now is None else str(self.now["at"])
+
+    def take(self, figures: Mapping[str, Any]) -> bool:
+        """Take new figures; return whether they are of another life of the service than those before."""
+        another = self.now is not None and self.now["started_at"] != figures["started_at"]
+        if another or self.lost:
+            self._past.clear()
+        self.now, self.lost = figures, ""
+        self._past.append(figures)
+        return another
+
+    def rate(self, name: str) -> str:
+        """Return how fast a total has grown, in words; empty until two figures are there."""
+        if len(self._past) < 2:
+            return ""
+        first, last = self._past[0], self._past[-1]
+        seconds = apart(first["at"], last["at"])
+        grown = last["totals"].get(name, 0) - first["totals"].get(name, 0)
+        return f"{60 * grown / seconds:,.0f}/m" if seconds > 0 else ""
+
+    def lines(self, width: int, age: float, *, frozen: bool) -> list[Line]:
+        """Return the two lines. `age`: seconds since the connection was lost."""
+        told = _PAUSED if frozen else ""
+        if self.lost:
+            told = f"NO CONNECTION {short(age)}" if self.now is not None else "NOT CONNECTED"
+        if self.now is None:
+            return [
+                [(between(" Sanderling", f" {told} ", width), "bold")],
+                [(fit(f" {self.where}: {self.lost}", width), POOR)],
+            ]
+        return [self._first(self.now, told, width), self._second(self.now, width)]
+
+    def _first(self, now: Mapping[str, Any], told: str, width: int) -> Line:
+        sources = now["sources"]
+        state = " DRAINED" if now["draining"] else ""
+        title = f" Sanderling {now['version']}  up {span(apart(now['started_at'], now['at']))}{state}"
+        counts = f" sources {sources['total']:,}  ok {sources['ok']:,} deg {sources['degraded']:,}"
+        counts += f" rot {sources['rotten']:,} quar {sources['quarantined']:,} "
+        if told:
+            return [(between(title, f" {told} ", width), "reverse")]
+        return [(between(title, counts, width), "bold")]
+
+    def _second(self, now: Mapping[str, Any], width: int) -> Line:
+        if self.lost:
+            return [(fit(f" {self.where}: {self.lost}; trying again", width), BAD)]
+        if now["failing"]:
+            says = "; ".join(f"{part}: {why}" for part, why in now["failing"].items())
+            return [(fit(f" NOT READY  {says}", width), BAD)]
+        totals, hooks = now["totals"], now["destinations"]
+        parts = [
+            f"events {totals.get('events', 0):,} {self._grown('events')}".rstrip(),
+            f"looks {self.rate('looks') or '-'}",
+            f"sent {self.rate('attempts') or '-'}",
+            f"overdue {now['sources']['overdue']:,}",
+            f"queued {sum(now['queues'].values()):,}",
+            f"loop {now['loop_lag_s'] * 1000:.0f}ms",
+            f"streams {now['streams']:,}",
+        ]
+        if hooks["backoff"] or hooks["quarantined"]:
+            parts.insert(3, f"hooks down {hooks['backoff'] + hooks['quarantined']:,}")
+        return [(fit(_as_many_as_fit(parts, width), width), "")]
+
+    def _grown(self, name: str) -> str:
+        rate = self.rate(name)
+        return f"+{rate}" if rate else ""
+
+
+def _as_many_as_fit(parts: Sequence[str], width: int) -> str:
+    """Return the first parts, none of them cut.
+
+    >>> _as_many_as_fit(["ab", "cd", "ef"], 8)
+    ' ab  cd'
+    """
+    line = ""
+    for part in parts:
+        further = f"{line}{'  ' if line else ' '}{part}"
+        if len(further) > width:
+            break
+        line = further
+    return line

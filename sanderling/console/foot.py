@@ -1,0 +1,73 @@
+"""The line at the foot: the keys that work here, made from the real bindings, or what has just been done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.binding import Binding
+from textual.screen import Screen
+
+from sanderling.console.lines import Lines
+from sanderling.console.text import Line, cells, fit
+
+NOTICE_FOR = 6.0
+"""Seconds for which a notice stands where the keys are."""
+
+
+def bindings_of(screen: Screen[object]) -> list[Binding]:
+    """Return this program's own bindings that work on a screen now, each once, the screen's before the program's."""
+    found: dict[tuple[str, str], Binding] = {}
+    active = list(screen.active_bindings.values())
+    for node in (screen.focused, screen, screen.app):
+        for one in active:
+            if one.node is node and one.binding.tooltip and one.enabled:
+                found.setdefault((one.binding.action, one.binding.tooltip), one.binding)
+    return list(found.values())
+
+
+def shown_key(binding: Binding) -> str:
+    """Return how a key is written."""
+    return binding.key_display or {"slash": "/", "colon": ":", "question_mark": "?"}.get(binding.key, binding.key)
+
+
+class Foot(Lines):
+    """One line. A notice takes its place for a while."""
+
+    def __init__(self) -> None:
+        super().__init__(self._drawn, id="foot")
+        self._notice: tuple[str, str] | None = None
+
+    def notice(self, text: str, style: str = "bold") -> None:
+        """Say something for a while."""
+        self._notice = (text, style)
+        self.refresh()
+        self.set_timer(NOTICE_FOR, self._over)
+
+    def _over(self) -> None:
+        self._notice = None
+        self.refresh()
+
+    def _drawn(self, width: int, height: int) -> Sequence[Line]:
+        if self._notice is not None:
+            text, style = self._notice
+            return [[(fit(f" {text}", width), style)]]
+        bindings = [binding for binding in bindings_of(self.screen) if binding.show]
+        return [_keys(bindings, width)]
+
+
+def _keys(bindings: Sequence[Binding], width: int) -> Line:
+    """Return as many keys as there is room for; the last two (help, quit) have theirs before all others."""
+    line: list[tuple[str, str]] = []
+    kept = sum(_length(binding) for binding in bindings[-2:])
+    left = width - 1
+    for number, binding in enumerate(bindings):
+        needed = _length(binding)
+        if number < len(bindings) - 2 and needed + kept > left:
+            continue
+        left -= needed
+        line += [(f" {shown_key(binding)}", "bold"), (f" {binding.description}", "dim")]
+    return line
+
+
+def _length(binding: Binding) -> int:
+    return cells(shown_key(binding)) + cells(binding.description) + 2

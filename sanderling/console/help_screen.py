@@ -1,0 +1,57 @@
+"""The help: every key that works on the screen beneath, from the real bindings; and what letters and marks mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from sanderling.console.foot import shown_key
+from sanderling.console.lines import Reading
+from sanderling.console.text import Line, fit
+from sanderling.console.view import BACK, View
+from sanderling.console.words import MARKS
+
+_KEY = 10
+_LEGEND = (
+    ("QUAR", "in quarantine: it crashed too often"),
+    ("BACK", "waits after a crash"),
+    ("OPEN", "its breaker is open: it failed so often that it is left alone for a while"),
+    ("RETRY", "whom it talks to fails; it tries again"),
+    ("ROT DEG", "it runs, but its health is rotten or degraded"),
+    ("pause off", "waits on purpose; is switched off"),
+    ("*", "its state has changed since the order was made: s makes it anew"),
+)
+
+
+class HelpScreen(View):
+    """Made for one screen's bindings."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [BACK]
+
+    def __init__(self, bindings: Sequence[Binding]) -> None:
+        super().__init__()
+        self._told = bindings
+
+    def middle(self) -> Sequence[Widget]:
+        """Return the lines that are read."""
+        return (Reading(self._whole, id="reading"),)
+
+    def on_mount(self) -> None:
+        """Let it be read."""
+        self.query_one(Reading).focus()
+
+    def _whole(self, width: int) -> Sequence[Line]:
+        lines: list[Line] = [[(fit(" Keys", width), "bold")]]
+        lines += [_row(shown_key(binding), binding.tooltip, width) for binding in self._told]
+        lines += [[("", "")], [(fit(" States", width), "bold")]]
+        lines += [_row(letters, says, width) for letters, says in _LEGEND]
+        lines += [[("", "")], [(fit(" Looks", width), "bold")]]
+        lines += [_row(mark, verdict.replace("_", " "), width) for verdict, (mark, _) in MARKS.items()]
+        return lines
+
+
+def _row(name: str, says: str, width: int) -> Line:
+    return [(f" {fit(name, _KEY)} ", "bold"), (fit(says, width - _KEY - 2), "")]

@@ -1,0 +1,157 @@
+"""Widgets of plain lines: one that shows what it is told, one with a cursor, one that is read from top to bottom.
+
+They hold no rows. What is in view is asked for when it is drawn, so a list of 100,000 rows costs what its screenful
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+
+from sanderling.console.text import Line, as_content
+
+Draw = Callable[[int, int], Sequence[Line]]
+"""Takes width and height, returns so many lines or fewer."""
+
+
+def key(keys: str, action: str, word: str, says: str, *, foot: bool = True, shown: str | None = None) -> Binding:
+    """Return a binding: `word` stands at the foot, `says` in the help."""
+    return Binding(keys, action, word, show=foot, key_display=shown, tooltip=says)
+
+
+class Lines(Widget):
+    """Shows the lines that `draw` makes for its size."""
+
+    def __init__(self, draw: Draw, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.draw = draw
+
+    def render(self) -> Content:
+        """Draw."""
+        width, height = self.size
+        return as_content(self.draw(width, height)[:height])
+
+
+MOVING: list[BindingType] = [
+    key("down,j", "move(1)", "down", "a line down", foot=False, shown="↓ j"),
+    key("up,k", "move(-1)", "up", "a line up", foot=False, shown="↑ k"),
+    key("pagedown,ctrl+f", "leap(1)", "page down", "a page down", foot=False, shown="PgDn ^f"),
+    key("pageup,ctrl+b", "leap(-1)", "page up", "a page up", foot=False, shown="PgUp ^b"),
+    key("g,home", "edge(0)", "top", "the first line", foot=False, shown="g Home"),
+    key("G,end", "edge(1)", "bottom", "the last line", foot=False, shown="G End"),
+]
+
+
+class Picks(Lines, can_focus=True):
+    """A list with a cursor. `line` draws a position; `seen` hears which positions came into view."""
+
+    BINDINGS: ClassVar[list[BindingType]] = MOVING
+
+    def __init__(
+        self,
+        line: Callable[[int, int], Line],
+        seen: Callable[[int, int], None] = lambda _first, _last: None,
+        *,
+        empty: Callable[[], str] = lambda: "",
+        id: str | None = None,
+    ) -> None:
+        super().__init__(self._drawn, id=id)
+        self._line, self._seen, self._empty = line, seen, empty
+        self.count = 0
+        self.cursor = 0
+        self.top = 0
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The first and the last position in view."""
+        return self.top, max(self.top, min(self.count, self.top + self.size.height) - 1)
+
+    def resize_to(self, count: int) -> None:
+        """Have so many rows; the cursor stays where it is, if there is something."""
+        self.count = count
+        self.go(self.cursor)
+
+    def go(self, position: int) -> None:
+        """Put the cursor to a position, and bring that into view."""
+        self.cursor = max(0, min(position, self.count - 1))
+        height = max(1, self.size.height)
+        self.top = max(0, min(self.top, self.count - height))
+        if self.cursor < self.top:
+            self.top = self.cursor
+        elif self.cursor >= self.top + height:
+            self.top = self.cursor - height + 1
+        self._seen(*self.window)
+        self.refresh()
+
+    def _drawn(self, width: int, height: int) -> list[Line]:
+        if not self.count:
+            return [[(f" {self._empty()}"[:width], "dim")]]
+        lines = []
+        for position in range(self.top, min(self.count, self.top + height)):
+            line = self._line(position, width)
+            if position == self.cursor:
+                line = _under_cursor(line)
+            lines.append(line)
+        return lines
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Keep the cursor in view."""
+        self.go(self.cursor)
+
+    def action_move(self, by: int) -> None:
+        """Go some lines on."""
+        self.go(self.cursor + by)
+
+    def action_leap(self, by: int) -> None:
+        """Go a page on."""
+        self.go(self.cursor + by * max(1, self.size.height - 1))
+
+    def action_edge(self, last: int) -> None:
+        """Go to the first or the last row."""
+        self.go(self.count - 1 if last else 0)
+
+
+def _under_cursor(line: Line) -> Line:
+    """Return a line as it looks under the cursor: reversed, and with a sign where it begins with a space."""
+    pieces = [(text, f"{style} reverse".strip()) for text, style in line]
+    text, style = pieces[0]
+    return [(">" + text[1:] if text.startswith(" ") else text, style), *pieces[1:]]
+
+
+class Reading(Lines, can_focus=True):
+    """Lines that are read from top to bottom. `whole` makes all of them for a width."""
+
+    BINDINGS: ClassVar[list[BindingType]] = MOVING
+
+    def __init__(self, whole: Callable[[int], Sequence[Line]], *, id: str | None = None) -> None:
+        super().__init__(self._drawn, id=id)
+        self._whole = whole
+        self.top = 0
+
+    def _drawn(self, width: int, height: int) -> Sequence[Line]:
+        lines = self._whole(width)
+        self.top = max(0, min(self.top, len(lines) - height))
+        shown = list(lines[self.top : self.top + height])
+        if len(lines) > self.top + height and shown:
+            shown[-1] = [(f" … {len(lines) - self.top - height + 1} more lines below", "dim")]
+        return shown
+
+    def action_move(self, by: int) -> None:
+        """Scroll some lines."""
+        self.top = max(0, self.top + by)
+        self.refresh()
+
+    def action_leap(self, by: int) -> None:
+        """Scroll a page."""
+        self.action_move(by * max(1, self.size.height - 2))
+
+    def action_edge(self, last: int) -> None:
+        """Scroll to an end."""
+        self.top = 10**6 if last else 0
+        self.refresh()

@@ -1,0 +1,139 @@
+"""All that is known of one part, as lines: who it is, how it does, why, and what it did last. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import Any
+
+from sanderling.console.event_lines import event_line
+from sanderling.console.text import Line, fit, safe
+from sanderling.console.words import BAD, FAINT, MARKS, POOR, WORST, ago, apart, clock, short, state_of, until
+
+LABEL = 12
+LOOKS = 20
+"""Looks shown as marks."""
+_PLACES = 5
+
+
+def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[Line]:
+    """Yield the lines, from who it is to its newest events."""
+    row, source = part["row"], part["source"]
+    word, style = state_of(row)
+    yield [(fit(row["path"], width), "bold")]
+    if row["name"]:
+        yield [(fit(row["name"], width), "")]
+    yield from _field(
+        "state",
+        f"{row['state']} for {short(apart(row['since'], now))}",
+        width,
+        style,
+        mark="" if word == row["state"] else word,
+    )
+    if row["error"]:
+        yield from _field("last error", row["error"], width, BAD)
+    if source is not None:
+        yield from _watching(source, row, now, width)
+    yield from _task(part, now, width)
+    if source is not None:
+        yield from _title("last events", width)
+        yield from (event_line(event, width) for event in events)
+        if not events:
+            yield [(fit(" none in the history that is kept", width), FAINT)]
+
+
+def _field(label: str, text: str, width: int, style: str = "", *, mark: str = "") -> Iterator[Line]:
+    """Yield a labelled text, wrapped under itself. It may be anything that a page said."""
+    room = max(10, width - LABEL - 1)
+    text = f"{mark}  {text}" if mark else text
+    for number, line in enumerate(wrap(safe(text), room) or [""]):
+        yield [(fit(f" {label}" if not number else "", LABEL), FAINT), (fit(line, width - LABEL), style)]
+
+
+def _title(words: str, width: int) -> Iterator[Line]:
+    yield [("", "")]
+    yield [(fit(f"── {words} " + "─" * width, width).replace("…", "─"), FAINT)]
+
+
+def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width: int) -> Iterator[Line]:
+    if source["tags"]:
+        yield from _field("tags", ", ".join(source["tags"]), width)
+    yield from _title(f"health {row['health']:.2f} {row['flag']}", width)
+    yield from _field("why", source["reason"], width)
+    for part in source["health"]:
+        costs = part["left"] < 1
+        yield from _field(
+            part["cause"],
+            f"{part['left']:.2f}  {part['says']}",
+            width,
+            POOR if costs else FAINT,
+            mark="-" if costs else " ",
+        )
+    yield from _title("cadence", width)
+    yield _marks(source["trail"], width)
+    if source["trail"]:
+        yield [(fit(" " * LABEL + _legend(source["trail"]), width), FAINT)]
+    yield from _field("next look", f"in {until(row['next'], now)}: {source['next_look']}", width)
+    pace = f"every {short(source['interval_s'])} at its present pace; looks {source['looks']:,}, "
+    pace += f"unchanged {source['unchanged']:,}, events {source['events']:,}"
+    yield from _field("pace", pace, width)
+    yield from _field("last good", ago(source["last_success_at"], now), width)
+    yield from _field("last event", ago(source["last_event_at"], now), width)
+    yield from _field("breaker", _breaker(source, now), width, "" if source["breaker"] == "closed" else BAD)
+    yield from _field("exchange", _exchange(source, now), width)
+
+
+def _marks(trail: Sequence[Mapping[str, Any]], width: int) -> Line:
+    """Return the last looks as marks, the newest at the right end."""
+    newest_first = [MARKS.get(look["verdict"], ("?", "")) for look in trail for _ in range(min(look["looks"], LOOKS))]
+    pieces = list(reversed(newest_first[:LOOKS]))
+    told = " (newest last)" if pieces else "none yet"
+    left = max(0, width - LABEL - len(pieces))
+    return [(fit(" looks", LABEL), FAINT), *pieces, (fit(told, left), FAINT)]
+
+
+def _legend(trail: Sequence[Mapping[str, Any]]) -> str:
+    """Return what the marks mean that there are."""
+    there = dict.fromkeys(look["verdict"] for look in trail)
+    return "  ".join(f"{MARKS[verdict][0]} {verdict.replace('_', ' ')}" for verdict in there if verdict in MARKS)
+
+
+def _breaker(source: Mapping[str, Any], now: str) -> str:
+    if source["breaker"] == "closed" and not source["failures"]:
+        return "closed"
+    again = f", tries again in {until(source['retry_at'], now)}" if source["retry_at"] else ""
+    return f"{source['breaker']}, {source['failures']} failures in a row{again}"
+
+
+def _exchange(source: Mapping[str, Any], now: str) -> str:
+    if not source["trail"]:
+        return "none yet"
+    last = source["trail"][0]
+    status = "no answer" if last["status"] is None else f"HTTP {last['status']}"
+    alike = f", {last['looks']} alike" if last["looks"] > 1 else ""
+    verdict = last["verdict"].replace("_", " ")
+    return f"{status}, {last['bytes']:,} bytes in {last['ms']:,} ms, {ago(last['at'], now)}: {verdict}{alike}"
+
+
+def _task(part: Mapping[str, Any], now: str, width: int) -> Iterator[Line]:
+    yield from _title("actor", width)
+    if part["task"] is None:
+        yield [(fit(" nothing of it runs", width), FAINT)]
+        return
+    note = f": {part['note']}" if part["note"] else ""
+    yield from _field("task", f"{part['task']}{note}", width)
+    yield from _field("restarts", str(part["row"]["restarts"]), width)
+    yield from _field("waits at", part["awaiting"] or "-", width)
+    box = part["mailbox"]
+    if box is not None:
+        told = f"{box['depth']} of {box['bound']} wait; {box['received']:,} taken, met full {box['full']:,} times"
+        yield from _field("mailbox", told, width, POOR if box["depth"] >= box["bound"] else "")
+    if part["slowest_step_s"] is not None:
+        told = f"{part['slowest_step_s'] * 1000:,.0f} ms held at most; idle for {short(part['idle_s'] or 0)}"
+        yield from _field("steps", told, width, POOR if part["slowest_step_s"] >= 1 else "")
+    if part["crash"]:
+        yield from _field("crash", part["crash"], width, WORST)
+        for place in part["places"][:_PLACES]:
+            yield from _field("", f"at {place}", width)
+    for crash in part["crashes"]:
+        yield from _field(f"  {clock(crash['at'])}", crash["error"], width, BAD)

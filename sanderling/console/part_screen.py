@@ -1,0 +1,83 @@
+"""One part in full, kept up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from sanderling.console.lines import Reading, key
+from sanderling.console.part_lines import part_lines
+from sanderling.console.text import Line, fit
+from sanderling.console.view import ACT_KEYS, BACK, View
+
+EVERY = 2
+"""Beats from one question to the next."""
+EVENTS = 5
+
+
+class PartScreen(View):
+    """A part of the tree: what it is, how it does, why, and what it did last."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *ACT_KEYS,
+        key("o", "log", "log", "its log lines"),
+        BACK,
+    ]
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+        self.part: Mapping[str, Any] | None = None
+        self.events: Sequence[Mapping[str, Any]] = ()
+        self._beats = 0
+
+    def middle(self) -> Sequence[Widget]:
+        """Return the lines that are read."""
+        return (Reading(self._whole, id="reading"),)
+
+    def on_mount(self) -> None:
+        """Ask at once."""
+        self.query_one(Reading).focus()
+        self.ask_for("part", self._read)
+
+    def connected(self) -> None:
+        """Ask anew."""
+        self.ask_for("part", self._read)
+
+    def change(self, path: str) -> None:
+        """Ask at once when it is this one."""
+        if path == self.path:
+            self._beats = 0
+
+    def beat(self) -> None:
+        """Ask now and then."""
+        self.redraw()
+        if self._beats % EVERY == 0:
+            self.ask_for("part", self._read)
+        self._beats += 1
+
+    async def _read(self) -> None:
+        link = self.console_app.link
+        self.part = await link.get(f"/v1/admin/tree/{self.path}")
+        self.redraw()
+        source = self.part["source"]
+        if source is not None:
+            found = await link.get("/v1/events", source=source["id"], order="desc", limit=EVENTS)
+            self.events = found["events"]
+            self.redraw()
+
+    def _whole(self, width: int) -> Sequence[Line]:
+        if self.part is None:
+            return [[(fit(f" {self.path} …", width), "dim")]]
+        return list(part_lines(self.part, self.events, self.now, width))
+
+    def action_act(self, name: str) -> None:
+        """Do something to it."""
+        self.act(self.part["row"] if self.part is not None else None, name)
+
+    def action_log(self) -> None:
+        """Show its log lines."""
+        self.console_app.show_log(self.path)

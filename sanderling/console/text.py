@@ -1,0 +1,88 @@
+"""Lines of a terminal: pieces of text with a style, cut and padded to cells as Textual counts them. Pure.
+
+Whatever a page or a server wrote passes `safe` before it becomes a piece: what moves, colours or breaks a line is
+written as an escape, and what takes no cell of its own is left out, since terminals disagree on what it does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from sanderling.logs import plain
+
+Piece = tuple[str, str]
+"""A text and its style."""
+Line = Sequence[Piece]
+_FAR = 4
+"""Characters looked at for each cell that there is room for: the rest of a hostile megabyte is never touched."""
+_PLAIN = re.compile("[ -~…─]*")
+"""One cell a character: what nearly all lines are made of."""
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\U000e0000-\U000e0fff]"
+)
+
+
+def safe(text: str) -> str:
+    r"""Return a text that takes one line and does nothing but be read.
+
+    >>> safe('a\x1b[31m b\u200d\n')
+    'a\\x1b[31m b\\n'
+    """
+    return _INVISIBLE.sub("", plain(text))
+
+
+def cells(text: str) -> int:
+    """Return how many cells a text takes.
+
+    >>> cells('abc'), cells('日本')
+    (3, 4)
+    """
+    return len(text) if _PLAIN.fullmatch(text) else Content(text).cell_length
+
+
+def fit(text: str, width: int) -> str:
+    """Return a text made safe, cut and padded to exactly so many cells.
+
+    >>> fit('a long title', 8), fit('日本語', 5), fit('ab', 4), fit('ab', 0)
+    ('a long …', '日本…', 'ab  ', '')
+    """
+    if width <= 0:
+        return ""
+    text = safe(text[: _FAR * width])
+    if _PLAIN.fullmatch(text):
+        return text.ljust(width) if len(text) <= width else text[: width - 1] + "…"
+    return Content(text).truncate(width, ellipsis=True, pad=True).plain
+
+
+def right(text: str, width: int) -> str:
+    """Return a short text of our own, flush right.
+
+    >>> right('9m', 4)
+    '  9m'
+    """
+    return text.rjust(width)[:width] if width > 0 else ""
+
+
+def between(left: str, told: str, width: int) -> str:
+    """Return a line with one text at its left end and one at its right end; the left one gives way.
+
+    >>> between('path', '1/9', 12)
+    'path     1/9'
+    """
+    told = safe(told)
+    room = width - cells(told)
+    return fit(left, room) + told if room > 0 else fit(told, width)
+
+
+def as_content(lines: Sequence[Line]) -> Content:
+    """Return lines as what a widget shows."""
+    pieces: list[Piece] = []
+    for number, line in enumerate(lines):
+        if number:
+            pieces.append(("\n", ""))
+        pieces.extend(line)
+    return Content.assemble(*pieces)

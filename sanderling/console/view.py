@@ -1,0 +1,141 @@
+"""What all screens have: the figures at the top, the keys at the foot, a way back, and acts that ask first."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+
+from sanderling.console.foot import Foot
+from sanderling.console.lines import Lines, key
+from sanderling.console.prompts import Confirm
+from sanderling.console.text import Line
+from sanderling.console.words import BAD
+from sanderling.exits import CommandFailed
+
+if TYPE_CHECKING:
+    from sanderling.console.app import Console
+
+BACK = key("escape,left,h", "back", "back", "back to where you came from", shown="esc")
+ACTS: dict[str, tuple[str, str]] = {
+    "check": ("Look at it now", "a look is on its way"),
+    "restart": ("Begin another life of it", "another life has begun"),
+    "release": ("Let it try again at once", "released"),
+    "disable": ("Stop watching it", "it is not watched any more"),
+    "enable": ("Watch it again", "it is watched again"),
+}
+"""What can be done to a part: the question, and what is said afterwards."""
+ACT_KEYS: list[BindingType] = [
+    key("r", "act('restart')", "restart", "begin another life of it"),
+    key("c", "act('check')", "check", "look at a source now, within what politeness allows"),
+    key("u", "act('release')", "release", "end a quarantine, or the wait after a crash"),
+    key("e", "act('able')", "on/off", "stop watching a source, or watch it again"),
+]
+
+
+class View(Screen[None]):
+    """A screen. `beat` comes once a second, and whenever something is new."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    @property
+    def console_app(self) -> Console:
+        """The program."""
+        return cast("Console", self.app)
+
+    def compose(self) -> ComposeResult:
+        """Make the lines at the top, what is between, and the foot."""
+        yield Lines(self._figures, id="figures")
+        yield from self.middle()
+        yield Foot()
+
+    def middle(self) -> Sequence[Widget]:
+        """Return what is between the figures and the foot."""
+        raise NotImplementedError
+
+    def beat(self) -> None:
+        """Show what is new. Not called while the connection is lost, but for the figures' age."""
+
+    def change(self, path: str) -> None:
+        """Hear that a part has changed its state."""
+
+    def connected(self) -> None:
+        """Hear that the feed stands, for the first time or again."""
+
+    def redraw(self) -> None:
+        """Draw anew what is there."""
+        for lines in self.query(Lines):
+            lines.refresh()
+
+    def _figures(self, width: int, height: int) -> Sequence[Line]:
+        app = self.console_app
+        return app.figures.lines(width, app.age, frozen=app.frozen)
+
+    @property
+    def now(self) -> str:
+        """The service's time."""
+        return self.console_app.figures.at
+
+    def notice(self, text: str, style: str = "bold") -> None:
+        """Say something at the foot."""
+        self.query_one(Foot).notice(text, style)
+
+    def action_back(self) -> None:
+        """Go back."""
+        self.app.pop_screen()
+
+    # --- asking and acting ---------------------------------------------------------------------------------------
+
+    def ask_for(self, group: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something that asks the service, instead of what of the same group is still under way."""
+
+        async def run() -> None:
+            try:
+                await work()
+            except CommandFailed as error:
+                self.failed(error)
+
+        self.run_worker(run(), group=group, exclusive=True)
+
+    def failed(self, error: CommandFailed) -> None:
+        """Say what went wrong. While the connection is lost the figures say it already."""
+        if not self.console_app.figures.lost:
+            self.notice(_reason(error), BAD)
+
+    def confirmed(self, question: str, work: Callable[[], Awaitable[str]]) -> None:
+        """Ask whether it is meant, do it, and say what came of it."""
+
+        async def run() -> None:
+            self.notice(await work())
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.ask_for("act", run)
+
+        self.app.push_screen(Confirm(question), answered)
+
+    def act(self, row: Mapping[str, Any] | None, name: str) -> None:
+        """Ask for, and do, one of ACTS to the part of a row; `able`: whichever of disable and enable changes it."""
+        if row is None:
+            return
+        if name == "able":
+            name = "enable" if row["state"] == "disabled" else "disable"
+        question, done = ACTS[name]
+        path, who = row["path"], row["name"] or row["path"]
+
+        async def run() -> str:
+            await self.console_app.link.post(f"/v1/admin/tree/{path}/{name}")
+            self.beat()
+            return f"{who}: {done}"
+
+        self.confirmed(f"{question}?  {who}", run)
+
+
+def _reason(error: CommandFailed) -> str:
+    """Return an error's sentence without the address that begins it."""
+    head, says, rest = error.message.partition(" says ")
+    return rest if says and head.startswith("http") else error.message

@@ -1,0 +1,101 @@
+"""States, times and sizes in a few letters. A colour never says what no letter says. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+GOOD, POOR, BAD, WORST, CALM, FAINT = "ansi_green", "ansi_yellow", "ansi_red", "bold ansi_red", "ansi_cyan", "dim"
+_STATES = {
+    "quarantined": ("QUAR", WORST),
+    "backoff": ("BACK", BAD),
+    "open": ("OPEN", BAD),
+    "retrying": ("RETRY", POOR),
+    "starting": ("start", CALM),
+    "stopping": ("stop", CALM),
+    "ended": ("ended", FAINT),
+    "paused": ("pause", CALM),
+    "disabled": ("off", FAINT),
+    "gone": ("gone", FAINT),
+    "ok": ("ok", GOOD),
+    "failing": ("FAIL", BAD),
+    "active": ("ok", GOOD),
+}
+_FLAGS = {"rotten": ("ROT", BAD), "degraded": ("DEG", POOR)}
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
+MARKS = {
+    "unchanged": (".", FAINT),
+    "changed": ("+", GOOD),
+    "nothing_to_tell": ("-", ""),
+    "remote_transient": ("x", POOR),
+    "throttled": ("t", POOR),
+    "remote_permanent": ("X", BAD),
+    "content": ("?", BAD),
+    "local": ("o", CALM),
+}
+"""Verdict of a look to its mark."""
+
+
+def state_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the word for a row's state, and its style. One that runs well shows how healthy it is."""
+    if row["state"] in ("ok", "paused") and row.get("flag") in _FLAGS:
+        return _FLAGS[str(row["flag"])]
+    return _STATES.get(str(row["state"]), (str(row["state"])[:5], ""))
+
+
+def short(seconds: float) -> str:
+    """Return a length of time in at most four cells.
+
+    >>> [short(s) for s in (-3, 0.4, 59, 61, 7200, 1e6, 9e8)]
+    ['now', 'now', '59s', '1m', '2h', '11d', '9999']
+    """
+    if seconds < 1:
+        return "now"
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{min(999, int(seconds / size))}{unit}" if seconds < 1000 * 86_400 else "9999"
+    return f"{int(seconds)}s"
+
+
+def until(moment: str | None, now: str) -> str:
+    """Return how long it is until a moment (RFC 3339), "-" for none."""
+    return "-" if moment is None or not now else short(apart(now, moment))
+
+
+def ago(moment: str | None, now: str) -> str:
+    """Return how long ago a moment was, in words."""
+    return "never" if moment is None else f"{short(apart(moment, now))} ago".replace("now ago", "just now")
+
+
+def apart(earlier: str, later: str) -> float:
+    """Return the seconds from one moment (RFC 3339) to another."""
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
+def clock(moment: str) -> str:
+    """Return the time of day of a moment (RFC 3339, UTC) to the second.
+
+    >>> clock('2026-04-21T12:00:41.120Z')
+    '12:00:41'
+    """
+    return moment[11:19]
+
+
+def bare(url: str) -> str:
+    """Return a URL without what nearly all have in front.
+
+    >>> bare('https://shop.test/p'), bare('wss://feed.test')
+    ('shop.test/p', 'wss://feed.test')
+    """
+    return url.removeprefix("https://").removeprefix("http://")
+
+
+def named(path: str, letters: int = 3) -> str:
+    """Return a path of the tree with its id cut to its end, which is what differs.
+
+    >>> named('sources/019db0a4-5c00-7000-8000-0000000003f2'), named('log')
+    ('sources/…3f2', 'log')
+    """
+    kind, slash, id = path.partition("/")
+    return f"{kind}/…{id[-letters:]}" if slash else kind
