@@ -260,5 +260,7 @@ export function enliven(root = document) {
     all(selector, root).forEach(way);
   }
 }
-one(".side [aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
+// The present place comes into view on a phone; not by scrollIntoView, after which Tab would begin at it, past the skip link.
+const here = one(".side [aria-current]"), nav = here?.closest("nav"), middle = (part) => (({left, width}) => left + width / 2)(part.getBoundingClientRect());
+if (nav) nav.scrollLeft += middle(here) - middle(nav);
 enliven();
