@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from actors.settings import Settings
-from sanderling.commands import console, keeping, manual, operating, receivers, signing, templates
+from sanderling.commands import console, installing, keeping, manual, operating, receivers, signing, templates
 from sanderling.commands import keys as api_keys
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -175,6 +175,8 @@ main.add_command(operating.health)
 main.add_command(keeping.backup)
 main.add_command(keeping.restore)
 main.add_command(keeping.check)
+main.add_command(installing.install)
+main.add_command(installing.uninstall)
 main.add_command(receivers.listen)
 main.add_command(receivers.verify)
 main.add_command(receivers.probe)

@@ -1,0 +1,64 @@
+"""Where things go: for the whole system, or for one user. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath as Path
+
+ACCOUNT = "sanderling"
+UNIT = "sanderling.service"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """programs: one folder for each version, and `current`, a link to one of them. command: what people type. settings:
+    the file of variables. account: whom the service runs as; "" is who installs it.
+    """
+
+    programs: Path
+    command: Path
+    data: Path
+    settings: Path
+    unit: Path
+    account: str = ""
+
+    @property
+    def current(self) -> Path:
+        """The link to the version in use."""
+        return self.programs / "current"
+
+    @property
+    def launcher(self) -> Path:
+        """The program of the version in use."""
+        return self.current / "sanderling"
+
+
+SYSTEM = Layout(
+    programs=Path("/opt/sanderling"),
+    command=Path("/usr/local/bin/sanderling"),
+    data=Path("/var/lib/sanderling"),
+    settings=Path("/etc/sanderling/sanderling.env"),
+    unit=Path("/etc/systemd/system") / UNIT,
+    account=ACCOUNT,
+)
+PACKAGED = Path("/usr/lib/sanderling")
+"""Where packages put the program: those are for the package manager to install and to remove."""
+
+
+def of_user(variables: Mapping[str, str], home: str) -> Layout:
+    """Return one user's layout, by the XDG base directories.
+
+    >>> of_user({"XDG_DATA_HOME": "/data/me"}, "/users/me").data
+    PurePosixPath('/data/me/sanderling')
+    """
+    at = Path(home)
+    data = Path(variables.get("XDG_DATA_HOME") or at / ".local/share")
+    config = Path(variables.get("XDG_CONFIG_HOME") or at / ".config")
+    return Layout(
+        programs=at / ".local/lib/sanderling",
+        command=at / ".local/bin/sanderling",
+        data=data / "sanderling",
+        settings=config / "sanderling/sanderling.env",
+        unit=config / "systemd/user" / UNIT,
+    )

@@ -1,0 +1,213 @@
+"""What installing and removing consist of: a list of acts, decided from what is there. Pure.
+
+Doing a plan twice is doing it once: the second finds all in place. What somebody has edited is never overwritten, and
+data are removed only when asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath as Path
+
+from sanderling.installing.layout import UNIT, Layout
+from sanderling.installing.unit import is_unedited, sealed, settings_text, unit_text
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is there already. version: whether the one to install is laid out. current, command: what these links point
+    at. unit: the unit's text. The rest: whether they are there.
+    """
+
+    version: bool = False
+    current: str = ""
+    command: str = ""
+    unit: str | None = None
+    settings: bool = False
+    data: bool = False
+    account: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LayOut:
+    """Copy the program to a folder, which appears whole or not at all."""
+
+    to: Path
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"lay out the program in {self.to}"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Make a link, in place of one that is there."""
+
+    link: Path
+    to: Path
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"point {self.link} at {self.to}"
+
+
+@dataclass(frozen=True, slots=True)
+class MakeAccount:
+    """Make a system account that nobody can sign in to."""
+
+    name: str
+    home: Path
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"make the system account {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class MakeFolder:
+    """Make a folder, owned by an account ("": whoever installs)."""
+
+    path: Path
+    mode: int
+    owner: str = ""
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"make the folder {self.path}, mode {self.mode:04o}" + (f", of {self.owner}" if self.owner else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Write a file, whole or not at all; the group ("": none) may read it."""
+
+    path: Path
+    text: str
+    mode: int = 0o644
+    group: str = ""
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"write {self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Run a program of the system. may_fail: what it undoes may be undone already."""
+
+    command: tuple[str, ...]
+    may_fail: bool = False
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"run {' '.join(self.command)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Remove a file, a link or a folder with all that is in it."""
+
+    path: Path
+    why: str = ""
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"remove {self.path}" + (f" ({self.why})" if self.why else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Do nothing, and say why."""
+
+    path: Path
+    why: str
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"keep {self.path}: {self.why}"
+
+
+Act = LayOut | Point | MakeAccount | MakeFolder | Write | Run | Remove | Keep
+Plan = tuple[Act, ...]
+
+
+def installing(layout: Layout, version: str, found: Found, *, live: bool = True, start: bool = True) -> Plan:
+    """Return what installs a version (a folder's name).
+
+    live: whether this is a machine that runs, and not a folder that stands for one: then there are accounts and a
+    service manager. start: whether the service is to be enabled and started.
+    """
+    return tuple(_installing(layout, version, found, live=live, start=start))
+
+
+def _installing(layout: Layout, version: str, found: Found, *, live: bool, start: bool) -> Iterator[Act]:
+    place = layout.programs / version
+    owner = layout.account if live else ""
+    if live and layout.account and not found.account:
+        yield MakeAccount(layout.account, layout.data)
+    if not found.version:
+        yield LayOut(place)
+    if found.current != version:
+        yield Point(layout.current, Path(version))
+    if found.command != str(layout.launcher):
+        yield Point(layout.command, layout.launcher)
+    if not found.data:
+        yield MakeFolder(layout.data, 0o700, owner)
+    if found.settings:
+        yield Keep(layout.settings, "it is yours")
+    else:
+        yield Write(layout.settings, settings_text(layout), 0o640, owner)
+    unit = sealed(unit_text(layout))
+    yield from _unit(layout, unit, found.unit)
+    if live and start:
+        manager = ("systemctl",) if layout.account else ("systemctl", "--user")
+        changed = found.current != version or found.unit != unit
+        yield Run((*manager, "daemon-reload"))
+        yield Run((*manager, "enable", UNIT))
+        yield Run((*manager, "restart" if changed else "start", UNIT))
+
+
+def _unit(layout: Layout, text: str, there: str | None) -> Iterator[Act]:
+    if there == text:
+        return
+    if there is not None and not is_unedited(there):
+        beside = layout.unit.with_name(f"{layout.unit.name}.new")
+        yield Keep(layout.unit, f"it has been edited; the new one is {beside.name}, beside it")
+        yield Write(beside, text)
+    else:
+        yield Write(layout.unit, text)
+
+
+def removing(layout: Layout, found: Found, *, purge: bool, live: bool = True) -> Plan:
+    """Return what removes the program; purge: the data, the settings and the account too."""
+    return tuple(_removing(layout, found, purge=purge, live=live))
+
+
+def _removing(layout: Layout, found: Found, *, purge: bool, live: bool) -> Iterator[Act]:
+    manager = ("systemctl",) if layout.account else ("systemctl", "--user")
+    if live and found.unit is not None:
+        yield Run((*manager, "disable", "--now", UNIT), may_fail=True)
+    if found.unit is not None and not purge and not is_unedited(found.unit):
+        yield Keep(layout.unit, "it has been edited")
+    elif found.unit is not None:
+        yield Remove(layout.unit)
+    if live and found.unit is not None:
+        yield Run((*manager, "daemon-reload"), may_fail=True)
+    if found.command == str(layout.launcher):
+        yield Remove(layout.command)
+    if found.current:
+        yield Remove(layout.programs, "every version")
+    if found.data:
+        yield Remove(layout.data, "all data") if purge else Keep(layout.data, "the data; --purge removes them")
+    if found.settings:
+        yield Remove(layout.settings.parent, "the settings") if purge else Keep(layout.settings, "your settings")
+    if purge and live and layout.account and found.account:
+        yield Run(("userdel", layout.account), may_fail=True)

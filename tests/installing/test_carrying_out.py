@@ -1,0 +1,119 @@
+"""Installing into a folder that stands for a root, and removing from it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sanderling import program
+from sanderling.cli import run
+from sanderling.exits import Exit
+from sanderling.installing.carrying_out import Hand, look
+from sanderling.installing.layout import SYSTEM
+from sanderling.installing.plan import Found, Run, Write
+
+VERSION = "0.1.0-checkout"
+
+
+@pytest.fixture
+def frozen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Make this process look like the one-file form, unpacked where only its owner may look."""
+    inside = tmp_path / "_MEI1"
+    (inside / "api").mkdir(parents=True)
+    (inside / "api" / "page.html").write_text("page")
+    (inside / "launcher").mkdir()
+    (inside / "launcher" / "sanderling").write_text("launcher")
+    inside.chmod(0o700)
+    monkeypatch.setattr(sys, "_MEIPASS", str(inside), raising=False)
+    return inside
+
+
+def files(root: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(root)): f"-> {path.readlink()}" if path.is_symlink() else path.read_text()
+        for path in sorted(root.rglob("*"))
+        if path.is_symlink() or path.is_file()
+    }
+
+
+def test_the_one_file_becomes_the_directory_and_the_second_time_changes_nothing(frozen: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    assert run(["install", "--prefix", str(root)]) == Exit.WELL
+    laid = root / "opt/sanderling" / VERSION
+    assert (laid / "_internal/api/page.html").read_text() == "page"
+    assert not (laid / "_internal/launcher").exists()
+    assert laid.stat().st_mode & 0o777 == 0o755 and (laid / "sanderling").stat().st_mode & 0o777 == 0o755
+    assert (root / "var/lib/sanderling").stat().st_mode & 0o777 == 0o700
+    before = files(root)
+    assert before["opt/sanderling/current"] == f"-> {VERSION}"
+    assert before["usr/local/bin/sanderling"] == "-> /opt/sanderling/current/sanderling"
+    assert run(["install", "--prefix", str(root)]) == Exit.WELL
+    assert files(root) == before
+
+
+def test_what_was_edited_survives_the_next_version_and_the_removal(frozen: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    run(["install", "--prefix", str(root)])
+    settings, unit = root / "etc/sanderling/sanderling.env", root / "etc/systemd/system/sanderling.service"
+    settings.write_text("SANDERLING_PORT=9000\n")
+    unit.write_text(unit.read_text().replace("WatchdogSec=60s", "WatchdogSec=90s"))
+    run(["install", "--prefix", str(root)])
+    assert settings.read_text() == "SANDERLING_PORT=9000\n"
+    assert "WatchdogSec=90s" in unit.read_text()
+    assert "WatchdogSec=60s" in unit.with_name("sanderling.service.new").read_text()
+    (root / "var/lib/sanderling/sanderling.db").write_text("data")
+    assert run(["uninstall", "--prefix", str(root)]) == Exit.WELL
+    assert unit.is_file() and settings.is_file() and (root / "var/lib/sanderling/sanderling.db").is_file()
+    assert not (root / "opt/sanderling").exists()
+
+
+def test_purge_leaves_nothing(frozen: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    run(["install", "--prefix", str(root)])
+    assert run(["uninstall", "--purge", "--prefix", str(root)]) == Exit.WELL
+    assert files(root) == {}
+
+
+def test_a_dry_run_prints_every_act_and_does_none(
+    frozen: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "root"
+    assert run(["install", "--dry-run", "--prefix", str(root)]) == Exit.WELL
+    told = capsys.readouterr().out
+    assert "lay out the program in /opt/sanderling" in told and "write /etc/sanderling/sanderling.env" in told
+    assert not root.exists()
+
+
+def test_a_checkout_has_nothing_to_lay_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["install", "--prefix", str(tmp_path / "root")]) == Exit.BAD_SETTING
+    assert "make binary" in capsys.readouterr().err
+
+
+def test_a_packaged_program_leaves_it_to_the_package_manager(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/usr/lib/sanderling/sanderling")
+    assert run(["install", "--dry-run"]) == Exit.USAGE
+    assert "package" in capsys.readouterr().err
+
+
+def test_an_act_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "etc").write_text("in the way")
+    hand = Hand(tmp_path, {})
+    with pytest.raises(Exception, match=r"Could not write /etc/x/unit: (File exists|Not a directory)"):
+        hand.do((Write(SYSTEM.unit.parents[2] / "x/unit", "text"),))
+
+
+@pytest.mark.real
+def test_a_program_of_the_system_is_run_and_its_failure_told(tmp_path: Path) -> None:
+    hand = Hand(tmp_path, {"PATH": "/usr/bin:/bin"})
+    hand.do((Run(("false",), may_fail=True), Run(("true",))))
+    with pytest.raises(Exception, match="Could not run false: rc 1"):
+        hand.do((Run(("false",)),))
+
+
+def test_an_empty_root_has_nothing(tmp_path: Path) -> None:
+    assert look(SYSTEM, VERSION, tmp_path) == Found(account=look(SYSTEM, VERSION, tmp_path).account)
+    assert program.unpacked() is None

@@ -1,0 +1,140 @@
+"""The plan of installing: complete, the same twice, careful with what is somebody else's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath as Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sanderling.installing.layout import SYSTEM, of_user
+from sanderling.installing.plan import (
+    Act,
+    Found,
+    Keep,
+    LayOut,
+    MakeAccount,
+    Point,
+    Remove,
+    Run,
+    Write,
+    installing,
+    removing,
+)
+from sanderling.installing.unit import is_unedited, sealed, unit_text
+
+VERSION = "1.2.3-abc"
+UNIT = sealed(unit_text(SYSTEM))
+INSTALLED = Found(
+    version=True,
+    current=VERSION,
+    command="/opt/sanderling/current/sanderling",
+    unit=UNIT,
+    settings=True,
+    data=True,
+    account=True,
+)
+FOUND = st.builds(
+    Found,
+    version=st.booleans(),
+    current=st.sampled_from(["", VERSION, "1.0.0-old"]),
+    command=st.sampled_from(["", INSTALLED.command, "/somewhere/else"]),
+    unit=st.sampled_from([None, UNIT, UNIT.replace("60s", "90s")]),
+    settings=st.booleans(),
+    data=st.booleans(),
+    account=st.booleans(),
+)
+
+
+def commands(plan: tuple[Act, ...]) -> list[str]:
+    return [" ".join(act.command) for act in plan if isinstance(act, Run)]
+
+
+def test_the_first_installation_does_everything_in_order() -> None:
+    plan = installing(SYSTEM, VERSION, Found())
+    assert [type(act).__name__ for act in plan[:7]] == [
+        "MakeAccount",
+        "LayOut",
+        "Point",
+        "Point",
+        "MakeFolder",
+        "Write",
+        "Write",
+    ]
+    assert commands(plan) == [
+        "systemctl daemon-reload",
+        "systemctl enable sanderling.service",
+        "systemctl restart sanderling.service",
+    ]
+
+
+def test_again_only_sees_that_it_runs() -> None:
+    plan = installing(SYSTEM, VERSION, INSTALLED)
+    assert {type(act) for act in plan} == {Keep, Run}
+    assert commands(plan)[-1] == "systemctl start sanderling.service"
+
+
+def test_an_upgrade_is_laid_out_beside_the_old_one_and_then_pointed_at() -> None:
+    plan = installing(SYSTEM, VERSION, replace(INSTALLED, version=False, current="1.0.0-old"))
+    assert plan[0] == LayOut(Path("/opt/sanderling/1.2.3-abc"))
+    assert plan[1] == Point(Path("/opt/sanderling/current"), Path(VERSION))
+    assert commands(plan)[-1] == "systemctl restart sanderling.service"
+    assert not [act for act in plan if isinstance(act, Remove)], "the old one is the way back"
+
+
+def test_an_edited_unit_is_kept_and_the_new_one_put_beside_it() -> None:
+    plan = installing(SYSTEM, VERSION, replace(INSTALLED, unit=UNIT.replace("60s", "90s")))
+    assert [act.path for act in plan if isinstance(act, Write)] == [Path(f"{SYSTEM.unit}.new")]
+
+
+def test_an_older_unit_that_nobody_edited_is_replaced() -> None:
+    older = sealed(unit_text(SYSTEM).replace("60s", "90s"))
+    plan = installing(SYSTEM, VERSION, replace(INSTALLED, unit=older))
+    assert Write(SYSTEM.unit, UNIT) in plan
+    assert commands(plan)[-1] == "systemctl restart sanderling.service"
+
+
+@given(FOUND)
+def test_settings_and_edits_survive_whatever_is_found(found: Found) -> None:
+    for plan in (installing(SYSTEM, VERSION, found), removing(SYSTEM, found, purge=False)):
+        changed = {act.path for act in plan if isinstance(act, Write | Remove)}
+        assert SYSTEM.settings not in changed or not found.settings
+        assert SYSTEM.settings.parent not in changed and SYSTEM.data not in changed
+        assert SYSTEM.unit not in changed or found.unit is None or is_unedited(found.unit)
+
+
+@given(FOUND)
+def test_in_a_folder_that_stands_for_a_root_no_program_of_the_system_is_run(found: Found) -> None:
+    plan = (*installing(SYSTEM, VERSION, found, live=False), *removing(SYSTEM, found, purge=True, live=False))
+    assert not [act for act in plan if isinstance(act, Run | MakeAccount)]
+    assert not [act for act in plan if getattr(act, "owner", "") or getattr(act, "group", "")]
+
+
+@given(FOUND, st.booleans())
+def test_each_act_is_one_line(found: Found, purge: bool) -> None:
+    plan = (*installing(SYSTEM, VERSION, found), *removing(SYSTEM, found, purge=purge))
+    assert all(act.says and "\n" not in act.says for act in plan)
+
+
+def test_a_users_installation_needs_no_account_and_asks_the_users_manager() -> None:
+    plan = installing(of_user({}, "/users/me"), VERSION, Found())
+    assert not [act for act in plan if isinstance(act, MakeAccount) or getattr(act, "owner", "")]
+    assert all(command.startswith("systemctl --user ") for command in commands(plan))
+    assert all(str(act.path).startswith("/users/me/") for act in plan if isinstance(act, Write))
+
+
+def test_removing_keeps_the_data_unless_told() -> None:
+    kept = removing(SYSTEM, INSTALLED, purge=False)
+    assert {act.path for act in kept if isinstance(act, Keep)} == {SYSTEM.data, SYSTEM.settings}
+    gone = {act.path for act in removing(SYSTEM, INSTALLED, purge=True) if isinstance(act, Remove)}
+    assert {SYSTEM.data, SYSTEM.settings.parent, SYSTEM.programs, SYSTEM.command, SYSTEM.unit} == gone
+
+
+def test_somebody_elses_command_of_that_name_stays() -> None:
+    plan = removing(SYSTEM, replace(INSTALLED, command="/somewhere/else"), purge=True)
+    assert SYSTEM.command not in {act.path for act in plan if isinstance(act, Remove)}
+
+
+def test_removing_what_is_not_there_is_nothing() -> None:
+    assert removing(SYSTEM, Found(), purge=True) == ()

@@ -1,0 +1,54 @@
+"""The unit as systemd judges it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sanderling.installing.layout import SYSTEM, of_user
+from sanderling.installing.unit import unit_text
+
+needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+
+
+def analyze(*arguments: str) -> str:
+    done = subprocess.run(
+        ["systemd-analyze", *arguments], capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"}
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.real
+@needs_systemd
+def test_the_exposure_of_the_systems_unit_is_at_most_one_and_a_half(tmp_path: Path) -> None:
+    (tmp_path / "sanderling.service").write_text(unit_text(SYSTEM))
+    told = analyze("security", "--offline=yes", "--no-pager", str(tmp_path / "sanderling.service"))
+    found = re.search(r"Overall exposure level for \S+: ([\d.]+)", told)
+    assert found, told
+    assert float(found[1]) <= 1.5
+
+
+@pytest.mark.real
+@needs_systemd
+def test_systemd_understands_each_line(tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    for name, layout in (("system", SYSTEM), ("user", of_user({}, "/users/me"))):
+        unit = tmp_path / name / "sanderling.service"
+        unit.parent.mkdir()
+        unit.write_text(unit_text(layout).replace(str(layout.launcher), "/bin/true"))
+        told = analyze("verify", "--man=no", str(unit))
+        assert "sanderling.service" not in told, told
+
+
+def test_a_wrong_setting_and_a_bad_data_folder_are_not_tried_again() -> None:
+    assert "RestartPreventExitStatus=64 78" in unit_text(SYSTEM)
+
+
+def test_a_users_unit_asks_for_nothing_that_needs_a_namespace() -> None:
+    text = unit_text(of_user({}, "/users/me"))
+    assert not re.search(r"^(Protect|Private|User=|Capability)", text, re.MULTILINE)
+    assert "SystemCallFilter=@system-service" in text
