@@ -7,7 +7,7 @@ WORKERS = 0
 SEED = 1
 SEEDS = 1000
 
-.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn man lock clean
+.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn man recording lock clean
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -70,6 +70,10 @@ man:
 	@mkdir -p build
 	@PYTHONPATH=. $(PYTHON_IN) -m sanderling.manual.man >build/sanderling.1
 	@echo build/sanderling.1
+
+recording:
+	@bin/setup run
+	@$(PYTHON_IN) docs/site/recording.py
 
 lock:
 	@bin/setup check

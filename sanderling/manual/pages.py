@@ -18,10 +18,10 @@ from sanderling.manual.layout import title_of
 FOLDER = Path(__file__).parent.parent.parent / "docs"
 
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "Start": (),
+    "Start": ("start", "concepts"),
     "How to": (
         *("watching", "alerts", "deliveries", "receivers", "templates", "streams", "history", "changing"),
-        *("dashboard", "operating"),
+        *("dashboard", "operating", "backup"),
     ),
     "Reference": ("api", "reference", "commands", "settings", "figures"),
     "Why": ("architecture", "security", "dependencies", "decisions"),

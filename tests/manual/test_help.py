@@ -39,7 +39,7 @@ def test_a_page_is_found_by_its_name_its_file_or_its_beginning(word: str, name: 
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("alrts", "did you mean alerts?"),
+        ("alrts", "did you mean alerts"),
         ("setings", "did you mean settings"),
         ("de", "deliveries or dependencies or decisions"),
         ("quantum", "lists the pages"),
