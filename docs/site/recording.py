@@ -16,8 +16,22 @@ FILE = ROOT / "docs/pictures/try.svg"
 WIDE, CELL, LINE, EDGE, SIZE = 118, 8.0, 19, 18, 13
 LEFT_OUT = re.compile(r"^(Starting a service|Take it with you|  curl |  sanderling |That was all)")
 KINDS = (("head", re.compile(r"^\d\. ")), ("came", re.compile(r"^ +\+ ")), ("went", re.compile(r"^ +- ")))
-LIGHT = {"paper": "#f6f8fa", "edge": "#d0d7de", "ink": "#1f2328", "head": "#0a5c8a", "came": "#116329", "went": "#a40e26"}
-DARK = {"paper": "#151b23", "edge": "#3d444d", "ink": "#e6edf3", "head": "#79c0ff", "came": "#7ee787", "went": "#ffa198"}
+LIGHT = {
+    "paper": "#f6f8fa",
+    "edge": "#d0d7de",
+    "ink": "#1f2328",
+    "head": "#0a5c8a",
+    "came": "#116329",
+    "went": "#a40e26",
+}
+DARK = {
+    "paper": "#151b23",
+    "edge": "#3d444d",
+    "ink": "#e6edf3",
+    "head": "#79c0ff",
+    "came": "#7ee787",
+    "went": "#ffa198",
+}
 STYLE = f"""
 svg {{ {"; ".join(f"--{name}: {colour}" for name, colour in LIGHT.items())} }}
 @media (prefers-color-scheme: dark) {{
