@@ -48,6 +48,14 @@ def health(data: str, url: str | None) -> int:
     return Exit.WELL if well else Exit.FAILED
 
 
+def at_socket(folder: Path) -> tuple[bool, str] | None:
+    """Return whether the service on a data folder is ready, and what it says; None when none answers there."""
+    try:
+        return _asked(SocketConnection(folder / SOCKET), "")
+    except (OSError, HTTPException, ValueError):
+        return None
+
+
 def _connection(url: str) -> HTTPConnection:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -95,3 +95,22 @@ def check(*, as_json: bool) -> int:
     from sanderling.check import check as look
 
     return look(environ(), as_json=as_json)
+
+
+@click.command()
+@click.option("--offline", is_flag=True, help="Ask nothing of the network.")
+@click.option("--json", "as_json", is_flag=True, help="The findings as one JSON object.")
+@settings_flags("host", "port", "data", "base_url", "tls_cert", "tls_key")
+def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | None) -> int:
+    """Look over this installation, and say what to do: settings, folder, disk, database, clock, worker, network, TLS.
+
+    Changes nothing; works beside a running service, and on a broken folder. Run it as the service's user, with its
+    settings. Exit code: 0 well or only warnings, 1 something must be mended.
+
+    \b
+    sanderling doctor --data /var/lib/sanderling
+    """
+    from sanderling.keeping.doctor.rounds import doctor as look
+
+    named = {name: text for name, text in flags.items() if text is not None}
+    return look(named, environ(), config, offline=offline, as_json=as_json)

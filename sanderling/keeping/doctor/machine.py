@@ -1,0 +1,59 @@
+"""The machine: its clock, its limits, and whether workers start under theirs."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import AsyncIterator, Iterator
+from zoneinfo import ZoneInfo
+
+import trio
+
+from sanderling import check
+from sanderling.keeping.doctor.patient import Patient
+from sanderling.keeping.finding import Finding
+from sanderling.real_world import monotonic, wall
+
+PACE = 0.3
+"""Seconds for which the two clocks are compared."""
+STEP = 0.2
+BUILT = 1_760_000_000.0
+"""A clock that says less than this was never set: the program is younger."""
+
+
+async def clock(patient: Patient) -> AsyncIterator[Finding]:
+    """Whether the wall clock was set, and goes as fast as the one that never steps."""
+    began = wall(), monotonic()
+    await trio.sleep(PACE)
+    drift = (wall() - began[0]) - (monotonic() - began[1])
+    if wall() < BUILT:
+        yield Finding("fail", "clock", "it was never set", "Set it: timedatectl set-ntp true")
+    elif abs(drift) > STEP:
+        do = "Something sets it in steps; use a service that slews it (chrony, systemd-timesyncd)."
+        yield Finding("warn", "clock", f"it has just moved by {drift:+.2f} s", do)
+    else:
+        yield Finding("ok", "clock", "set, and steady")
+    try:
+        ZoneInfo("Europe/Stockholm")
+    except LookupError:
+        yield Finding("fail", "time zones", "there is no database of time zones", "Install tzdata.")
+
+
+def limits(patient: Patient) -> Iterator[Finding]:
+    """Whether as many files may be open as streams are allowed."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = patient.settings.max_streams + 1000
+    unlimited = hard == resource.RLIM_INFINITY
+    says = "no limit on open files" if unlimited else f"{hard} files may be open"
+    if not unlimited and hard < needed:
+        do = f"LimitNOFILE={needed} in the unit (ulimit -n), or a smaller max_streams."
+        yield Finding("warn", "open files", f"{says}, max_streams is {patient.settings.max_streams}", do)
+    else:
+        yield Finding("ok", "open files", says)
+
+
+async def worker(patient: Patient) -> AsyncIterator[Finding]:
+    """Whether a worker starts under its limits, and reads."""
+    look = check.looks(patient.variables)["worker"]
+    finding = await check.found("worker", look)
+    do = "Does a security module or a container forbid processes, or too little memory? See worker_memory."
+    yield finding if finding.level == "ok" else Finding("fail", "worker", finding.says, do)

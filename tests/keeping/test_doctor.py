@@ -1,0 +1,148 @@
+"""The doctor finds each trouble, says what to do, and does nothing itself; also on a folder where nothing is right."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import trio
+
+from actors.settings import Settings
+from sanderling.exits import Exit
+from sanderling.keeping.doctor import database, folder, machine, network
+from sanderling.keeping.doctor.expiry import ends_at
+from sanderling.keeping.doctor.patient import Patient
+from sanderling.keeping.doctor.rounds import QUESTIONS, findings
+from sanderling.keeping.finding import Finding
+from storage.sqlite import open_keys
+from storage.sqlite.folder import DATABASE, MARK
+from storage.sqlite.migrations import STEPS
+from tests.contract.builders import a_signing_key
+from tests.e2e.service import a_key, a_service, run_command
+from tests.support.certificates import make_certificate, needs_openssl
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> Patient:
+    """Somebody healthy."""
+    place = tmp_path / "data"
+    a_key(place)
+    return Patient(Settings(data=str(place), port=0), place, {}, running=False, offline=True)
+
+
+def with_settings(patient: Patient, **changes: object) -> Patient:
+    return replace(patient, settings=replace(patient.settings, **changes))  # type: ignore[arg-type]  # any setting
+
+
+def worst(found: list[Finding]) -> Finding:
+    return max(found, key=lambda finding: ("ok", "warn", "fail").index(finding.level))
+
+
+def test_a_healthy_folder_is_well(patient: Patient) -> None:
+    for question in (folder.permissions, folder.room, folder.speed, database.database, network.guard, network.tls):
+        assert {finding.level for finding in question(patient)} <= {"ok"}, question
+    assert not [name for name in os.listdir(patient.folder) if name.startswith(".doctor")]
+
+
+def test_x20_what_others_may_read_is_found(patient: Patient) -> None:
+    (patient.folder / DATABASE).chmod(0o640)
+    finding = worst(list(folder.permissions(patient)))
+    assert finding.level == "fail" and "0640" in finding.says and finding.do.startswith("chmod go-rwx")
+
+
+def test_a_damaged_database_is_named_with_the_way_out(patient: Patient) -> None:
+    path = patient.folder / DATABASE
+    body = bytearray(path.read_bytes())
+    body[4096 : 4096 * 3] = b"\xff" * 8192
+    path.write_bytes(body)
+    finding = worst(list(database.database(patient)))
+    assert finding.level == "fail" and "restore" in finding.do
+
+
+def test_a_newer_and_an_older_schema_are_told_apart(patient: Patient) -> None:
+    for schema, level in ((len(STEPS) + 1, "fail"), (len(STEPS) - 1, "ok")):
+        with closing(sqlite3.connect(patient.folder / DATABASE)) as connection:
+            connection.execute(f"PRAGMA user_version={schema}")
+        assert worst(list(database.database(patient))).level == level
+
+
+def test_a_log_behind_its_mark_is_told(patient: Patient) -> None:
+    (patient.folder / MARK).write_text(f"{1_800_000_000_000 << 15:020d}\n")
+    finding = worst(list(database.database(patient)))
+    assert (finding.level, finding.what) == ("warn", "head mark") and "2027" in finding.says
+
+
+def test_an_event_of_the_future_means_a_wrong_clock(patient: Patient) -> None:
+    with closing(sqlite3.connect(patient.folder / DATABASE)) as connection, connection:
+        connection.execute("INSERT INTO log VALUES(?, 1, 0, 0, x'00')", (4_000_000_000_000 << 15,))
+    finding = worst(list(database.database(patient)))
+    assert (finding.level, finding.what) == ("fail", "clock")
+
+
+def test_private_networks_that_are_open_are_a_warning_and_metadata_stays_shut(patient: Patient) -> None:
+    finding = worst(list(network.guard(with_settings(patient, allow_networks=("127.0.0.0/8", "169.254.0.0/16")))))
+    assert finding.level == "warn" and "127.0.0.0/8" in finding.says
+
+
+@needs_openssl
+def test_the_certificates_end_is_read_and_told(patient: Patient, tmp_path: Path) -> None:
+    certificate, key = make_certificate(tmp_path)
+    left = ends_at(certificate.read_text()) - datetime.now(UTC)
+    assert timedelta(days=1, hours=23) < left <= timedelta(days=2)
+    sick = with_settings(patient, tls_cert=str(certificate), tls_key=str(key))
+    finding = worst(list(network.tls(sick)))
+    assert finding.level == "warn" and "1 days" in finding.says
+    key.write_text("no key")
+    assert worst(list(network.tls(sick))).level == "fail"
+
+
+def test_keys_in_the_clear_and_proxies_that_nobody_trusts_are_warned_of(patient: Patient) -> None:
+    assert worst(list(network.tls(with_settings(patient, host="0.0.0.0")))).level == "warn"
+    assert worst(list(network.proxies(with_settings(patient, base_url="https://a.example")))).level == "warn"
+    assert worst(list(network.proxies(with_settings(patient, trusted_proxies=("0.0.0.0/0",))))).level == "fail"
+    assert worst(list(network.proxies(replace(patient, variables={"HTTPS_PROXY": "http://p"})))).level == "warn"
+    assert list(network.proxies(patient)) == []
+
+
+async def test_a_port_in_use_is_found(patient: Patient) -> None:
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    taken = with_settings(patient, port=listener.socket.getsockname()[1])
+    assert [finding.level async for finding in network.port(taken)] == ["fail"]
+    assert [finding.level async for finding in network.port(replace(taken, running=True))] == ["ok"]
+    await listener.aclose()
+    assert [finding.level async for finding in network.port(taken)] == ["ok"]
+
+
+async def test_the_clock_is_steady_here(patient: Patient) -> None:
+    assert {finding.level async for finding in machine.clock(patient)} == {"ok"}
+
+
+async def test_a_folder_on_which_nothing_is_right_is_looked_over_to_the_end(tmp_path: Path) -> None:
+    (tmp_path / "sanderling.toml").write_text("= =")
+    (tmp_path / DATABASE).write_text("this is no database at all, is it?")
+    found = await findings({"data": str(tmp_path)}, {"SANDERLING_MASTER_KEY": "nonsense"}, None, True)
+    failed = {finding.what for finding in found if finding.level == "fail"}
+    assert {"settings", "folder", "database", "master key"} <= failed
+    assert all(finding.do for finding in found if finding.level != "ok")
+    assert {finding.what for finding in found} >= set(QUESTIONS) - {"names", "tls", "proxy"}
+
+
+async def test_beside_a_running_service(tmp_path: Path) -> None:
+    with open_keys(tmp_path) as keys:
+        keys.add_signing(a_signing_key("old"))
+    async with a_service(tmp_path) as service:
+        port = service.url.rpartition(":")[2]
+        done = await run_command("doctor", "--offline", "--json", "--data", str(tmp_path), "--port", port)
+        report = json.loads(done.stdout)
+        assert done.returncode == Exit.WELL, report
+        says = {finding["what"]: finding["says"] for finding in report["findings"]}
+        assert says["service"] == "ready" and "the service runs" in says["port"]
+        assert await service.end() == Exit.WELL
