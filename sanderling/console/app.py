@@ -57,6 +57,7 @@ class Console(App[int]):
         self.figures = Figures(where)
         self.tail = EventTail()
         self.frozen = False
+        self._missed = False
         self.link = Link(client, self)
         self._lost_at: float | None = None
 
@@ -90,11 +91,21 @@ class Console(App[int]):
 
     def connected(self) -> None:
         """Have every screen read anew what it shows."""
-        self._lost_at = None
+        self._lost_at, self.figures.lost = None, ""
         for view in self.views():
             view.remove_class("lost")
-        self.figures.lost = ""
-        self.call_later(self._renew)
+            view.redraw()
+        self._missed = self.frozen
+        if not self.frozen:
+            self.call_later(self._renew)
+
+    def freeze(self) -> None:
+        """Hold the picture, or let it go on: anew, when the service has been away meanwhile."""
+        self.frozen = not self.frozen
+        self.tail.pause(self.frozen)
+        if not self.frozen and self._missed:
+            self._missed = False
+            self._renew()
 
     def _renew(self) -> None:
         for view in self.views():

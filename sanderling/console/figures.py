@@ -71,7 +71,7 @@ class Figures:
 
     def _second(self, now: Mapping[str, Any], width: int) -> Line:
         if self.lost:
-            return [(fit(f" {self.where}: {self.lost}; trying again", width), BAD)]
+            return [(fit(f" {self.where}: {self.lost.rstrip('.')}; trying again", width), BAD)]
         if now["failing"]:
             says = "; ".join(f"{part}: {why}" for part, why in now["failing"].items())
             return [(fit(f" NOT READY  {says}", width), BAD)]

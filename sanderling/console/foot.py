@@ -39,13 +39,15 @@ class Foot(Lines):
 
     def notice(self, text: str, style: str = "bold") -> None:
         """Say something for a while."""
-        self._notice = (text, style)
+        self._notice = notice = (text, style)
         self.refresh()
-        self.set_timer(NOTICE_FOR, self._over)
 
-    def _over(self) -> None:
-        self._notice = None
-        self.refresh()
+        def over() -> None:
+            if self._notice is notice:
+                self._notice = None
+                self.refresh()
+
+        self.set_timer(NOTICE_FOR, over)
 
     def _drawn(self, width: int, height: int) -> Sequence[Line]:
         if self._notice is not None:

@@ -60,7 +60,7 @@ class Link:
                 await self._client.listen(FEED, take, SILENCE)
                 why = "the service closed the connection"
             except CommandFailed as error:
-                why = _reason(error)
+                why = reason(error)
             self._listener.lost(why)
             wait = FIRST_WAIT if heard else min(LONGEST_WAIT, 2 * wait)
             await asyncio.sleep(wait)
@@ -92,7 +92,11 @@ class Link:
         await self._client.aclose()
 
 
-def _reason(error: CommandFailed) -> str:
-    """Return why there is no connection, without where to: that is told beside it."""
-    head, told, reason = error.message.partition(" can't be reached: ")
-    return (reason if told else head).partition(". `")[0].partition("\n")[0]
+def reason(error: CommandFailed) -> str:
+    """Return why something failed, without whom it was asked of and what the command line would advise."""
+    line = error.message.partition(" `sanderling")[0].partition("\n")[0]
+    for words in (" can't be reached: ", " says "):
+        head, told, rest = line.partition(words)
+        if told and head.startswith("http"):
+            return rest
+    return line

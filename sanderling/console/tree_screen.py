@@ -251,9 +251,7 @@ class TreeScreen(View):
 
     def action_freeze(self) -> None:
         """Hold the picture, or let it go on."""
-        app = self.console_app
-        app.frozen = not app.frozen
-        app.tail.pause(app.frozen)
+        self.console_app.freeze()
         self.redraw()
         self.beat()
 

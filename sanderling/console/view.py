@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from sanderling.console.foot import Foot
 from sanderling.console.lines import Lines, key
+from sanderling.console.link import reason
 from sanderling.console.prompts import Confirm
 from sanderling.console.text import Line
 from sanderling.console.words import BAD
@@ -29,6 +30,7 @@ ACTS: dict[str, tuple[str, str]] = {
     "enable": ("Watch it again", "it is watched again"),
 }
 """What can be done to a part: the question, and what is said afterwards."""
+OF_A_PART = "Restart it, and all that was started after it"
 ACT_KEYS: list[BindingType] = [
     key("r", "act('restart')", "restart", "begin another life of it"),
     key("c", "act('check')", "check", "look at a source now, within what politeness allows"),
@@ -41,6 +43,10 @@ class View(Screen[None]):
     """A screen. `beat` comes once a second, and whenever something is new."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asking: set[str] = set()
 
     @property
     def console_app(self) -> Console:
@@ -90,21 +96,30 @@ class View(Screen[None]):
 
     # --- asking and acting ---------------------------------------------------------------------------------------
 
-    def ask_for(self, group: str, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something that asks the service, instead of what of the same group is still under way."""
+    def ask_for(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Ask the service for something, unless that is being asked already: who is slow is not asked ever anew."""
+        if name in self._asking:
+            return
+        self._asking.add(name)
 
         async def run() -> None:
             try:
-                await work()
-            except CommandFailed as error:
-                self.failed(error)
+                await self._told(work)
+            finally:
+                self._asking.discard(name)
 
-        self.run_worker(run(), group=group, exclusive=True)
+        self.run_worker(run())
+
+    async def _told(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except CommandFailed as error:
+            self.failed(error)
 
     def failed(self, error: CommandFailed) -> None:
         """Say what went wrong. While the connection is lost the figures say it already."""
         if not self.console_app.figures.lost:
-            self.notice(_reason(error), BAD)
+            self.notice(reason(error), BAD)
 
     def confirmed(self, question: str, work: Callable[[], Awaitable[str]]) -> None:
         """Ask whether it is meant, do it, and say what came of it."""
@@ -114,7 +129,7 @@ class View(Screen[None]):
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self.ask_for("act", run)
+                self.run_worker(self._told(run))
 
         self.app.push_screen(Confirm(question), answered)
 
@@ -125,6 +140,8 @@ class View(Screen[None]):
         if name == "able":
             name = "enable" if row["state"] == "disabled" else "disable"
         question, done = ACTS[name]
+        if name == "restart" and row["kind"] == "part":
+            question = OF_A_PART
         path, who = row["path"], row["name"] or row["path"]
 
         async def run() -> str:
@@ -133,9 +150,3 @@ class View(Screen[None]):
             return f"{who}: {done}"
 
         self.confirmed(f"{question}?  {who}", run)
-
-
-def _reason(error: CommandFailed) -> str:
-    """Return an error's sentence without the address that begins it."""
-    head, says, rest = error.message.partition(" says ")
-    return rest if says and head.startswith("http") else error.message

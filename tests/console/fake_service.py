@@ -78,6 +78,8 @@ class FakeService(httpx.AsyncBaseTransport):
         self.started, self.now = STARTED, NOW
         self.asked: list[str] = []
         self.acts: list[tuple[str, Any]] = []
+        self.forbidden = ""
+        self.slow: asyncio.Event | None = None
         self.refusal: tuple[int, str] | None = None
         self.hooks: list[dict[str, Any]] = [HOOK, CALM_HOOK]
         self.lines: list[dict[str, Any]] = []
@@ -205,11 +207,15 @@ class FakeService(httpx.AsyncBaseTransport):
         if self.down:
             raise httpx.ConnectError("connection refused", request=request)
         path = unquote(request.url.path)
+        if self.forbidden:
+            return _problem(403, self.forbidden, request)
         if path == "/v1/admin/feed":
             return httpx.Response(200, stream=self._feed(), request=request)
         if request.method == "POST":
             return self._acted(path, json.loads(request.content or b"null"), request)
         self.asked.append(str(request.url.raw_path.decode()))
+        if self.slow is not None:
+            await self.slow.wait()
         found = self._read(path, request.url.params)
         if found is None:
             return _problem(404, f"There is no {path}.", request)

@@ -55,6 +55,15 @@ def test_what_is_disabled_is_enabled_by_the_same_key() -> None:
     on_terminal(play, service=service)
 
 
+def test_who_restarts_a_part_hears_what_else_begins_anew() -> None:
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("site0.test")
+        await terminal.press("j", "j", "j", "j", "r")
+        assert "and all that was started after it?  log" in terminal.text
+
+    on_terminal(play)
+
+
 def test_a_refusal_is_told_in_the_services_words() -> None:
     service = FakeService()
     service.refusal = (409, "log is running: only what is in quarantine or backoff can be released.")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.console.fake_service import FakeService, event
+import asyncio
+
+import pytest
+from textual._context import visible_screen_stack
+
+from sanderling.console.text import cells
+from tests.console.fake_service import FakeService, event, source_id
 from tests.console.terminal import Terminal, on_terminal
 
 
@@ -83,3 +89,87 @@ def test_of_a_hundred_thousand_rows_only_those_in_view_travel() -> None:
         assert service.asked[-1].count("paths=") == 14
 
     on_terminal(play, service=service)
+
+
+def test_who_may_not_look_is_told_why() -> None:
+    service = FakeService()
+    service.forbidden = "The key svc_1234... lacks the scope admin."
+
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("NOT CONNECTED", "403: The key svc_1234... lacks the scope admin.")
+
+    on_terminal(play, (120, 24), service)
+
+
+def test_a_slow_service_is_not_asked_again_before_it_has_answered() -> None:
+    service = FakeService()
+
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("site5.test")
+        service.slow = asyncio.Event()
+        asked = len(service.asked)
+        service.states[f"sources/{source_id(5)}"] = "open"
+        for _ in range(4):
+            await terminal.tick()
+        assert len(service.asked) == asked + 1
+        service.slow.set()
+        await terminal.wait_for("*sources/…005")
+
+    on_terminal(play, service=service)
+
+
+def test_a_frozen_picture_stays_when_the_service_comes_back_and_is_made_anew_afterwards() -> None:
+    service = FakeService()
+
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("site5.test")
+        await terminal.press("space")
+        service.cut()
+        await terminal.wait_for("NO CONNECTION")
+        service.down, service.sources = False, 90
+        await terminal.wait_for("FROZEN", "1/65")
+        await terminal.press("space")
+        await terminal.wait_for("1/95")
+
+    on_terminal(play, service=service)
+
+
+def test_another_size_keeps_the_cursor_in_view() -> None:
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("site5.test")
+        await terminal.press("pagedown")
+        for size in ((120, 40), (80, 24), (100, 12)):
+            await terminal.pilot.resize_terminal(*size)
+            await terminal.pilot.pause()
+            lines = terminal.lines()
+            assert [cells(line) for line in lines] == [size[0]] * size[1]
+            assert any(line.startswith(">sources/") and "site8.test" in line for line in lines)
+        assert "events" not in "".join(terminal.lines()[2:])
+
+    on_terminal(play)
+
+
+def colours(terminal: Terminal) -> set[str]:
+    """Return the kinds of colours that are on the screen."""
+    visible_screen_stack.set([])
+    strips = terminal.app.screen._compositor.render_strips()
+    styles = [segment.style for strip in strips for segment in strip if segment.style is not None]
+    return {colour.type.name for style in styles for colour in (style.color, style.bgcolor) if colour is not None}
+
+
+def test_only_the_terminals_own_sixteen_colours_are_used() -> None:
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("site5.test")
+        assert colours(terminal) == {"DEFAULT", "STANDARD"}
+
+    on_terminal(play)
+
+
+def test_without_colour_nothing_is_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("site5.test", "QUAR", "OPEN")
+        assert colours(terminal) <= {"DEFAULT"}
+
+    on_terminal(play)

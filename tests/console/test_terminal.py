@@ -86,17 +86,3 @@ async def test_the_console_outlives_the_service_and_leaves_the_terminal_as_it_wa
             with trio.fail_after(WITHIN):
                 assert await process.wait() == 0
     assert b"Traceback" not in seen.all
-
-
-@pytest.mark.real
-async def test_without_a_terminal_it_says_what_to_use_instead(tmp_path: Path) -> None:
-    done = await trio.run_process(
-        [sys.executable, "-P", "-m", "sanderling", "console", "--data", str(tmp_path)],
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
-        capture_stdout=True,
-        capture_stderr=True,
-        check=False,
-        stdin=b"",
-    )
-    assert done.returncode == 2
-    assert b"needs a terminal; for scripts there is `sanderling status`" in done.stderr

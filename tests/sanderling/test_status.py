@@ -24,6 +24,7 @@ from storage.records.health import Health
 from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running
 from tests.api.test_admin import watch
+from tests.support.build import a_source_id
 
 OVERVIEW: dict[str, Any] = {
     "at": "2026-04-21T10:00:00.000Z",
@@ -66,11 +67,13 @@ async def test_the_socket_is_the_users_own_asks_for_no_key_and_answers_nothing_e
     house = make_house()
     async with behind_a_socket(tmp_path, house), client_of(str(tmp_path), None, None, {}) as client:
         assert S_IMODE((tmp_path / SOCKET).stat().st_mode) == 0o600
-        for path in ("/v1/admin/overview", "/v1/admin/tree", "/readyz", "/healthz"):
+        for path in ("/v1/admin/overview", "/v1/admin/deliveries", "/v1/events", "/readyz", "/healthz"):
             assert (await client.ask("GET", path)).status_code == 200
         for path in ("/v1/sources", "/v1/stream", "/docs", "/metrics", "/", "/bins/x", "/.well-known/jwks.json"):
             with pytest.raises(CommandFailed, match="404"):
                 await client.ask("GET", path)
+        with pytest.raises(CommandFailed, match="There is no such destination"):
+            await client.ask("POST", f"/v1/destinations/{a_source_id(1)}/test")
         await client.ask("POST", "/v1/admin/drain")
     (act,) = [fields for event, fields in house.logs if event == "admin.act"]
     assert (act["act"], act["by"], act["done"]) == ("drain", "socket", True)
