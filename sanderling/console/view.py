@@ -104,13 +104,13 @@ class View(Screen[None]):
 
         async def run() -> None:
             try:
-                await self._told(work)
+                await self._tried(work)
             finally:
                 self._asking.discard(name)
 
         self.run_worker(run())
 
-    async def _told(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _tried(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
         except CommandFailed as error:
@@ -129,7 +129,7 @@ class View(Screen[None]):
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self.run_worker(self._told(run))
+                self.run_worker(self._tried(run))
 
         self.app.push_screen(Confirm(question), answered)
 
