@@ -7,7 +7,7 @@ WORKERS = 0
 SEED = 1
 SEEDS = 1000
 
-.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn man recording lock clean
+.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn docs man recording lock clean
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -18,6 +18,7 @@ help:
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
 	@echo "make bench     goals, limits and our figures in one table"
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
+	@echo "make docs      the manual as a site, in build/site"
 	@echo "make man       the man page, as build/sanderling.1"
 	@echo "make setup     what all of these need;  make lock: resolve requirements/*.in anew"
 
@@ -65,6 +66,10 @@ bench-churn:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.churn $(ARGS) $(PAGES)
 
+docs:
+	@bin/setup docs
+	@PYTHONPATH=. $(PYTHON_IN) docs/site/build.py
+
 man:
 	@bin/setup run
 	@mkdir -p build
@@ -77,7 +82,7 @@ recording:
 
 lock:
 	@bin/setup check
-	for name in uv run test check; do $(COMPILE) $(ARGS) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+	for name in uv run test check docs; do $(COMPILE) $(ARGS) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .hypothesis
