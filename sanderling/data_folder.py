@@ -19,7 +19,8 @@ def told_plainly(folder: Path) -> Iterator[None]:
         raise CommandFailed(f"{folder} is in use: {error}.", Exit.BAD_DATA) from None
     except NewerSchema as error:
         raise CommandFailed(
-            f"{folder} was written by a newer version: {error}. Upgrade Sanderling, or use another folder.",
+            f"{folder} was written by a newer version: {error}. Upgrade Sanderling; or restore the copy that the newer "
+            "version's upgrade has kept, before-upgrade-*.db (docs/upgrade.md).",
             Exit.BAD_DATA,
         ) from None
     except Corrupt as error:

@@ -27,10 +27,11 @@ from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translat
 from storage.sqlite.folder import FolderLock, HeadMark, opening, prepare
 from storage.sqlite.keys import SqliteKeys, all_keys, all_signing, delete_key, insert_key, insert_signing
 from storage.sqlite.log import SqliteLog
-from storage.sqlite.migrations import STEPS, migrate, version_of
+from storage.sqlite.migrations import STEPS, version_of
 from storage.sqlite.people import SqlitePeople, insert_link, read_password
 from storage.sqlite.readers import Readers
 from storage.sqlite.sources import SqliteSources
+from storage.sqlite.upgrade import upgrade
 from storage.sqlite.wal import Wal
 from storage.sqlite.work import SqliteWork
 from storage.sqlite.writer import Writer
@@ -133,10 +134,10 @@ def _open(database: Path, lock: FolderLock, mark: HeadMark) -> _Opened:
         connection = connect(database, WRITER)
         undo.callback(connection.close)
         undo.callback(mark.close)
-        migrate(connection)
+        copy = upgrade(connection, database)
         (epoch,) = connection.execute("UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value").fetchone()
         newest = scan.bounds(connection, START).newest
-        warnings = []
+        warnings = [] if copy is None else [f"the database was upgraded; as it was, it is in {copy} (docs/upgrade.md)"]
         try:
             marked = mark.read()
         except ValueError as error:
@@ -225,7 +226,7 @@ def open_keys(folder: Path) -> CommandKeys:
             lock = FolderLock(folder)
             lock.acquire()
             undo.callback(lock.release)
-            migrate(connection)
+            upgrade(connection, database)
             lock.release()
         undo.pop_all()
     return CommandKeys(connection)

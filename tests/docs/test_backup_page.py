@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from storage.sqlite.migrations import STEPS
 from tests.rules.source_files import ROOT
 
 PAGE = (ROOT / "docs/backup.md").read_text("utf-8")
@@ -36,3 +37,7 @@ def test_every_command_of_the_page_works_in_its_order(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "elsewhere/sanderling.db").is_file()
     assert "secrets.sealed" in done.stdout
+
+
+def test_the_page_of_upgrades_names_the_present_schema() -> None:
+    assert f"has schema {len(STEPS)}." in (ROOT / "docs/upgrade.md").read_text("utf-8")

@@ -260,3 +260,13 @@ async def test_x20_a_master_key_that_others_can_read_is_refused(tmp_path: Path, 
     (tmp_path / "sanderling.master-key").write_text(written(b"m" * 32))
     make_backup(Settings(data=str(folder)), tmp_path / "b", {"CREDENTIALS_DIRECTORY": str(tmp_path)}, secrets=True)
     assert back(tmp_path / "b", tmp_path / "new").without == 0
+
+
+async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: Path, tmp_path: Path) -> None:
+    """The way back: secrets and all, as the older program left it."""
+    (tmp_path / DATABASE).write_bytes((folder / DATABASE).read_bytes())
+    kept = (tmp_path / DATABASE).rename(tmp_path / "before-upgrade-from-schema-1.db")
+    assert back(kept, folder, replace=True, master=False).content.events == 2
+    storage = await opened(folder)
+    assert [each.secrets for each in await storage.alerts.destinations()] == [(Secret(SECRET),)]
+    await storage.aclose()

@@ -201,7 +201,7 @@ async def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / DATABASE) as other:
         other.execute("PRAGMA user_version=1")
     other.close()
-    await (await opened(tmp_path)).aclose()  # the refused starts hold neither lock nor connection
+    await (await opened(tmp_path, lambda _: None)).aclose()  # the refused starts hold neither lock nor connection
 
 
 def test_a_failing_step_leaves_nothing_and_is_tried_again(tmp_path: Path) -> None:
@@ -363,6 +363,8 @@ async def test_a_folder_from_before_the_figures_had_columns_is_brought_up_with_w
     database.execute("INSERT INTO alert VALUES(?,?,?)", (old.id, old.created_at, msgspec.json.encode(old)))
     database.commit()
     database.close()
-    storage = await opened(tmp_path)
+    said: list[str] = []
+    storage = await opened(tmp_path, said.append)
+    assert "upgraded" in said[0]
     assert list(await storage.alerts.all()) == [old]
     await storage.aclose()

@@ -1,0 +1,58 @@
+"""What an upgrade keeps: a copy of the database as the older program left it, of the last two upgrades.
+
+It is made before the first step and not after a failure: the way back from a new version that turns out to be worse
+is the old version and this file (`sanderling restore`).
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+from storage.errors import DiskFull
+from storage.sqlite.copying import copy_database
+from storage.sqlite.migrations import STEPS, migrate, version_of
+
+KEPT = 2
+_NAME = "before-upgrade-from-schema-{}.db"
+SPARE = 16 << 20
+"""Bytes that stay free beside the copy, for the steps themselves."""
+
+
+def upgrade(connection: sqlite3.Connection, database: Path) -> Path | None:
+    """Bring a database up to this program's schema, after keeping a copy when it is older; return the copy.
+
+    The caller holds the folder's lock. Raises NewerSchema, Corrupt, DiskFull and Unavailable; nothing has changed then.
+    """
+    version = version_of(connection)
+    copy = _keep(database, version) if 0 < version < len(STEPS) else None
+    migrate(connection)
+    return copy
+
+
+def kept(folder: Path) -> list[Path]:
+    """Return the copies that upgrades have kept in a folder, the newest schema first."""
+    return sorted(folder.glob(_NAME.format("*")), key=_schema, reverse=True)
+
+
+def _keep(database: Path, version: int) -> Path:
+    folder = database.parent
+    target = folder / _NAME.format(version)
+    partial = folder / (target.name + ".partial")
+    needed, free = database.stat().st_size + SPARE, shutil.disk_usage(folder).free
+    if free < needed:
+        raise DiskFull(
+            f"an upgrade copies the database first, which needs {needed >> 20} MiB, and {free >> 20} MiB are free"
+        )
+    partial.unlink(missing_ok=True)
+    copy_database(database, partial)
+    partial.replace(target)
+    for old in kept(folder)[KEPT:]:
+        old.unlink()
+    return target
+
+
+def _schema(copy: Path) -> int:
+    digits = copy.stem.rpartition("-")[2]
+    return int(digits) if digits.isdigit() else 0
