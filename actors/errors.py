@@ -21,6 +21,11 @@ class UrlRefused(DomainError):
         super().__init__(detail)
         self.rule = rule
 
+    @property
+    def words(self) -> str:
+        """The detail with the rule's name."""
+        return f"{self.detail} (rule: {self.rule})"
+
 
 class Unprocessable(DomainError):
     """Well-formed but meaningless (422): `location` is a JSON path such as `body.language`."""

@@ -10,7 +10,7 @@ def words_of(error: Exception) -> str:
     """Return a sentence that says what an actor, its mailbox or the storage answered instead of a result."""
     match error:
         case UrlRefused():
-            return f"{error.detail} (rule: {error.rule})"
+            return error.words
         case DomainError():
             return error.detail
         case Unanswered() | Stopping():

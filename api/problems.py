@@ -216,7 +216,7 @@ def _of_http(error: HTTPException) -> Refusal:
 _BUSY = "The service is busy; nothing is known about whether it was done."
 TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
     (Refusal, lambda e: e),
-    (errors.UrlRefused, lambda e: Refusal("url-refused", f"{e.detail} (rule: {e.rule})")),
+    (errors.UrlRefused, lambda e: Refusal("url-refused", e.words)),
     (
         errors.Unprocessable,
         lambda e: Refusal("unprocessable", e.detail, [FieldError(e.location, e.detail, shown(e.value))]),

@@ -69,7 +69,7 @@ async def attempt(poster: Poster, destination: Destination, webhook_id: str, bod
     except LookFailed as error:
         return failed(error.reason, ours=error.blame is Blame.LOCAL)
     except UrlRefused as error:
-        return failed(error.detail)
+        return failed(error.words)
     said = escaped(posted.body_excerpt)
     if 200 <= posted.status < 300:
         return Answer(posted.status, posted.latency_ms, said=said)

@@ -57,5 +57,5 @@ class LookRefused(LookFailed):
     """The guard refuses where a look leads; `refusal` is its word, with the rule. Of the class remote-permanent."""
 
     def __init__(self, refusal: UrlRefused) -> None:
-        super().__init__(Blame.REMOTE_PERMANENT, refusal.detail)
+        super().__init__(Blame.REMOTE_PERMANENT, refusal.words)
         self.refusal = refusal

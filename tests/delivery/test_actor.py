@@ -242,7 +242,7 @@ async def test_d9_d14_what_gives_no_answer_is_tried_again(autojump_clock: MockCl
         await rig.match("hook", "a")
         await trio.sleep(2 * HOUR)
     errors = [each.error for each in reversed(await rig.storage.work.attempts("hook", 9))]
-    assert errors == ["connection lost", "10.0.0.1 is a private address", "no route", None]
+    assert errors == ["connection lost", "10.0.0.1 is a private address (rule: private)", "no route", None]
 
 
 async def test_rows_that_wait_are_found_at_the_start_without_a_nudge(autojump_clock: MockClock) -> None:
