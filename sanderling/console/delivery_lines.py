@@ -60,7 +60,8 @@ def answered(line: Mapping[str, Any]) -> str:
     """Return what came of an attempt: a status, or why there is none."""
     if line["status"] is None:
         return str(line["error"] or "no answer")
-    return f"{line['status']} in {line['latency_ms']} ms" + (f" {line['error']}" if line["error"] else "")
+    says = str(line["error"] or "").removeprefix(f"HTTP {line['status']}").strip()
+    return f"{line['status']} in {line['latency_ms']} ms {says}".rstrip()
 
 
 def attempt_heading(width: int) -> Line:
@@ -88,8 +89,8 @@ def attempt_detail(line: Mapping[str, Any] | None, url: str, width: int) -> Iter
     if line is None:
         yield [(fit(" No attempt has been made yet; t sends a signed sample.", width), FAINT)]
         return
-    request = f" POST {url}  webhook-id: {line['webhook_id']}  attempt {line['attempt']}"
+    request = f" webhook-id {line['webhook_id']}  attempt {line['attempt']}  POST {url}"
     yield [(fit(request, width), "")]
-    status = f"HTTP {line['status_code']}" if line["status_code"] is not None else "no answer"
-    yield [(fit(f" {status} after {line['latency_ms']} ms  {line['error'] or ''}", width), "")]
+    status = f"HTTP {line['status_code']}" if line["status_code"] is not None else f"no answer: {line['error']}"
+    yield [(fit(f" {status}, after {line['latency_ms']} ms", width), "")]
     yield [(fit(f" {line['response_excerpt'] or '(an empty body)'}", width), FAINT)]

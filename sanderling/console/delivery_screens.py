@@ -66,8 +66,8 @@ class _Tries(View):
             queued += answer["queued"]
             place = answer["next_since"]
             if place is None:
-                return f"{queued:,} deliveries wait again."
-        return f"{queued:,} deliveries wait again; there are more since {place}."
+                return f"Deliveries that wait again: {queued:,}."
+        return f"Deliveries that wait again: {queued:,}. There are more since {place}."
 
 
 class DeliveriesScreen(_Tries):
@@ -113,7 +113,9 @@ class DeliveriesScreen(_Tries):
         self.redraw()
 
     def _heading(self, width: int, height: int) -> Sequence[Line]:
-        place = f"{self.picks.cursor + 1:,}/{self.total:,} " if self.total else "0 "
+        shown = len(self.rows or ())
+        worst = f"the first {shown} of {self.total:,}, " if self.total > shown else ""
+        place = f"{worst}{self.picks.cursor + 1}/{shown} " if shown else "0 "
         return [[(between(" deliveries", place, width), "dim")], drawn.heading(width)]
 
     def _line(self, position: int, width: int) -> Line:
@@ -185,7 +187,7 @@ class AttemptsScreen(_Tries):
             self.query_one("#attempt").refresh()
 
     def _heading(self, width: int, height: int) -> Sequence[Line]:
-        told = f"{len(self.attempts):,} newest attempts "
+        told = f"newest attempts: {len(self.attempts):,} "
         return [[(between(f" {self._hook['url']}", told, width), "dim")], drawn.attempt_heading(width)]
 
     def _line(self, position: int, width: int) -> Line:

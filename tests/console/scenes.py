@@ -64,7 +64,7 @@ async def visit(terminal: Terminal, keep: Callable[[str, list[str]], None]) -> N
     await terminal.wait_for("calm.test")
     keep("deliveries", terminal.lines())
     await terminal.press("enter")
-    await terminal.wait_for("6 newest")
+    await terminal.wait_for("newest attempts: 6")
     keep("attempts", terminal.lines())
     await terminal.press("escape", "escape")
     terminal.service.cut()

@@ -99,13 +99,13 @@ def test_a_destination_is_tried_and_gets_past_matches_again_piece_by_piece(insid
         await terminal.wait_for("calm.test")
         if inside:
             await terminal.press("enter")
-            await terminal.wait_for("6 newest")
+            await terminal.wait_for("newest attempts: 6")
         await terminal.press("R", "escape", "R")
         await terminal.type(FROM)
         await terminal.press("enter")
         assert f"Replay from {FROM}?" in terminal.text
         await terminal.press("y")
-        await terminal.wait_for("6 deliveries wait again.")
+        await terminal.wait_for("Deliveries that wait again: 6.")
         further: list[tuple[str, Any]] = [
             (f"destinations/{HOOK['id']}/replay", {"since": FROM}),
             (f"destinations/{HOOK['id']}/replay", {"since": "019db0a4-6a10-7000-8000-0000000000ff"}),

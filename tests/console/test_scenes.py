@@ -6,6 +6,7 @@ import pytest
 
 from sanderling.console.text import cells
 from tests.console.scenes import GOLDEN, SIZES, as_text, golden, played
+from tests.rules.source_files import ROOT
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -20,3 +21,9 @@ def test_every_screen_is_as_it_was_and_no_title_can_break_it(size: tuple[int, in
 
 def test_no_golden_text_is_left_over() -> None:
     assert len(list(GOLDEN.glob("*.txt"))) == 10 * len(SIZES)
+
+
+@pytest.mark.parametrize("name", ["tree", "part"])
+def test_the_pictures_in_the_docs_are_what_is_seen(name: str) -> None:
+    picture = golden(name, (80, 24)).read_text("utf-8").rstrip("\n")
+    assert f"```text\n{picture}\n```" in (ROOT / "docs/console.md").read_text("utf-8")
