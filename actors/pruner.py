@@ -38,7 +38,8 @@ class Pruner:
     def __init__(self, world: World, settings: Settings, storage: Storage) -> None:
         self._world = world
         self._storage = storage
-        self._keep = Keep(Millis(round(settings.retention_days * _DAY_MS)), settings.retention_events)
+        age = Millis(round(settings.retention_days * _DAY_MS))
+        self._keep = Keep(age, settings.retention_events, settings.retention_bytes or None)
 
     async def run(self, child: Child) -> None:
         """Prune, rest, and again, until cancelled."""
@@ -78,7 +79,11 @@ class Pruner:
         """Delete until the log is within its bounds; return how many events went. A full disk ends the round early."""
         log, deleted = self._storage.log, 0
         count = await log.count()
-        while (part := next_slice(self._keep, await log.bounds(), count, self._world.now())) is not None:
+        while True:
+            weight = await log.weight() if self._keep.weight else 0
+            part = next_slice(self._keep, await log.bounds(), count, self._world.now(), weight)
+            if part is None:
+                return deleted
             try:
                 gone = await log.retain(part.before, part.limit, self._storage.lease)
             except (DiskFull, Unavailable) as error:
@@ -88,4 +93,3 @@ class Pruner:
                 return deleted
             count, deleted = count - gone, deleted + gone
             await trio.sleep(PAUSE)
-        return deleted

@@ -87,6 +87,9 @@ class Settings:
 
     retention_days: float = _setting(90.0, "How long events are kept.", "d", 0.01, 36_500)
     retention_events: int = _setting(5_000_000, "How many events are kept at most.", "", 1000, 1_000_000_000)
+    retention_bytes: int = _setting(
+        0, "How large the database may be, deleted room in it aside; 0 is without bound.", "B", 0, 1 << 50
+    )
     sweep: float = _setting(1800.0, "How often the lazily saved state of all sources is written.", "s", 10, 86_400)
 
     keepalive: float = _setting(15.0, "Time between keepalive comments on a silent stream.", "s", 1, 300)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sanderling.exits import CommandFailed, Exit
-from storage.errors import Corrupt, DiskFull, Locked, NewerSchema, Unavailable
+from storage.errors import Corrupt, DiskFull, Exposed, Locked, NewerSchema, Unavailable
 
 
 @contextmanager
@@ -17,6 +17,12 @@ def told_plainly(folder: Path) -> Iterator[None]:
         yield
     except Locked as error:
         raise CommandFailed(f"{folder} is in use: {error}.", Exit.BAD_DATA) from None
+    except Exposed as error:
+        raise CommandFailed(
+            f"{error}, and it is not ours to change. It holds secrets: run `chmod go-rwx {error.path}` as its owner, "
+            "or name a folder of your own with --data.",
+            Exit.BAD_DATA,
+        ) from None
     except NewerSchema as error:
         raise CommandFailed(
             f"{folder} was written by a newer version: {error}. Upgrade Sanderling; or restore the copy that the newer "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from storage.records.source import Source
 
 
@@ -39,6 +41,14 @@ class Corrupt(StorageError):
 
 class NewerSchema(StorageError):
     """The data were written by a newer version than this one: upgrade the program (exit code 78)."""
+
+
+class Exposed(StorageError):
+    """Others may read or change the data, and we may not forbid it: `path`, with its mode (exit code 78)."""
+
+    def __init__(self, path: Path, mode: int) -> None:
+        super().__init__(f"{path} is open to others (mode {mode:04o})")
+        self.path = path
 
 
 class Locked(StorageError):

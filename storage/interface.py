@@ -88,6 +88,9 @@ class EventLog(Protocol):
     async def count(self) -> int:
         """Return how many events are kept. Reads an index from end to end: for the pruner, not for requests."""
 
+    async def weight(self) -> int:
+        """Return about how many bytes the storage uses, all that lies beside the log too, deleted room aside."""
+
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie after one position and before another, practice aside. Reads all of them."""
 

@@ -12,20 +12,26 @@ from typing import NamedTuple
 from storage.records.cursor import Bounds
 from storage.records.identity import Millis, Seq, seq_at
 
+LEAST = 1_000
+"""Events that stay when it is about bytes: the rest of the storage may weigh more than all of them."""
 SLICE = 200
 """Events of one slice: 8 to 30 microseconds each on the writer, so a harvest waits a few milliseconds at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """How much is kept: no event older than `age` milliseconds, no more than `events` of them; None sets no bound."""
+    """How much is kept: no event older than `age` milliseconds, no more than `events` of them; None sets no bound.
+
+    `weight`: no more bytes of storage, though LEAST events stay whatever else it holds.
+    """
 
     age: Millis | None = None
     events: int | None = None
+    weight: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse nonsense. Raises ValueError."""
-        if (self.age is not None and self.age <= 0) or (self.events is not None and self.events < 1):
+        if any(bound is not None and bound < 1 for bound in (self.age, self.events, self.weight)):
             raise ValueError(f"nothing would be kept by {self}")
 
 
@@ -36,8 +42,10 @@ class Slice(NamedTuple):
     limit: int
 
 
-def next_slice(keep: Keep, bounds: Bounds, count: int, now: Millis) -> Slice | None:
+def next_slice(keep: Keep, bounds: Bounds, count: int, now: Millis, weight: int = 0) -> Slice | None:
     """Return what to delete next, or None when the log is within its bounds. `count` is how many events it holds.
+
+    `weight`: the bytes that the storage takes now.
 
     >>> hour = Millis(3_600_000)
     >>> log = Bounds(floor=Seq(0), oldest=seq_at(Millis(1)), newest=seq_at(hour))
@@ -54,4 +62,6 @@ def next_slice(keep: Keep, bounds: Bounds, count: int, now: Millis) -> Slice | N
             return Slice(horizon, SLICE)
     if keep.events is not None and count > keep.events:
         return Slice(Seq(bounds.newest + 1), min(SLICE, count - keep.events))
+    if keep.weight is not None and weight > keep.weight and count > LEAST:
+        return Slice(Seq(bounds.newest + 1), min(SLICE, count - LEAST))
     return None

@@ -117,6 +117,10 @@ class MemoryLog:
         """Return how many events are kept; see EventLog."""
         return len(self._disk.seqs)
 
+    async def weight(self) -> int:
+        """Return the bytes of all events; see EventLog."""
+        return sum(len(event.body) for event in self._disk.events)
+
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie between two positions; see EventLog."""
         disk = self._disk

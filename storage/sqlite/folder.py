@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from storage.errors import Locked
+from storage.errors import Exposed, Locked
 from storage.records.identity import START, Seq
 
 DATABASE = "sanderling.db"
@@ -25,12 +26,15 @@ _DIGITS = 20  # a position of 63 bits; the width is fixed, so that a new mark ov
 def prepare(folder: Path) -> Path:
     """Make the folder (0700) and an empty database file (0600) unless they exist; return the database's path.
 
-    SQLite gives its WAL and shared memory the database file's mode, so the file is made before SQLite sees it.
+    Raises Exposed when they stay open to others, OSError. SQLite gives its WAL and shared memory the database file's
+    mode, so the file is made before SQLite sees it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _restrict(folder, 0o700)
     database = folder / DATABASE
     _touch(database)
+    _refuse(folder, 0o002)  # who may write here can put another database in; a mounted volume may be its group's
+    _refuse(database, 0o077)
     return database
 
 
@@ -109,6 +113,12 @@ class HeadMark:
 def _touch(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
     _restrict(path, 0o600)
+
+
+def _refuse(path: Path, forbidden: int) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & forbidden:
+        raise Exposed(path, mode)
 
 
 def _restrict(path: Path, mode: int) -> None:

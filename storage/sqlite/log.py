@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from functools import partial
 
@@ -18,6 +19,7 @@ from storage.sqlite.alerts import pay
 from storage.sqlite.readers import Readers
 from storage.sqlite.writer import Transaction, Writer
 
+_PAGES = ("PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size")
 _KEY = "SELECT s.key FROM source_key k JOIN source s ON s.key=k.key WHERE k.id=?"
 _BETWEEN = "SELECT count(*) FROM log WHERE seq>? AND seq<? AND kind<>?"
 _INSERT = "INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)"
@@ -103,6 +105,15 @@ class SqliteLog:
         """Return how many events are kept; see EventLog."""
         row: tuple[int] = await self._readers.run(lambda c: c.execute("SELECT count(*) FROM log").fetchone())
         return row[0]
+
+    async def weight(self) -> int:
+        """Return the bytes of the pages in use; see EventLog."""
+
+        def look(connection: sqlite3.Connection) -> int:
+            pages, free, size = (connection.execute(pragma).fetchone()[0] for pragma in _PAGES)
+            return int((pages - free) * size)
+
+        return await self._readers.run(look)
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie between two positions; see EventLog."""

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from actors.pruner import Pruner
 from actors.recorder.identifiers import Identifiers
 from actors.settings import Settings
@@ -64,6 +66,21 @@ async def test_more_events_than_the_setting_go_oldest_first(autojump_clock: obje
     storage = await a_log(clock, [0] * 1_005, Disk())
     pruner, _ = a_pruner(storage, clock, retention_events=1_000)
     assert await pruner.prune() == 5
+
+
+async def test_events_go_until_the_storage_weighs_what_the_setting_says(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.retention.LEAST", 2)
+    monkeypatch.setattr("storage.retention.SLICE", 1)
+    clock = Clock()
+    storage = await a_log(clock, range(10), Disk())
+    each = await storage.log.weight() // 10
+    pruner, _ = a_pruner(storage, clock, retention_bytes=each * 6)
+    assert await pruner.prune() == 4
+    pruner, _ = a_pruner(storage, clock, retention_bytes=1)
+    assert await pruner.prune() == 4
+    assert await storage.log.count() == 2
 
 
 async def test_a_full_disk_ends_the_round_and_is_told(autojump_clock: object) -> None:

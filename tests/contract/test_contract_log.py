@@ -389,3 +389,11 @@ async def test_files_have_sizes_and_memory_has_none(storage: Storage) -> None:
     sizes = storage.sizes()
     assert set(sizes) in (set(), {"database", "wal"})
     assert all(size > 0 for size in sizes.values())
+
+
+async def test_what_was_deleted_weighs_nothing(storage: Storage) -> None:
+    await filled(storage, 600)
+    before = await storage.log.weight()
+    assert before > 0
+    await storage.log.retain(Seq(1 << 62), 500, storage.lease)
+    assert await storage.log.weight() < before

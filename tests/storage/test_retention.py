@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from storage import retention
 from storage.records.cursor import Bounds
 from storage.records.identity import START, Millis, Seq, seq_at
-from storage.retention import SLICE, Keep, next_slice
+from storage.retention import LEAST, SLICE, Keep, next_slice
 
 
 def test_the_examples_hold() -> None:
@@ -54,3 +54,12 @@ def test_repeated_slices_end_and_leave_exactly_what_is_kept(
         assert doomed, "a slice that deletes nothing would be asked for again for ever"
         log = log[len(doomed) :]
     assert log == expected
+
+
+def test_too_many_bytes_take_the_oldest_events_and_leave_the_least() -> None:
+    log = Bounds(START, Seq(1), Seq(5_000))
+    keep = Keep(weight=10_000)
+    assert next_slice(keep, log, 5_000, Millis(1), weight=10_000) is None
+    assert next_slice(keep, log, 5_000, Millis(1), weight=10_001) == (Seq(5_001), SLICE)
+    assert next_slice(keep, log, LEAST + 7, Millis(1), weight=10_001) == (Seq(5_001), 7)
+    assert next_slice(keep, log, LEAST, Millis(1), weight=10_001) is None

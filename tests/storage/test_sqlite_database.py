@@ -14,7 +14,7 @@ import msgspec
 import pytest
 import trio
 
-from storage.errors import Corrupt, Fenced, Locked, NewerSchema, StorageError
+from storage.errors import Corrupt, Exposed, Fenced, Locked, NewerSchema, StorageError
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
@@ -368,3 +368,21 @@ async def test_a_folder_from_before_the_figures_had_columns_is_brought_up_with_w
     assert "upgraded" in said[0]
     assert list(await storage.alerts.all()) == [old]
     await storage.aclose()
+
+
+@pytest.mark.parametrize(("name", "mode"), [(".", 0o777), (DATABASE, 0o640), (DATABASE, 0o604)])
+async def test_x20_data_open_to_others_are_refused_when_they_are_not_ours_to_change(
+    name: str, mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "data"
+    with open_keys(folder):
+        pass
+    (folder / name).chmod(mode)
+    monkeypatch.setattr(os, "geteuid", lambda: 4_242)
+    with pytest.raises(Exposed, match=f"{mode:04o}"):
+        await opened(folder)
+    with pytest.raises(Exposed):
+        open_keys(folder)
+    monkeypatch.undo()
+    await (await opened(folder)).aclose()  # ours: it is shut, and opens
+    assert modes_in(folder)["."] == 0o700
