@@ -69,7 +69,7 @@ async def visit(terminal: Terminal, keep: Callable[[str, list[str]], None]) -> N
     await terminal.press("escape", "escape")
     terminal.service.cut()
     await terminal.wait_for("connection refused")
-    await terminal.grow_old(12)
+    await terminal.grow_old(725)
     keep("lost", terminal.lines())
 
 

@@ -13,7 +13,7 @@ from sanderling.client import Client
 from sanderling.console.app import Console
 from tests.console.fake_service import FakeService
 
-SETTLE = 5.0
+SETTLE = 20.0
 
 
 class Terminal:
