@@ -170,6 +170,7 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 
 
 main.add_command(console.console)
+sources.add_command(keeping.sizes)
 main.add_command(operating.status)
 main.add_command(operating.health)
 main.add_command(keeping.backup)

@@ -114,3 +114,19 @@ def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | N
 
     named = {name: text for name, text in flags.items() if text is not None}
     return look(named, environ(), config, offline=offline, as_json=as_json)
+
+
+@click.command("sizes")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, the heaviest first.")
+@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+@settings_flags("data")
+def sizes(config: str | None, *, limit: int, as_json: bool, **flags: str | None) -> int:
+    """Show what each source's events weigh in the log, the heaviest first. Reads the data folder; needs no key.
+
+    \b
+    sanderling sources sizes --limit 5
+    """
+    from sanderling.keeping import sizes as weighing
+
+    found = weighing.sizes(Path(loaded(config, flags).settings.data))
+    return weighing.tell(found, limit, as_json=as_json)

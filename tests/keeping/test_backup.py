@@ -109,6 +109,35 @@ async def test_a_backup_beside_a_running_service_gives_everything_back(tmp_path:
     await again.aclose()
 
 
+async def test_st15_a_backup_beside_a_writer_is_one_moment_of_the_log(tmp_path: Path) -> None:
+    """Events committed meanwhile are in it up to some moment, without a gap, and the writer goes on."""
+    storage = await opened(tmp_path / "data")
+    await filled(storage)
+    mint = CountingMint(CountingMint().last + 1_000)
+    done = trio.Event()
+    written_in_all = 0
+
+    async def write() -> None:
+        nonlocal written_in_all
+        while not done.is_set() or not written_in_all:
+            await storage.log.append([a_harvest(1, str(written_in_all))], storage.lease, mint, stamp)
+            written_in_all += 1
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(write)
+        settings = Settings(data=str(tmp_path / "data"))
+        await trio.to_thread.run_sync(lambda: make_backup(settings, tmp_path / "b.tar", MASTER, secrets=True))
+        done.set()
+    await storage.aclose()
+    back(tmp_path / "b.tar", tmp_path / "new")
+    again = await opened(tmp_path / "new")
+    page = await again.log.read(START, 100_000, EVERYTHING, 100_000)
+    titles = [json.loads(event.body)["title"] for event in page.events]
+    assert titles == ["one", "two", *map(str, range(len(titles) - 2))]
+    assert len(titles) - 2 <= written_in_all
+    await again.aclose()
+
+
 async def test_x20_no_secret_is_in_a_backup_unsealed(folder: Path, tmp_path: Path) -> None:
     assert SECRET.encode() in (folder / DATABASE).read_bytes()
     for name, secrets in (("sealed.tar", True), ("without.tar", False)):

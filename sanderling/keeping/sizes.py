@@ -1,0 +1,55 @@
+"""`sanderling sources sizes`: what each source's events weigh, read from the data folder, also beside the service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import click
+from msgspec import Struct, to_builtins
+
+from sanderling.data_folder import told_plainly
+from sanderling.exits import CommandFailed, Exit
+from sanderling.logs import plain
+from storage.sqlite.connection import READER, connect, translated
+from storage.sqlite.folder import DATABASE
+
+# Lengths of bodies come from their headers; the bodies themselves are not read.
+_BY_SOURCE = """SELECT k.id, s.url, count(*), sum(length(l.body)) FROM log l
+    JOIN source_key k ON k.key=l.source LEFT JOIN source s ON s.key=l.source GROUP BY l.source ORDER BY 4 DESC, 1"""
+
+
+class Size(Struct, frozen=True):
+    """What a source has in the log. `url` is None for one that was deleted, and for the service's own notices."""
+
+    source_id: str
+    url: str | None
+    events: int
+    bytes: int
+
+
+def sizes(folder: Path) -> Sequence[Size]:
+    """Return what each source has in the log, the heaviest first. Raises CommandFailed."""
+    database = folder / DATABASE
+    if not database.is_file():
+        raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
+    with told_plainly(folder), closing(connect(database, READER)) as connection, translated():
+        return [Size(*row) for row in connection.execute(_BY_SOURCE).fetchall()]
+
+
+def tell(found: Sequence[Size], limit: int, *, as_json: bool) -> Exit:
+    """Print the heaviest sources and the whole."""
+    whole = sum(size.bytes for size in found)
+    for size in found[:limit]:
+        if as_json:
+            click.echo(json.dumps(to_builtins(size)))
+        else:
+            share = f"{100 * size.bytes / max(whole, 1):3.0f} %"
+            where = plain(size.url or f"{size.source_id}, deleted or the service's own")
+            click.echo(f"{size.bytes / (1 << 20):10.2f} MiB  {share}  {size.events:9,} events  {where}")
+    if not as_json:
+        events = sum(size.events for size in found)
+        click.echo(f"{whole / (1 << 20):10.2f} MiB in {events:,} events of {len(found)} sources")
+    return Exit.WELL
