@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from api.dashboard.hours import HOUR
 from api.dashboard.screen import Page, Screen, Visit
+from api.dashboard.sources.words import name_of
 from api.dashboard.stream import Wanted, newest
 from api.v1 import admin
 from api.v1.admin_schemas import Overview, TreePage, TreeQuery, TreeRow
-from storage.records.identity import Millis
+from storage.records.identity import Millis, SourceId
 
 SHOWN = 12
 NEEDS = 6
@@ -21,6 +22,9 @@ _WORDS = {
     "open": "left alone after failures",
     "retrying": "trying again",
 }
+
+
+_CLOSED = "Nothing is sent to it any more. Mend the receiver, then enable it: what was missed can be delivered again."
 
 
 class Need(NamedTuple):
@@ -43,6 +47,25 @@ def need_of(row: TreeRow) -> Need | None:
     return None
 
 
+async def needs(visit: Visit) -> list[Need]:
+    """Return what needs somebody: destinations that were disabled for their failures, then the worst of the tree."""
+    closed = [
+        Need(hook.label, f"/destinations/{hook.id}", "disabled", "bad", _CLOSED)
+        for hook in await visit.doors.storage.alerts.destinations()
+        if hook.enabled and hook.state == "disabled"
+    ]
+    worst: TreePage = await visit.api(admin.tree, query=TreeQuery(limit=NEEDS))
+    unwell = [(row, need) for row in worst.rows if (need := need_of(row)) is not None]
+    return [*closed, *[await _titled(visit, row, need) for row, need in unwell]][:NEEDS]
+
+
+async def _titled(visit: Visit, row: TreeRow, need: Need) -> Need:
+    """Return what a source needs under the name that its user knows it by."""
+    room, _, id = row.path.partition("/")
+    watched = await visit.doors.storage.sources.get(SourceId(id)) if room == "sources" and id else None
+    return need if watched is None else need._replace(name=name_of(watched.source))
+
+
 def _path(row: TreeRow) -> str:
     return f"/{row.path}" if row.path.startswith(("sources/", "destinations/")) else "/system"
 
@@ -61,13 +84,12 @@ def peak(hours: Sequence[int], now: Millis) -> list[str]:
 async def today(visit: Visit) -> Page:
     """Show the start page."""
     overview: Overview = await visit.api(admin.overview)
-    worst: TreePage = await visit.api(admin.tree, query=TreeQuery(limit=NEEDS))
     hours = await visit.hours.last(visit.now)
     since = await visit.streams.newest_id()
     items, _ = await newest(visit, Wanted(), SHOWN)
     shows = {
         "failing": list(overview.failing.values()),
-        "needs": [need for row in worst.rows if (need := need_of(row)) is not None],
+        "needs": await needs(visit),
         "sources": overview.sources,
         "overdue": overview.sources.overdue,
         "draining": overview.draining,

@@ -81,7 +81,7 @@ def scrolled(heads: tuple[str, ...], rows: list[Element]) -> Element:
     """Return a table that scrolls by itself where it is too wide."""
     head = el("thead", el("tr", *(el("th", word, scope="col") for word in heads)))
     table = el("table", head, el("tbody", *rows))
-    return el("div", table, class_="wide", tabindex="0", role="region", aria_label=", ".join(heads))
+    return el("div", table, class_="wide", tabindex="0", role="group", aria_label=", ".join(heads))
 
 
 def _between(sign: str, groups: list[list[Child]]) -> Iterator[Child]:
