@@ -213,3 +213,12 @@ async def test_a_disabled_one_promises_no_further_try(house: House, browser: Bro
     assert not browser.page.xpath("//ol[@class='steps']") and "next in" not in browser.text
     await browser.get(f"{ONE}/deliveries/1")
     assert "It waits: the destination is disabled" in browser.text
+
+
+async def test_today_names_one_that_was_disabled_but_none_that_was_switched_off(house: House, browser: Browser) -> None:
+    await a_hook(house, state="disabled", failing_since=NOW)
+    await a_hook(house, id=HOOK.replace("d1", "d2"), label="Switched off", enabled=False, state="disabled")
+    await browser.get("/")
+    (need,) = browser.page.xpath("//section[@aria-labelledby='needs']//li")
+    assert "Mend the receiver" in need.text_content()
+    assert need.xpath(".//a/@href") == [ONE]
