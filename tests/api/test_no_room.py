@@ -46,6 +46,10 @@ BODIES: dict[str, Any] = {
 WRITERS = [route for route in ROUTES if route.method != "GET" and route.label not in WRITES_NOTHING | TOLD_IN_A_REPORT]
 
 
+WRITTEN = ("AddSource", "EditSource", "DeleteSource", "Teach", "ShowPractice", "ChangePractice", "EndPractice")
+"""What the registry is asked for and can't store."""
+
+
 async def ids_of(house: House, client: httpx.AsyncClient) -> dict[str, str]:
     """Make one thing of each kind; return their ids by the beginning of the paths that they are in."""
     source = a_source(type="html")
@@ -74,7 +78,7 @@ async def test_a_write_without_room_is_503_says_when_to_come_back_and_changes_no
     house: House, label: str, name: str
 ) -> None:
     def refuse(message: Any) -> Any:
-        if type(message).__name__ in ("AddSource", "EditSource", "DeleteSource", "Teach"):
+        if type(message).__name__ in WRITTEN:
             return message.reply.fail(DiskFull("no room"))
         return handle(message)
 
@@ -83,7 +87,7 @@ async def test_a_write_without_room_is_503_says_when_to_come_back_and_changes_no
         before = await picture(client)
         house.storage._disk.full = True
         handle, house.registry._handle = house.registry._handle, refuse  # type: ignore[method-assign]
-        method, path = label.split()
+        method, path = label.replace("{what}", "page").split()
         for beginning, id in there.items():
             if path.startswith(beginning):
                 path = path.replace("{id}", id).replace("{path}", id)
