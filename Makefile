@@ -7,7 +7,7 @@ WORKERS = 0
 SEED = 1
 SEEDS = 1000
 
-.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn docs man recording lock clean
+.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn docs man recording lock binary binary-check package clean
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
 	@echo "make docs      the manual as a site, in build/site"
 	@echo "make man       the man page, as build/sanderling.1"
+	@echo "make binary    dist/sanderling, one file to install;  make package: .deb, .rpm, SBOM, checksums"
 	@echo "make setup     what all of these need;  make lock: resolve requirements/*.in anew"
 
 setup:
@@ -82,7 +83,17 @@ recording:
 
 lock:
 	@bin/setup check
-	for name in uv run test check docs; do $(COMPILE) $(ARGS) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+	for name in uv run test check docs build; do $(COMPILE) $(ARGS) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+
+binary:
+	@bin/setup build
+	@release/build.sh
+
+binary-check: binary
+	@release/check.sh
+
+package: binary
+	@release/package.sh
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-build build dist .mypy_cache .ruff_cache .hypothesis

@@ -23,7 +23,9 @@ freeze() { # freeze NAME SHAPE [more]: into dist/NAME
     "$venv/bin/python" -P -m PyInstaller "$@" --noconfirm --clean --strip --log-level WARN --name sanderling \
         --paths "$top" --paths "$out/build/named" --hidden-import sanderling_build \
         --workpath "$out/build/$name" --specpath "$out/build/$name" --distpath "$out/build/$name/made" \
-        --collect-data actors --collect-data api --collect-data sanderling \
+        --collect-submodules supervision --collect-submodules storage --collect-submodules actors \
+        --collect-submodules api --collect-submodules sanderling \
+        --collect-data actors --collect-data api --collect-data sanderling --add-data "$top/docs:docs" \
         --collect-data justext --collect-data tzdata --hidden-import tzdata \
         --collect-submodules hypercorn --copy-metadata trio \
         --exclude-module tkinter --exclude-module setuptools --exclude-module pkg_resources \
@@ -38,4 +40,5 @@ mkdir -p "$out/build/launcher"
 cp "$out/dist/directory/sanderling/sanderling" "$out/build/launcher/sanderling"
 freeze file --onefile --add-data "$out/build/launcher/sanderling:launcher"
 cp "$out/build/file/made/sanderling" "$out/dist/sanderling"
+(cd "$out/dist" && sha256sum sanderling >SHA256SUMS)
 "$out/dist/sanderling" version
