@@ -4,6 +4,7 @@
 # Two passes of one recipe; on one machine two builds of one commit are equal byte for byte.
 # VENV: an environment with requirements/build.txt. OUT: where dist/ and build/ go.
 set -eu
+# shellcheck disable=SC2086 # the list of exclusions is to be split
 top=$(cd "$(dirname -- "$0")/.." && pwd)
 out=${OUT:-$top}
 venv=${VENV:-$top/.venv-build}
@@ -16,6 +17,12 @@ mkdir -p "$out/build" "$out/dist"
 rm -rf "$out/build/named" && mkdir "$out/build/named"
 build=$(git rev-parse --short=12 HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo -changed)
 echo "BUILD = \"$build\"" >"$out/build/named/sanderling_build.py"
+
+# The console's library shows the traceback of a crash of its own in colours, for which it takes one of 500 languages.
+lexers=$("$venv/bin/python" -c 'import pkgutil, pygments.lexers as all
+for found in pkgutil.iter_modules(all.__path__):
+    if found.name not in ("_mapping", "python", "special"):
+        print("--exclude-module", "pygments.lexers." + found.name)')
 
 freeze() { # freeze NAME SHAPE [more]: into dist/NAME
     name=$1
@@ -30,12 +37,15 @@ freeze() { # freeze NAME SHAPE [more]: into dist/NAME
         --collect-submodules hypercorn --copy-metadata trio \
         --exclude-module tkinter --exclude-module setuptools --exclude-module pkg_resources \
         --exclude-module _distutils_hack --exclude-module lib2to3 --exclude-module test --exclude-module readline \
+        --exclude-module distutils --exclude-module pydoc_data \
+        --exclude-module lxml.objectify --exclude-module lxml.isoschematron $lexers \
         "$top/release/entry.py"
 }
 
 freeze directory --onedir
 rm -rf "$out/dist/directory" && mkdir "$out/dist/directory"
 cp -a "$out/build/directory/made/sanderling" "$out/dist/directory/sanderling"
+find "$out/dist/directory" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 mkdir -p "$out/build/launcher"
 cp "$out/dist/directory/sanderling/sanderling" "$out/build/launcher/sanderling"
 freeze file --onefile --add-data "$out/build/launcher/sanderling:launcher"
