@@ -50,6 +50,7 @@ code=0
 SANDERLING_PORT=never "$file" settings >/dev/null 2>&1 || code=$?
 [ "$code" = 64 ] || failed "a wrong setting: exit code $code instead of 64"
 for program in "$file" "$directory/sanderling"; do
+    : >"$scratch/log"
     "$program" serve --port 0 --data "$scratch/data" 2>"$scratch/log" &
     pid=$!
     for _ in $(seq 300); do
@@ -63,18 +64,18 @@ for program in "$file" "$directory/sanderling"; do
 done
 echo "exit codes and SIGTERM: well"
 
-# Temporary folders that can't be used: not a crash without words, and the words of docs/install.md.
-cat >"$scratch/tries" <<'TRIES'
-noexec,size=200m Operation not permitted|failed to map segment
-size=8m No space left|Failed to extract
-ro,size=200m Could not create temporary directory
-TRIES
-while read -r options words; do
-    mkdir -p "$scratch/tmp"
-    code=0
-    $as_root unshare --mount sh -c "mount -t tmpfs -o $options none $scratch/tmp && TMPDIR=$scratch/tmp exec $file version" \
-        >"$scratch/said" 2>&1 || code=$?
-    [ "$code" != 0 ] || failed "$options: it ran"
-    echo "temporary folder $options: exit code $code: $(head -c 300 "$scratch/said" | tr '\n' ' ')"
-    grep -Eq "$words" "$scratch/said" || failed "$options: not the words that docs/install.md explains"
-done <"$scratch/tries"
+# Temporary folders that can't be used: no run, and the words that docs/install.md explains.
+tells() { # tells WORDS WHAT COMMAND: the command fails with these words
+    words=$1 what=$2 code=0
+    shift 2
+    $as_root unshare --mount "$@" >"$scratch/said" 2>&1 || code=$?
+    [ "$code" != 0 ] || failed "$what temporary folder: it ran"
+    echo "$what temporary folder: exit code $code: $(head -c 200 "$scratch/said" | tr '\n' ' ')"
+    grep -q "$words" "$scratch/said" || failed "$what temporary folder: not the words that docs/install.md explains"
+}
+mkdir "$scratch/tmp"
+on="mount -t tmpfs none $scratch/tmp -o"
+tells "failed to map segment" noexec sh -c "$on noexec,size=200m && TMPDIR=$scratch/tmp exec $file version"
+tells "Failed to extract" full sh -c "$on size=8m && TMPDIR=$scratch/tmp exec $file version"
+tells "Could not create temporary directory" read-only \
+    sh -c "mount --bind $root $root && mount -o remount,bind,ro $root && exec $(command -v chroot) $root /app/file version"

@@ -40,7 +40,8 @@ def software_bill(pins: str, epoch: int) -> str:
 
     The pins are for every Python, so a package may stand there twice; what is installed here says which one was taken.
     """
-    inside = {name: metadata.version(name) for name in PIN.findall(pins)}
+    there = {re.sub(r"[-_.]+", "-", each.name).lower(): each.version for each in metadata.distributions()}
+    inside = {name: there[name] for name in PIN.findall(pins) if name in there}  # some are for other systems
     found = [(f"pkg:pypi/{name}@{version}", name, version) for name, version in sorted(inside.items())]
     found += [(f"pkg:generic/{name}@{version}", name, version) for name, version in sorted(UNDERNEATH.items())]
     parts = [

@@ -1,0 +1,64 @@
+"""What packages have beside the program: the same bytes twice, and true."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+from tests.rules.source_files import ROOT
+from tests.rules.test_requirements import asked_for
+
+EPOCH = 1_767_225_600
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files, written twice; both times the same bytes."""
+    first, second = (tmp_path_factory.mktemp(name) for name in ("first", "second"))
+    for folder in (first, second):
+        runpy.run_path(str(ROOT / "release/files.py"))["main"](folder, EPOCH)
+    assert {path.name: path.read_bytes() for path in first.iterdir()} == {
+        path.name: path.read_bytes() for path in second.iterdir()
+    }
+    return first
+
+
+def test_the_bill_of_software_lists_each_requirement_once_with_its_version(written: Path) -> None:
+    bill = json.loads((written / "sanderling.cdx.json").read_text())
+    names = [part["name"] for part in bill["components"]]
+    pinned = (ROOT / "requirements/run.txt").read_text("utf-8")
+    assert {name for name in asked_for() if f"\n{name}==" in pinned} <= set(names)
+    assert {"python", "sqlite", "openssl"} <= set(names)
+    assert len(names) == len(set(names))
+    assert bill["metadata"]["timestamp"] == "2026-01-01T00:00:00Z"
+
+
+def test_the_packaged_unit_starts_the_packaged_program_on_the_same_data(written: Path) -> None:
+    unit = (written / "sanderling.service").read_text()
+    assert "ExecStart=/usr/lib/sanderling/sanderling serve\n" in unit
+    assert "Environment=SANDERLING_DATA=/var/lib/sanderling\n" in unit
+
+
+def test_the_licence_is_whole_in_debians_form(written: Path) -> None:
+    copyright_file = (written / "copyright").read_text()
+    licence = copyright_file.split("License: MIT\n")[1]
+    assert all(line.startswith(" ") for line in licence.splitlines())
+    assert licence.replace("\n .\n", "\n\n").replace("\n ", "\n").strip() == (ROOT / "LICENSE").read_text().strip()
+
+
+def test_the_zipped_pages_carry_no_time(written: Path) -> None:
+    for name in ("sanderling.1.gz", "changelog.gz"):
+        data = (written / name).read_bytes()
+        assert data[4:8] == bytes(4) and gzip.decompress(data)
+
+
+def test_every_file_that_the_recipe_names_is_made_or_there(written: Path) -> None:
+    recipe = (ROOT / "release/nfpm.yaml").read_text()
+    named = {line.split("${FILES}/")[1] for line in recipe.splitlines() if "${FILES}/" in line}
+    assert {path.name for path in written.iterdir()} == named
+    scripts = [line.split(": ")[1] for line in recipe.splitlines() if ": release/" in line]
+    assert len(scripts) == 3 and all((ROOT / script).is_file() for script in scripts)
