@@ -59,7 +59,7 @@ def gather(folder: Path) -> str:
         nav.append({kind: [{title(name): f"{name}.md"} for name in few]})
         for name in names:
             write(folder / f"{name}.md", page(name).markdown)
-    nav.append({"The project": [{title_of_file(name): f"{target}.md"} for name, target in BESIDE.items()]})
+    nav.append({"The project": [{target.capitalize(): f"{target}.md"} for target in BESIDE.values()]})
     for name, target in BESIDE.items():
         write(folder / f"{target}.md", (ROOT / f"{name}.md").read_text("utf-8"))
     write(folder / "index.md", (ROOT / "README.md").read_text("utf-8"))
@@ -78,11 +78,6 @@ def write(file: Path, markdown: str) -> None:
 
 def _named_only(link: re.Match[str]) -> str:
     return link.group() if ".md#" in link.group() else link.group(1)
-
-
-def title_of_file(name: str) -> str:
-    """Return the first heading of a file of the checkout's top."""
-    return (ROOT / f"{name}.md").read_text("utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def toml_of(value: object) -> str:

@@ -18,7 +18,8 @@ STRONG, CODE, PLAIN = STYLES
 MARKS = re.compile(f"[{STRONG}{CODE}{PLAIN}]")
 
 SPAN = re.compile(
-    r"(`+)(?P<code>.+?)\1|!\[(?P<alt>[^]]*)\]\([^)]*\)|\[(?P<text>[^]]+)\]\((?P<to>[^)]+)\)|\*\*(?P<bold>.+?)\*\*"
+    r"(`+)(?P<code>.+?)\1|!\[(?P<alt>[^]]*)\]\([^)]*\)|\[(?P<text>[^]]+)\]\((?P<to>[^)]+)\)"
+    r"|\*\*(?P<bold>.+?)\*\*|(?<![\w*])\*(?P<stressed>[^*\s][^*]*)\*(?![\w*])"
 )
 ITEM = re.compile(r"^( *)([-*]|\d+\.) +")
 RULE = re.compile(r"^\|?[\s:|-]+\|?$")
@@ -176,8 +177,9 @@ def _span(found: re.Match[str]) -> str:
         return _styled(CODE, parts["code"].strip())
     if parts["alt"] is not None:
         return f"[picture: {parts['alt']}]"
-    if parts["bold"] is not None:
-        return _styled(STRONG, MARKS.sub("", inline(parts["bold"])))
+    for marked in (parts["bold"], parts["stressed"]):
+        if marked is not None:
+            return _styled(STRONG, MARKS.sub("", inline(marked)))
     words, target = inline(parts["text"]), parts["to"]
     if "://" in target and target not in words:
         return f"{words} ({target})"

@@ -120,20 +120,29 @@ def _operation(label: str, operation: dict[str, Any]) -> Iterator[str]:
         yield "\n".join(["| Parameter | In | |", "|---|---|---|", *rows]) + "\n"
     shape = _shape(operation.get("requestBody", {}))
     if shape:
-        yield f"The body is a `{shape}`.\n"
+        yield f"Body: {shape}.\n"
     answers = [f"`{status}`{_answer(given)}" for status, given in operation["responses"].items()]
     yield f"Answers: {', '.join(answers)}.\n"
 
 
 def _answer(given: dict[str, Any]) -> str:
     shape = _shape(given)
-    return f" a `{shape}`" if shape else ""
+    return f" ({shape})" if shape else ""
 
 
 def _shape(given: dict[str, Any]) -> str:
-    for content in given.get("content", {}).values():
-        return str(content.get("schema", {}).get("$ref", "")).rpartition("/")[2]
-    return ""
+    """Return the types of a body by their names, or nothing when it has none."""
+    names = [name for content in given.get("content", {}).values() for name in _names(content.get("schema", {}))]
+    return " or ".join(f"`{name}`" for name in dict.fromkeys(names))
+
+
+def _names(schema: dict[str, Any]) -> Iterator[str]:
+    if "$ref" in schema:
+        yield str(schema["$ref"]).rpartition("/")[2]
+    if "items" in schema:
+        yield from (f"{name}[]" for name in _names(schema["items"]))
+    for part in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        yield from _names(part)
 
 
 def _cell(text: str) -> str:
