@@ -1,7 +1,7 @@
 """Making a backup, beside a running service or without one.
 
 copy -> check every page -> take the secrets out -> seal them -> write -> read it back -> rename. Until the rename the
-backup of yesterday is in its place.
+backup of yesterday is in its place. The copy lies in the data folder while it has its secrets, however this ends.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from sanderling.real_world import entropy, now
 from storage.records.times import rfc3339
 from storage.sqlite.copying import copy_database, take_secrets
 
+SCRATCH = ".backup-"
+STALE_MS = 86_400_000
 NO_MASTER_KEY = (
     "A backup holds no secret unsealed, and there is no master key. Make one, and keep a copy of it apart from "
     f"backups:\n\n  (umask 077; sanderling keys master > master.key)\n  export {FILE_VARIABLE}=$PWD/master.key\n\n"
@@ -47,7 +49,8 @@ def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], 
     if secrets and master is None:
         raise CommandFailed(NO_MASTER_KEY, Exit.BAD_SETTING)
     _refuse(folder, target)
-    with tempfile.TemporaryDirectory(prefix=".sanderling-backup-", dir=target.parent) as scratch:
+    _sweep(folder)
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
         try:
             return _make(settings, target, Path(scratch), master)
         except OSError as error:
@@ -99,11 +102,20 @@ def _refuse(folder: Path, target: Path) -> None:
     if not target.parent.is_dir():
         raise CommandFailed(f"{target.parent}: there is no such folder.")
     wal = database.with_name(database.name + "-wal")
-    needed = 2 * (database.stat().st_size + (wal.stat().st_size if wal.exists() else 0)) + (1 << 20)
-    free = shutil.disk_usage(target.parent).free
-    if free < needed:
-        raise CommandFailed(
-            f"{target.parent}: {free >> 20} MiB are free, and a backup needs up to {needed >> 20} MiB for a while. "
-            "Free some, or write it to another disk.",
-            Exit.TRY_AGAIN,
-        )
+    size = database.stat().st_size + (wal.stat().st_size if wal.exists() else 0) + (1 << 20)
+    one_disk = folder.stat().st_dev == target.parent.stat().st_dev
+    for place, needed in ((folder, size), (target.parent, 2 * size if one_disk else size)):
+        free = shutil.disk_usage(place).free
+        if free < needed:
+            raise CommandFailed(
+                f"{place}: {free >> 20} MiB are free, and a backup needs up to {needed >> 20} MiB there. Free some"
+                + (", or write it to another disk." if one_disk else "."),
+                Exit.TRY_AGAIN,
+            )
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what backups that were killed have left."""
+    for left in folder.glob(SCRATCH + "*"):
+        if left.stat().st_mtime * 1000 < now() - STALE_MS:
+            shutil.rmtree(left, ignore_errors=True)

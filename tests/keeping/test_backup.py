@@ -16,16 +16,18 @@ import trio
 
 from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
+from sanderling.keeping import making
 from sanderling.keeping.archive import verify
 from sanderling.keeping.making import make_backup
 from sanderling.keeping.restoring import Restored, restore
-from sanderling.keeping.seal import written
+from sanderling.keeping.seal import find_master_key, written
 from sanderling.real_world import entropy
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.destination import Secret
 from storage.records.identity import START, Millis
 from storage.sqlite import open_sqlite
+from storage.sqlite.copying import Secrets
 from storage.sqlite.folder import DATABASE, MARK, FolderLock
 from storage.sqlite.migrations import STEPS
 from tests.contract.builders import (
@@ -299,3 +301,33 @@ async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: 
     storage = await opened(folder)
     assert [each.secrets for each in await storage.alerts.destinations()] == [(Secret(SECRET),)]
     await storage.aclose()
+
+
+async def test_x20_the_copy_with_its_secrets_never_lies_beside_the_backup(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup that is killed leaves what it had: only in the data folder, and for a day."""
+    (tmp_path / "nas").mkdir()
+    seen: list[list[str]] = []
+
+    def killed(copy: Path, *, password: bool) -> None:
+        seen.append(os.listdir(tmp_path / "nas"))
+        assert copy.is_relative_to(folder)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(making, "take_secrets", killed)
+    with pytest.raises(KeyboardInterrupt):
+        make_backup(Settings(data=str(folder)), tmp_path / "nas/b.tar", MASTER, secrets=True)
+    assert seen == [[]]
+    (folder / f"{making.SCRATCH}killed").mkdir()
+    os.utime(folder / f"{making.SCRATCH}killed", (0, 0))
+    monkeypatch.undo()
+    make_backup(Settings(data=str(folder)), tmp_path / "nas/b.tar", MASTER, secrets=True)
+    assert not [name for name in os.listdir(folder) if name.startswith(making.SCRATCH)]
+
+
+def test_x20_no_repr_shows_a_secret() -> None:
+    key = find_master_key(MASTER)
+    shown = repr([key, Secrets({"id": "5eed"}, {"d": [{"value": SECRET}]}), Secret(SECRET), a_signing_key("k")])
+    for secret in (SECRET, "5eed", MASTER["SANDERLING_MASTER_KEY"], repr(a_signing_key("k").seed)):
+        assert secret not in shown
