@@ -11,8 +11,9 @@ venv=${VENV:-$top/.venv-build}
 cd "$top"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 PYTHONHASHSEED=0
+PYINSTALLER_CONFIG_DIR=$out/build/cache # of its own: two builds at once clear each other's
 PYTHONPATH=$top
-export SOURCE_DATE_EPOCH PYTHONHASHSEED PYTHONPATH
+export SOURCE_DATE_EPOCH PYTHONHASHSEED PYINSTALLER_CONFIG_DIR PYTHONPATH
 mkdir -p "$out/build" "$out/dist"
 rm -rf "$out/build/named" && mkdir "$out/build/named"
 build=$(git rev-parse --short=12 HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo -changed)
