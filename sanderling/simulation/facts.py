@@ -45,8 +45,9 @@ class Facts:
     """Everything by name of machine or client, or by a source's URL.
 
     log: in order of position. seen: what each machine was asked. frames: (when, which text) handed to a WebSocket.
-    asked: (when, for which name) the service asked its resolver; dialled: (when, which address). checkups: (when, how
-    each source is). jwks, health: the service's own answers at the end. told: (when, event) of its log's loud lines.
+    asked: (when, for which name) the service asked its resolver; found: those that got an address. dialled: (when,
+    which address). checkups: (when, how each source is). jwks, health: the service's own answers at the end. told:
+    (when, event) of its log's loud lines.
     overdue: what had not arrived when patience ran out; empty when all came to rest.
     """
 
@@ -57,6 +58,7 @@ class Facts:
     seen: Mapping[str, Sequence[Seen]] = field(default_factory=dict)
     frames: Mapping[str, Sequence[tuple[float, int]]] = field(default_factory=dict)
     asked: Sequence[tuple[float, str]] = ()
+    found: Sequence[tuple[float, str]] = ()
     dialled: Sequence[tuple[float, str]] = ()
     receipts: Sequence[Receipt] = ()
     taken: Mapping[str, Sequence[Taken]] = field(default_factory=dict)

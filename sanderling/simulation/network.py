@@ -116,7 +116,8 @@ class SimNetwork:
     """All hosts. `dns`, `servfail`, `slow dns` and `offline` are the caller's own faults, `dead line` and `lossy` those
     of either end; all others are of the host that is called.
 
-    asked: (when, who, for which name); dialled: (when, who, which address). A look is a question and a call.
+    asked: (when, who, for which name); found: those of them that got an address; dialled: (when, who, which address).
+    A look is a question and a call.
     """
 
     def __init__(self, chance: random.Random) -> None:
@@ -124,6 +125,7 @@ class SimNetwork:
         self.hosts: dict[str, Host] = {}
         self._by_address: dict[str, Host] = {}
         self.asked: list[tuple[float, str, str]] = []
+        self.found: list[tuple[float, str, str]] = []
         self.dialled: list[tuple[float, str, str]] = []
 
     def add(self, name: str) -> Host:
@@ -143,7 +145,8 @@ class SimNetwork:
 
     async def resolve(self, origin: Host, name: str) -> Sequence[str]:
         """Return a host's addresses, after the time that it takes. Raises ResolveFailed."""
-        self.asked.append((trio.current_time(), origin.name, name))
+        question = (trio.current_time(), origin.name, name)
+        self.asked.append(question)
         if origin.suffers("dns") or origin.suffers("dead line"):
             await trio.sleep(self._chance.uniform(3.0, 5.0))
             raise ResolveFailed("the resolver does not answer", local=True)
@@ -156,6 +159,7 @@ class SimNetwork:
         if host.suffers("rebound"):
             bad = self._chance.choice(REBOUND)
             return self._chance.choice(((bad,), (host.address, bad)))
+        self.found.append(question)
         return (host.address,)
 
     async def dial(self, origin: Host, address: str, port: int) -> SimStream:

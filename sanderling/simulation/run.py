@@ -157,6 +157,7 @@ class _Simulation:
         facts.seen |= {push.plan.machine: push.seen for push in self._pushers.values()}
         facts.frames = {push.plan.url: push.sent for push in self._pushers.values()}
         facts.asked = [(at, name) for at, who, name in self._network.asked if who == SERVICE and name != HOOK]
+        facts.found = sorted((at, name) for at, who, name in self._network.found if who == SERVICE and name != HOOK)
         facts.dialled = [(at, address) for at, who, address in self._network.dialled if who == SERVICE]
         facts.checkups, facts.told = self._doctor.checkups, self._machine.told
         facts.receipts, facts.letters = self._hook.receipts, self._stage.letters

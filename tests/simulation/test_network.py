@@ -160,6 +160,9 @@ async def test_a_resolver_that_fails_says_that_it_is_ours(network: SimNetwork, a
     with pytest.raises(ResolveFailed) as failed:
         await client.resolve("client.org")
     assert failed.value.local
+    assert [name for _, _, name in network.asked] == ["client.org"] and network.found == []
+    await network.side("other.org").resolve("client.org")
+    assert [(who, name) for _, who, name in network.found] == [("other.org", "client.org")]
 
 
 async def test_a_slow_resolver_answers_after_five_seconds(network: SimNetwork, autojump_clock: MockClock) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 from sanderling.simulation.facts import Facts
@@ -28,7 +28,7 @@ def rate(facts: Facts) -> Iterator[str]:
     """A host is asked at most once a second, whatever its name and however many sources it has."""
     for machine in facts.program.machines:
         asked = [(at, name) for at, name in facts.asked if machine_of(name) == machine]
-        met = _first_meetings(facts, asked)
+        met = _first_meetings(facts, machine)
         for (before, _), (at, _) in pairwise(asked):
             together = any(0 <= at - first < 5 for first in met)
             if at - before < SECOND and not together and not facts.reborn(before - 2, at):
@@ -54,7 +54,7 @@ def retry_after(facts: Facts) -> Iterator[str]:
     """A host that asks for quiet has it for as long as it wishes, up to an hour."""
     for machine, seen in facts.seen.items():
         asked = [(at, name) for at, name in facts.asked if machine_of(name) == machine]
-        met = _first_meetings(facts, asked)
+        met = _first_meetings(facts, machine)
         for answer in seen:
             begins, ends = answer.at + _ARRIVES, answer.at + min(answer.hold, _MOST_HOLD) - 1
             if answer.hold <= 0 or _stormy(facts, machine, answer.at - 60, ends) or facts.reborn(answer.at - 1, ends):
@@ -118,7 +118,7 @@ def crawl_delay(facts: Facts) -> Iterator[str]:
     pages = _pages(facts)
     for machine in facts.program.machines:
         delay = facts.program.robots_of(machine).crawl_delay
-        met = _first_meetings(facts, [found for found in facts.asked if machine_of(found[1]) == machine])
+        met = _first_meetings(facts, machine)
         last, known, kept = -math.inf, False, False
         for request in facts.seen.get(machine, ()) if delay else ():
             if request.path == ROBOTS:
@@ -175,8 +175,9 @@ def _origins(facts: Facts, machine: str) -> set[str]:
     return {url.partition(host_of(url))[0] + host_of(url) for url in urls}
 
 
-def _first_meetings(facts: Facts, asked: Sequence[tuple[float, str]]) -> list[float]:
-    """Return when, in each life, a machine was first asked by a second name: until then nobody knows that it is one."""
+def _first_meetings(facts: Facts, machine: str) -> list[float]:
+    """Return when, in each life, a machine was first found by a second name: until then nobody knows that it is one."""
+    asked = [(at, name) for at, name in facts.found if machine_of(name) == machine]
     met: list[float] = []
     for begins, ends in pairwise([*(span.began for span in facts.lives), math.inf]):
         names: set[str] = set()
