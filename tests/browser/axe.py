@@ -10,8 +10,10 @@ from tests.browser.tab import Tab
 
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 LOOKS = (("light", 1280), ("dark", 1280), ("dark", 360), ("light", 360))
-LAYOUT = ("color-contrast", "target-size", "scrollable-region-focusable", "nested-interactive", "region", "bypass")
-"""The rules whose verdict hangs on colours and widths; the others are asked once a page."""
+COLOURS = ("color-contrast",)
+LAYOUT = ("target-size", "scrollable-region-focusable", "nested-interactive", "region", "bypass")
+"""The rules whose verdict hangs on colours, and on widths; all others are asked once a page."""
+ASKED = ((), COLOURS, COLOURS + LAYOUT, LAYOUT)
 
 
 @cache
@@ -36,10 +38,10 @@ def offences(tab: Tab, only: tuple[str, ...] = ()) -> list[str]:
 def check(tab: Tab) -> list[str]:
     """Return what is wrong with the present page in both colour schemes and widths: axe, and scrolling sideways."""
     wrong = []
-    for number, (scheme, width) in enumerate(LOOKS):
+    for (scheme, width), rules in zip(LOOKS, ASKED, strict=True):
         tab.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         tab.page.set_viewport_size({"width": width, "height": 800})
-        wrong += [f"{scheme} {width}: {one}" for one in offences(tab, LAYOUT if number else ())]
+        wrong += [f"{scheme} {width}: {one}" for one in offences(tab, rules)]
         if over := tab.run("document.documentElement.scrollWidth - innerWidth"):
             wrong += [f"{scheme} {width}: {over} px to the side"] if over > 0 else []
     return wrong
