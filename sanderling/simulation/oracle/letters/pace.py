@@ -88,28 +88,29 @@ def order(facts: Facts) -> Iterator[str]:
 
 def prompt(facts: Facts) -> Iterator[str]:
     """D7: what fails holds up nothing newer; an event sets out at once while its receiver is well."""
-    letters = facts.letters
-    for kept in () if letters is None else letters.destinations:
-        assert letters is not None
-        first: dict[str, float] = {}
-        for receipt in letters.received(kept):
-            for id in contents(receipt.body):
-                first.setdefault(id, receipt.at)
-        for id, title in wanted(facts, kept):
-            said = letters.said[title]
-            instant = all(
-                state is not None and state.enabled and state.mode == "instant" and state.quiet is None
-                for state in kept.history.during(said.offered - 60, said.known + PROMPT)
-            )
-            shut = any(span.begins <= said.known + PROMPT and span.ends >= said.offered for span in kept.shut())
-            late = first.get(id, math.inf) - said.known
-            if (
-                instant
-                and not shut
-                and late > PROMPT
-                and not _excused(facts, kept, said.offered - 60, said.known + PROMPT)
-            ):
-                yield f"{title} reached {kept.label} {late:.0f} s after it was in the log"
+    for kept in () if facts.letters is None else facts.letters.destinations:
+        for title, late in _dawdled(facts, kept, PROMPT):
+            yield f"{title} reached {kept.label} {late:.0f} s after it was in the log"
+
+
+def _dawdled(facts: Facts, kept: KeptDestination, patience: float) -> Iterator[tuple[str, float]]:
+    """Yield what was due at once and was later than patience allows, by its title, and how many seconds it took."""
+    assert facts.letters is not None
+    first: dict[str, float] = {}
+    for receipt in facts.letters.received(kept):
+        for id in contents(receipt.body):
+            first.setdefault(id, receipt.at)
+    for id, title in wanted(facts, kept):
+        said = facts.letters.said[title]
+        begins, ends = said.offered - 60, said.known + patience
+        instant = all(
+            state is not None and state.enabled and state.mode == "instant" and state.quiet is None
+            for state in kept.history.during(begins, ends)
+        )
+        shut = any(span.begins <= ends and span.ends >= said.offered for span in kept.shut())
+        late = first.get(id, math.inf) - said.known
+        if instant and not shut and late > patience and not _excused(facts, kept, begins, ends):
+            yield title, late
 
 
 def at_once(facts: Facts) -> Iterator[str]:
@@ -136,12 +137,10 @@ def unhindered(facts: Facts) -> Iterator[str]:
     troubled = {fault.where for fault in facts.program.faults}
     if facts.letters is None or SERVICE in troubled or facts.program.steps or facts.program.endings:
         return
-    arrivals = {logged.event["id"]: facts.letters.said.get(logged.event["title"]) for logged in facts.log}
     for kept in facts.letters.destinations:
-        for receipt in facts.letters.received(kept) if kept.plan.host not in troubled else ():
-            said = arrivals.get(receipt.id)
-            if said is not None and receipt.at - said.offered > UNHINDERED:
-                yield f"{kept.label} was sent {receipt.id} {receipt.at - said.offered:.1f} s after it was said"
+        if kept.plan.host not in troubled:
+            for title, late in _dawdled(facts, kept, UNHINDERED):
+                yield f"{title} reached {kept.label} {late:.1f} s after it was in the log"
 
 
 def probing(facts: Facts) -> Iterator[str]:
