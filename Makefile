@@ -3,7 +3,7 @@
 PYTHON_IN = .venv/bin/python
 COMPILE = $(PYTHON_IN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-emit-find-links --no-annotate
-WORKERS = 0
+WORKERS = 2
 SEED = 1
 SEEDS = 1000
 
@@ -12,7 +12,7 @@ SEEDS = 1000
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
 	@echo "make demo      a service and three local sources, events as they come"
-	@echo "make test      all tests, or in two processes               (WORKERS=2 ARGS=\"tests/api -x\")"
+	@echo "make test      all tests, in two processes                  (WORKERS=0 ARGS=\"tests/api -x\")"
 	@echo "make check     format, lint, types, import rules, house rules"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
@@ -36,7 +36,7 @@ demo:
 
 test:
 	@bin/setup test
-	@$(PYTHON_IN) -m pytest $$($(PYTHON_IN) -c 'import xdist' 2>/dev/null && echo -n$(WORKERS) --dist=worksteal) $(ARGS)
+	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal $(ARGS)
 
 check:
 	@bin/setup check

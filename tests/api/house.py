@@ -220,7 +220,10 @@ class House:
     def stranger(self, **headers: str) -> httpx.AsyncClient:
         """Return an httpx client without a key."""
         transport = httpx.AsyncHTTPTransport(verify=False)  # no certificates are read: it takes 10 ms a client
-        transport._pool = httpcore.AsyncConnectionPool(network_backend=_Backend(self.listener))
+        # Hours pass between two requests, and a stream in memory does not say that the other side has closed it.
+        transport._pool = httpcore.AsyncConnectionPool(
+            max_keepalive_connections=0, network_backend=_Backend(self.listener)
+        )
         return httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=headers, timeout=None)
 
     async def publish(self, *drafts: Draft | str, source: int = 1) -> list[Stored]:
