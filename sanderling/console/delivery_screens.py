@@ -28,11 +28,34 @@ TRY_KEYS: list[BindingType] = [
 
 
 class _Tries(View):
-    """What can be done to the destination under the cursor."""
+    """Rows that are asked for now and then, and what can be done to the destination under the cursor."""
+
+    picks: Picks
+    _beats = 0
 
     def hook(self) -> Mapping[str, Any] | None:
         """Return the row of the destination that is meant."""
         raise NotImplementedError
+
+    async def _read(self) -> None:
+        """Ask for the rows, and show them."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        """Ask at once."""
+        self.picks.focus()
+        self.ask_for("rows", self._read)
+
+    def connected(self) -> None:
+        """Ask anew."""
+        self.ask_for("rows", self._read)
+
+    def beat(self) -> None:
+        """Ask now and then."""
+        self.redraw()
+        self._beats += 1
+        if self._beats % EVERY == 0:
+            self.ask_for("rows", self._read)
 
     def action_try_it(self) -> None:
         """Send a sample."""
@@ -83,28 +106,11 @@ class DeliveriesScreen(_Tries):
         super().__init__()
         self.rows: Sequence[Mapping[str, Any]] | None = None
         self.total = 0
-        self._beats = 0
         self.picks = Picks(self._line, empty=self._empty, id="rows")
 
     def middle(self) -> Sequence[Widget]:
         """Return the title, the heading and the rows."""
         return (Lines(self._heading, id="heading"), self.picks)
-
-    def on_mount(self) -> None:
-        """Ask at once."""
-        self.picks.focus()
-        self.ask_for("rows", self._read)
-
-    def connected(self) -> None:
-        """Ask anew."""
-        self.ask_for("rows", self._read)
-
-    def beat(self) -> None:
-        """Ask now and then."""
-        self.redraw()
-        self._beats += 1
-        if self._beats % EVERY == 0:
-            self.ask_for("rows", self._read)
 
     async def _read(self) -> None:
         found = await self.console_app.link.get("/v1/admin/deliveries", limit=PAGE)
@@ -150,28 +156,11 @@ class AttemptsScreen(_Tries):
         super().__init__()
         self._hook = hook
         self.attempts: Sequence[Mapping[str, Any]] = ()
-        self._beats = 0
         self.picks = Picks(self._line, self._seen, empty=lambda: "", id="rows")
 
     def middle(self) -> Sequence[Widget]:
         """Return the heading, the attempts and the one in full."""
         return (Lines(self._heading, id="heading"), self.picks, Lines(self._detail, id="attempt"))
-
-    def on_mount(self) -> None:
-        """Ask at once."""
-        self.picks.focus()
-        self.ask_for("rows", self._read)
-
-    def connected(self) -> None:
-        """Ask anew."""
-        self.ask_for("rows", self._read)
-
-    def beat(self) -> None:
-        """Ask now and then."""
-        self.redraw()
-        self._beats += 1
-        if self._beats % EVERY == 0:
-            self.ask_for("rows", self._read)
 
     async def _read(self) -> None:
         path = f"/v1/destinations/{self._hook['id']}/deliveries"

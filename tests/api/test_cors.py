@@ -109,4 +109,5 @@ def test_only_exact_origins_can_be_set(origin: str) -> None:
 
 
 def test_ports_and_addresses_can_be_set() -> None:
-    Settings(cors_origins=("http://localhost:5173", "https://[::1]:8443", "http://127.0.0.1:443", "https://a:80"))
+    origins = ("http://localhost:5173", "https://[::1]:8443", "http://127.0.0.1:443", "https://a:80")
+    assert Settings(cors_origins=origins).cors_origins == origins

@@ -12,7 +12,7 @@ def signed_in(tab: Tab, password: str = PASSWORD) -> Tab:
     return tab
 
 
-def test_x13_a_page_of_another_site_can_neither_press_nor_frame(new_tab: NewTab, service: Service) -> None:
+def test_x13_a_page_of_another_site_cannot_press(new_tab: NewTab, service: Service) -> None:
     tab = new_tab()
     tab.page.set_content(f"<form method=post action='{service.url}/sign-out'><button>Win</button></form>")
     tab.page.get_by_role("button", name="Win").click()
