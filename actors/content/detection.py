@@ -15,8 +15,9 @@ from msgspec import Struct
 from actors.content import markup
 from actors.content.blocks import read_blocks
 from actors.content.encoding import decode
+from actors.content.entries import FeedReading
 from actors.content.errors import ContentError
-from actors.content.feeds import count_entries, feed_root
+from actors.content.feeds import feed_root, read_feed
 from actors.content.json_feed import looks_like_json
 from actors.content.links import absolute
 from actors.content.prolog import end_of_prolog
@@ -76,7 +77,8 @@ class FeedLink(Struct, frozen=True):
 class Finding(Struct, frozen=True):
     """What a body is. `type` None comes with a `refusal`; both carry a sentence that a person can check.
 
-    `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`).
+    `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`). `feed` is what a
+    feed says: to know one is to have read it, so who goes on to watch it need not read it again.
     """
 
     type: Literal["feed", "html"] | None
@@ -84,10 +86,9 @@ class Finding(Struct, frozen=True):
     evidence: str
     format: str
     feeds: tuple[FeedLink, ...] = ()
-    entries: int = 0
-    title: str = ""
     refusal: str | None = None
     trouble: str | None = None
+    feed: FeedReading | None = None
 
 
 def detect(body: bytes, content_type: str, url: str) -> Finding:
@@ -127,8 +128,8 @@ def _refused(reason: str, evidence: str) -> Finding:
 
 
 def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> Finding:
-    reading, count = count_entries(body, content_type, url)
-    root = feed_root(text)
+    reading = read_feed(body, content_type, url)
+    root, count = feed_root(text), len(reading.entries)
     items = f"{count} item{'' if count == 1 else 's'}"
     junk = root is not None and end_of_prolog(text) < root.start()
     sign = "JSON with `version` and `items` of a JSON Feed" if root is None else f"root element {_opening(root[0])}"
@@ -141,14 +142,8 @@ def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> F
         served,
     ]
     confidence: Confidence = "medium" if junk or not count else "high"
-    return Finding(
-        "feed",
-        confidence,
-        "; ".join(note for note in notes if note),
-        reading.format,
-        entries=count,
-        title=reading.title,
-    )
+    evidence = "; ".join(note for note in notes if note)
+    return Finding("feed", confidence, evidence, reading.format, feed=reading)
 
 
 def _opening(tag: str) -> str:
@@ -180,9 +175,9 @@ def _page(text: str, url: str, served: str) -> Finding:
     trouble = trouble_of(root, title, blocks)
     if trouble is not None:
         refusal = _refusal_of(trouble, root, url, feeds)
-        return Finding(None, "medium", evidence, "html", feeds, 0, title, refusal, trouble)
+        return Finding(None, "medium", evidence, "html", feeds, refusal, trouble)
     confidence: Confidence = "high" if is_document(text) else "medium"
-    return Finding("html", confidence, evidence, "html", feeds, 0, title)
+    return Finding("html", confidence, evidence, "html", feeds)
 
 
 def _refusal_of(trouble: str, root: markup.Element, url: str, feeds: Sequence[FeedLink]) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import feedparser
 
 from actors.content.encoding import Decoded, decode
-from actors.content.entries import MOST_ENTRIES, Entry, FeedReading, Raw, entries_of
+from actors.content.entries import MOST_ENTRIES, FeedReading, Raw, entries_of
 from actors.content.errors import ContentError
 from actors.content.hints import hints_of
 from actors.content.json_feed import looks_like_json, read_json_feed
@@ -42,28 +42,11 @@ _VERSIONS = {
 _MOST_LINKS = 5
 PAGING = ("first", "previous", "next", "last", "prev-archive", "next-archive", "current")
 """The relations of RFC 5005."""
-_Reader: TypeAlias = Callable[[Sequence[Any], str], tuple[Entry, ...]]
 _TEXT_TYPES = frozenset({"text/plain", "text"})
 
 
 def read_feed(body: bytes, content_type: str, url: str) -> FeedReading:
     """Return the feed in a body: entries in document order, links seen from `url`. Raises ContentError if none."""
-    return _read(body, content_type, url, _entries)
-
-
-def count_entries(body: bytes, content_type: str, url: str) -> tuple[FeedReading, int]:
-    """Return a feed without its entries, and how many there are: half the work. Raises ContentError as `read_feed`."""
-    counted: list[int] = []
-
-    def count(found: Sequence[Any], _: str) -> tuple[Entry, ...]:
-        counted.append(min(len(found), MOST_ENTRIES))
-        return ()
-
-    reading = _read(body, content_type, url, count)
-    return reading, counted[0] if counted else len(reading.entries)
-
-
-def _read(body: bytes, content_type: str, url: str, entries: _Reader) -> FeedReading:
     body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
@@ -74,7 +57,7 @@ def _read(body: bytes, content_type: str, url: str, entries: _Reader) -> FeedRea
     if root is None:
         raise ContentError("No feed: there is no <rss>, <feed> or <rdf:RDF> element.")
     try:
-        return _read_xml(decoded, url, root, entries)
+        return _read_xml(decoded, url, root)
     except (ValueError, LookupError, TypeError, AttributeError, AssertionError, OverflowError, RecursionError) as error:
         # feedparser's own defects on hostile input; a bug of ours here would show on the feeds of the tests.
         raise ContentError(f"The feed cannot be parsed ({type(error).__name__}).") from error
@@ -90,7 +73,7 @@ def feed_root(text: str) -> re.Match[str] | None:
     return None if _OF_A_PAGE.search(text, start, found.start()) else found
 
 
-def _read_xml(decoded: Decoded, url: str, root: re.Match[str], entries: _Reader) -> FeedReading:
+def _read_xml(decoded: Decoded, url: str, root: re.Match[str]) -> FeedReading:
     text = decoded.text
     start = _START.search(text)
     text = text[start.start() if start and start.start() < root.start() else root.start() :]
@@ -107,7 +90,7 @@ def _read_xml(decoded: Decoded, url: str, root: re.Match[str], entries: _Reader)
         title=_title(parsed.feed, text),
         url=absolute(str(parsed.feed.get("link") or ""), url),
         format=_VERSIONS.get(version, "rss" if root[1].lower() != "feed" else "atom"),
-        entries=entries(parsed.entries, url),
+        entries=entries_of([_raw(entry, url) for entry in _newest(parsed.entries)]),
         hints=hints_of(text),
         damaged=decoded.damaged or bool(parsed.get("bozo")),
         hubs=_links(parsed.feed, url, ("hub",))[:_MOST_LINKS],
@@ -122,10 +105,6 @@ def _links(feed: Any, url: str, rels: tuple[str, ...]) -> tuple[str, ...]:
 
 def _title(feed: Any, text: str) -> str:
     return plain(str(feed.get("title") or ""))[:1000].replace("\n", " ")
-
-
-def _entries(found: Sequence[Any], url: str) -> tuple[Entry, ...]:
-    return entries_of([_raw(entry, url) for entry in _newest(found)])
 
 
 def _newest(found: Sequence[Any]) -> Sequence[Any]:

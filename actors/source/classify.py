@@ -15,6 +15,7 @@ import trio
 from msgspec import Struct
 
 from actors.content.detection import FeedLink, Finding
+from actors.content.entries import FeedReading
 from actors.content.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.http import Fetched
@@ -66,7 +67,7 @@ class Wanted(Struct, frozen=True):
 
 class Classified(Struct, frozen=True):
     """What was found. `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
-    its place for a WebSocket. `robots` is what robots.txt says about a page.
+    its place for a WebSocket. `feed` is the reading itself, of a feed. `robots` is what robots.txt says about a page.
     """
 
     detection: Detection
@@ -75,6 +76,7 @@ class Classified(Struct, frozen=True):
     at: Millis
     robots: RobotsWord | None = None
     greeting: Greeting | None = None
+    feed: FeedReading | None = None
 
 
 async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
@@ -95,7 +97,8 @@ async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
     if finding.refusal is not None and wanted.type is None:
         raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
     if finding.type == "feed" and wanted.type != "html":
-        return Classified(detection_of("feed", wanted.type, finding, fetched), url.text, fetched, at)
+        found = detection_of("feed", wanted.type, finding, fetched)
+        return Classified(found, url.text, fetched, at, feed=finding.feed)
     return await _as_page(ports, url, wanted, fetched, finding, at)
 
 
@@ -158,7 +161,7 @@ async def _follow(
                     notes = (f"the page advertises a feed at {link.url}: {_seen(finding, fetched)}", *dead)
                     evidence = "; ".join(notes)
                     found = Detection("feed", finding.confidence, evidence, page.url, fetched.content_type, link.url)
-                    return Classified(found, link.url, fetched, at), ""
+                    return Classified(found, link.url, fetched, at, feed=finding.feed), ""
                 why = f"it is no feed ({finding.evidence})"
         dead.append(f"{link.url} does not work: {why}")
     return None, "; ".join(dead)

@@ -30,13 +30,14 @@ from actors.query import QueryError, parse
 from actors.source.actor import first_state
 from actors.source.cadence import START_INTERVAL
 from actors.source.classify import RECENT, Classified, Wanted, classify, refused
+from actors.source.feed import reading_of, without_reports
 from actors.source.fetch import host_of, look_at
 from actors.source.html import HtmlTier
 from actors.source.locks import KeyedLocks
 from actors.source.ports import Live, Ports
 from actors.source.preview import LISTEN, Narrowing, check_selectors, preview, preview_page
 from actors.source.table import Table, renewed
-from actors.source.tier import in_jail
+from actors.source.tier import Reading, in_jail
 from storage.errors import StorageError
 from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
@@ -273,10 +274,9 @@ class Desk:
         if found.fetched is None:
             await storage.sources.add(source, SourceState(source.id, live.hot, b""), storage.lease)
             return
-        tier = self._table.tiers[source.type]
         now = self._ports.world.now()
         try:
-            reading = await tier.read(self._ports.world.jail, source, b"", found.fetched, now)
+            reading = await self._first_reading(source, found, found.fetched, now)
         except LookFailed as failure:
             raise refused(failure, source.url) from None
         state = first_state(found.fetched, reading, now, self._ports, live)
@@ -292,6 +292,12 @@ class Desk:
             self._ports.world.log("backfill.postponed", source_id=source.id, error=str(error))
         else:
             live.hot = state.hot
+
+    async def _first_reading(self, source: Source, found: Classified, fetched: Fetched, now: Millis) -> Reading:
+        """Return what the body that classified a source says; a feed was read for that already."""
+        if found.feed is not None:
+            return reading_of(source, b"", without_reports(found.feed, fetched), fetched, now)
+        return await self._table.tiers[source.type].read(self._ports.world.jail, source, b"", fetched, now)
 
 
 def _refuse_stale(source: Source, expected: Expected) -> None:

@@ -41,26 +41,7 @@ class FeedTier:
 
         A feed that is new as a whole is held, and said once. Raises LookFailed, also for a bridge's error report.
         """
-        feed = await self.document(jail, fetched)
-        found = compare(base, [mark_of(entry, since) for entry in feed.entries])
-        new = [feed.entries[i] for i in found.new]
-        edited = [feed.entries[i] for i in found.updated]
-        hints = hints_of(feed, fetched)
-        if not base:
-            chosen = oldest_first([(entry, NEW) for entry in new])[max(0, len(new) - source.backfill) :]
-            told = tuple(draft_of(source, entry, NEW, at) for entry, _ in chosen)
-            note = baseline_note(feed.entries, [entry for entry, _ in reversed(chosen)], at)
-            return Reading(told, found.memory, False, hints, times=times_of(new), note=note)
-        if found.memory is None:
-            return Reading((), None, False, hints, note=turn_note(feed.entries, Turned(), at, since))
-        turn = turn_of(len({entry.key for entry in feed.entries}), new, manner_of(base), since)
-        drafts = _drafts(source, [*((entry, NEW) for entry in turn.told), *((entry, UPDATED) for entry in edited)], at)
-        if turn.say:
-            drafts = (_reset(source, turn.held, at), *drafts)
-        changed = bool(turn.told or edited)
-        note = turn_note(feed.entries, Turned(new, turn.told, edited), at, since)
-        memory = with_manner(found.memory, turn.manner)
-        return Reading(drafts, memory, changed, hints, times=times_of(turn.told), note=note)
+        return reading_of(source, base, await self.document(jail, fetched), fetched, at, since=since)
 
     async def document(self, jail: Jail, fetched: Fetched) -> FeedReading:
         """Return the feed in a body. Raises LookFailed."""
@@ -70,12 +51,41 @@ class FeedTier:
             answer = await in_jail(jail, "look_feed", msgspec.msgpack.encode(request), deadline=deadline)
         except LookFailed as failure:
             raise await _lost(jail, fetched, failure) from None
-        feed = msgspec.msgpack.decode(answer, type=FeedReading)
-        report = error_report(feed)
-        if report is not None:
-            why = f"the feed holds nothing but an error report: {report}"
-            raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
-        return replace(feed, entries=tuple(entry for entry in feed.entries if not is_report(entry)))
+        return without_reports(msgspec.msgpack.decode(answer, type=FeedReading), fetched)
+
+
+def without_reports(feed: FeedReading, fetched: Fetched) -> FeedReading:
+    """Return a feed without a bridge's error reports. Raises LookFailed when it holds nothing else."""
+    report = error_report(feed)
+    if report is not None:
+        why = f"the feed holds nothing but an error report: {report}"
+        raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
+    return replace(feed, entries=tuple(entry for entry in feed.entries if not is_report(entry)))
+
+
+def reading_of(
+    source: Source, base: bytes, feed: FeedReading, fetched: Fetched, at: Millis, *, since: Millis | None = None
+) -> Reading:
+    """Return what a look at a feed tells, by the memory of the last one (see `FeedTier.read`)."""
+    found = compare(base, [mark_of(entry, since) for entry in feed.entries])
+    new = [feed.entries[i] for i in found.new]
+    edited = [feed.entries[i] for i in found.updated]
+    hints = hints_of(feed, fetched)
+    if not base:
+        chosen = oldest_first([(entry, NEW) for entry in new])[max(0, len(new) - source.backfill) :]
+        told = tuple(draft_of(source, entry, NEW, at) for entry, _ in chosen)
+        note = baseline_note(feed.entries, [entry for entry, _ in reversed(chosen)], at)
+        return Reading(told, found.memory, False, hints, times=times_of(new), note=note)
+    if found.memory is None:
+        return Reading((), None, False, hints, note=turn_note(feed.entries, Turned(), at, since))
+    turn = turn_of(len({entry.key for entry in feed.entries}), new, manner_of(base), since)
+    drafts = _drafts(source, [*((entry, NEW) for entry in turn.told), *((entry, UPDATED) for entry in edited)], at)
+    if turn.say:
+        drafts = (_reset(source, turn.held, at), *drafts)
+    changed = bool(turn.told or edited)
+    note = turn_note(feed.entries, Turned(new, turn.told, edited), at, since)
+    memory = with_manner(found.memory, turn.manner)
+    return Reading(drafts, memory, changed, hints, times=times_of(turn.told), note=note)
 
 
 async def _lost(jail: Jail, fetched: Fetched, failure: LookFailed) -> LookFailed:

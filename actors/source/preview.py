@@ -19,7 +19,7 @@ from actors.previews import DraftEvent, FeedPreview, PacePreview, PagePreview, P
 from actors.source import progress
 from actors.source.cadence import START_INTERVAL, Hints, Limits
 from actors.source.classify import Classified, refused
-from actors.source.feed import FeedTier, hints_of, oldest_first, times_of
+from actors.source.feed import hints_of, oldest_first, times_of, without_reports
 from actors.source.handshake import Greeting
 from actors.source.ports import Ports
 from actors.source.progress import Looked
@@ -96,8 +96,9 @@ async def preview(ports: Ports, found: Classified, part: Narrowing, query: str |
         page = await preview_page(ports, found.fetched, part)
         pace = _pace(ports, found, body_hints(found.fetched), ())
         return Preview(found.at, page=page, pace=pace, robots=found.robots)
+    assert found.feed is not None, "what is no page either was read as a feed"
     try:
-        feed = await FeedTier(ports.settings.parse_deadline).document(ports.world.jail, found.fetched)
+        feed = without_reports(found.feed, found.fetched)
     except LookFailed as failure:
         raise refused(failure, found.watch_url) from None
     pace = _pace(ports, found, hints_of(feed, found.fetched), times_of(feed.entries))

@@ -22,8 +22,13 @@ RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:dc="x"><channel><title>T
 
 def test_a_feed_served_as_html_is_a_feed_and_the_evidence_says_both() -> None:
     finding = detect(RSS, "text/html; charset=utf-8", URL)
-    assert (finding.type, finding.format, finding.entries, finding.confidence) == ("feed", "rss 2.0", 1, "high")
+    assert (finding.type, finding.format, finding.confidence) == ("feed", "rss 2.0", "high")
     assert finding.evidence == 'root element <rss version="2.0">, 1 item; served as text/html'
+
+
+def test_what_a_feed_says_comes_with_what_it_is() -> None:
+    assert detect(RSS, "", URL).feed == read_feed(RSS, "", URL)
+    assert detect(html(*PROSE), "", URL).feed is None
 
 
 def test_a_feed_after_leading_junk_is_found_with_less_confidence() -> None:
@@ -129,15 +134,14 @@ def test_a_byte_order_mark_decides_the_encoding(bom: bytes) -> None:
     name = {2: "utf-16-le" if bom == codecs.BOM_UTF16_LE else "utf-16-be", 3: "utf-8", 4: "utf-32-le"}[len(bom)]
     feed = "<rss version='2.0'><channel><title>T</title><item><title>ä</title></item></channel></rss>"
     finding = detect(bom + feed.encode(name), "text/html; charset=ascii", URL)
-    assert (finding.type, finding.entries) == ("feed", 1)
+    assert finding.feed is not None and [entry.title for entry in finding.feed.entries] == ["ä"]
 
 
 def test_gzip_that_no_header_declares_is_unpacked_and_said() -> None:
     feed = b"<rss version='2.0'><channel><title>T</title><item><title>a</title></item></channel></rss>"
     finding = detect(gzip.compress(feed), "application/rss+xml", URL)
-    assert (finding.type, finding.entries) == ("feed", 1)
+    assert finding.type == "feed" and finding.feed == read_feed(gzip.compress(feed), "", URL)
     assert "unpacked from gzip" in finding.evidence
-    assert len(read_feed(gzip.compress(feed), "", URL).entries) == 1
     page = b"<!doctype html><title>T</title><body><p>" + b"words and words of a page " * 20
     assert read_page(gzip.compress(page), "", URL, None, ()).title == "T"
 

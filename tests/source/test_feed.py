@@ -41,6 +41,13 @@ async def test_a_backfill_tells_the_newest_entries_of_the_first_look(autojump_cl
         assert await service.titles() == ["c", "d"]
 
 
+async def test_a_feed_that_is_added_is_read_once_also_for_its_backfill(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("c", "b", "a")
+        await service.add(URL, backfill=2)
+        assert service.jail.calls == 1
+
+
 async def test_an_entry_that_is_edited_materially_is_told_again(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a|first text", "b")
