@@ -11,19 +11,24 @@ from collections.abc import Sequence
 
 from actors.signatures.event import Signer, jwks
 from storage.interface import Storage
-from storage.records.key import SigningKey
+from storage.records.key import PublicKey, SigningKey
 
 
 class SigningKeys:
-    """Holds the keys as last read, the active one first; there is at least one."""
+    """Holds the keys as last read, the active one first; there is at least one.
+
+    Other instances' keys come with an import only, while nothing runs: they are read once.
+    """
 
     def __init__(self, storage: Storage, keys: Sequence[SigningKey]) -> None:
         self._storage = storage
+        self._others: Sequence[PublicKey] | None = None
         self._hold(keys)
 
     def _hold(self, keys: Sequence[SigningKey]) -> None:
+        self._keys = keys
         self._signer = Signer(keys[0])
-        self._published = jwks(keys)
+        self._published: bytes | None = None
 
     async def signer(self) -> Signer:
         """Return the signer with the key that is active now. Raises StorageError."""
@@ -31,8 +36,12 @@ class SigningKeys:
         return self._signer
 
     async def published(self) -> bytes:
-        """Return all keys, retired ones too, as an encoded JWK Set. Raises StorageError."""
+        """Return all keys, retired ones and other instances' too, as an encoded JWK Set. Raises StorageError."""
         await self._refresh()
+        if self._others is None:
+            self._others = await self._storage.keys.public()
+        if self._published is None:
+            self._published = jwks(self._keys, self._others)
         return self._published
 
     async def _refresh(self) -> None:

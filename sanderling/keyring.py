@@ -7,7 +7,7 @@ from pathlib import Path
 
 from actors.keys import BURST, RATE
 from actors.settings import Settings
-from actors.signatures.event import new_signing_key
+from actors.signatures.event import jwks, new_signing_key
 from api.dashboard.entry import new_link
 from sanderling.data_folder import told_plainly
 from sanderling.exits import CommandFailed, Exit
@@ -40,6 +40,13 @@ def signing(settings: Settings) -> Sequence[SigningKey]:
     folder = _existing(settings)
     with told_plainly(folder), open_keys(folder) as keys:
         return keys.signing()
+
+
+def published(settings: Settings) -> bytes:
+    """Return what /.well-known/jwks.json has: our keys' public halves, and those of other instances."""
+    folder = _existing(settings)
+    with told_plainly(folder), open_keys(folder) as keys:
+        return jwks(keys.signing(), keys.public())
 
 
 def rotate_signing(settings: Settings) -> SigningKey:

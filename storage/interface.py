@@ -32,7 +32,7 @@ from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.kept_call import KeptCall
-from storage.records.key import ApiKey, SigningKey
+from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.source import Harvest, Source, SourceState, Watched
 from storage.tail import Tail
 
@@ -68,6 +68,13 @@ class EventLog(Protocol):
         A harvest of a source that no longer exists is skipped whole, and so is a notice that its debtor does not owe.
         Returns only after the data are durable; the caller then publishes to the tail. Raises Fenced, DiskFull,
         Unavailable.
+        """
+
+    async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
+        """Take over a part of another instance's log as it is, and its floor, in one transaction.
+
+        The sources need not be watched here. The positions rise, from above `floor` and above all that were given
+        here; raises ValueError otherwise, and when events here lie at or below `floor`: nothing has changed then.
         """
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
@@ -146,6 +153,12 @@ class Keys(Protocol):
 
     async def add_signing(self, key: SigningKey) -> None:
         """Add a signing key as the active one and retire the others."""
+
+    async def public(self) -> Sequence[PublicKey]:
+        """Return the public halves of other instances' keys, the oldest first: events here were signed with them."""
+
+    async def add_public(self, keys: Sequence[PublicKey]) -> None:
+        """Keep public halves of other instances' keys, for good; one that is there already stays as it is."""
 
 
 class Alerts(Protocol):

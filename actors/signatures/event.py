@@ -21,7 +21,7 @@ from actors.signatures.canonical import canonical, canonical_json
 from actors.signatures.verdict import Cause, Verdict
 from storage.records.event import Event
 from storage.records.identity import Millis
-from storage.records.key import SigningKey
+from storage.records.key import PublicKey, SigningKey
 from storage.records.times import rfc3339
 
 _ENCODER = msgspec.json.Encoder()
@@ -59,11 +59,25 @@ def new_signing_key(seed: bytes, at: Millis) -> SigningKey:
     return SigningKey(key_id=_thumbprint(_public(seed)), seed=seed, created_at=at)
 
 
-def jwks(keys: Sequence[SigningKey]) -> bytes:
-    """Return the public halves as an encoded JWK Set: retired keys too, or old events could not be verified."""
+def public_half(key: SigningKey) -> PublicKey:
+    """Return what is published of a key."""
+    return PublicKey(key.key_id, _public(key.seed), key.created_at)
+
+
+def check_public(key: PublicKey) -> None:
+    """Raise ValueError unless a key is 32 bytes under its own thumbprint."""
+    if len(_from_b64url(key.x)) != nacl.bindings.crypto_sign_PUBLICKEYBYTES or _thumbprint(key.x) != key.key_id:
+        raise ValueError(f"{key.key_id[:60]!r} is not the thumbprint of the Ed25519 key beside it")
+
+
+def jwks(keys: Sequence[SigningKey], others: Sequence[PublicKey] = ()) -> bytes:
+    """Return the public halves as an encoded JWK Set: retired keys too, or old events could not be verified.
+
+    others: of other instances, whose events are in the log.
+    """
     published = [
-        {"kty": "OKP", "crv": "Ed25519", "x": _public(key.seed), "kid": key.key_id, "alg": "EdDSA", "use": "sig"}
-        for key in keys
+        {"kty": "OKP", "crv": "Ed25519", "x": key.x, "kid": key.key_id, "alg": "EdDSA", "use": "sig"}
+        for key in {each.key_id: each for each in (*map(public_half, keys), *others)}.values()
     ]
     return _ENCODER.encode({"keys": published})
 

@@ -17,12 +17,12 @@ def listed(config: str | None, as_jwks: bool, **flags: str | None) -> int:
     \b
     sanderling keys signing --jwks > jwks.json
     """
-    from actors.signatures.event import jwks
     from sanderling import keyring
     from sanderling.keys import signing_lines
 
-    found = keyring.signing(loaded(config, flags).settings)
-    for line in [jwks(found).decode()] if as_jwks else signing_lines(found):
+    settings = loaded(config, flags).settings
+    lines = [keyring.published(settings).decode()] if as_jwks else signing_lines(keyring.signing(settings))
+    for line in lines:
         click.echo(line)
     return Exit.WELL
 

@@ -21,7 +21,7 @@ from storage.records.destination import Destination
 from storage.records.event import Stored
 from storage.records.identity import START, Millis, Seq, SourceId
 from storage.records.kept_call import KeptCall
-from storage.records.key import ApiKey, SigningKey
+from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.session import Password, Session, SetUpLink
 from storage.records.source import Watched
 
@@ -65,6 +65,7 @@ class Disk:
     keys: dict[str, ApiKey] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     signing: list[SigningKey] = field(default_factory=list)
+    public: dict[str, PublicKey] = field(default_factory=dict)
     alerts: dict[str, Alert] = field(default_factory=dict)
     matched: dict[str, dict[int, int]] = field(default_factory=dict)
     destinations: dict[str, Destination] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from storage.interface import Lease
 from storage.memory.disk import Apply, Disk
 from storage.memory.writer import Writer
 from storage.records.identity import Millis
-from storage.records.key import ApiKey, SigningKey
+from storage.records.key import ApiKey, PublicKey, SigningKey
 
 
 class MemoryKeys:
@@ -78,6 +78,15 @@ class MemoryKeys:
             self._disk.signing[:] = [*retired, msgspec.structs.replace(key, state="active")]
 
         await self._commit(apply)
+
+    async def public(self) -> Sequence[PublicKey]:
+        """Return the public halves of other instances' keys; see Keys."""
+        return sorted(self._disk.public.values(), key=lambda key: (key.created_at, key.key_id))
+
+    async def add_public(self, keys: Sequence[PublicKey]) -> None:
+        """Keep public halves of other instances' keys; see Keys."""
+        new = {key.key_id: key for key in reversed(keys)}
+        await self._commit(lambda: self._disk.public.update(new | self._disk.public))
 
     async def _commit(self, apply: Apply) -> None:
         await self._writer.commit(self._lease, lambda: (None, apply))

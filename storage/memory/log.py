@@ -12,7 +12,7 @@ from storage.memory.disk import Apply, Disk
 from storage.memory.writer import Writer
 from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Page
-from storage.records.event import Kind, Stored, kind_of
+from storage.records.event import Kind, Stored, check_adopted, kind_of
 from storage.records.identity import SERVICE, START, Seq, seq_of
 from storage.records.source import Harvest, SourceState, Watched
 
@@ -71,6 +71,22 @@ class MemoryLog:
             self._last = seq
             body = stamp(seq, event_id, harvest.source, draft)
             yield Stored(seq, harvest.source, kind_of(draft), body)
+
+    async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
+        """Take over a part of another instance's log; see EventLog."""
+
+        def job() -> tuple[None, Apply]:
+            disk = self._disk
+            check_adopted(events, floor, self._last, disk.seqs[-1] if disk.seqs else START)
+            self._last = events[-1].seq if events else max(self._last, floor)
+
+            def apply() -> None:
+                disk.floor = max(disk.floor, floor)
+                disk.append(events)
+
+            return None, apply
+
+        await self._writer.commit(lease, job, name="log")
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
         """Save states in one transaction; see EventLog."""

@@ -7,6 +7,7 @@ event after its commit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType, field
@@ -152,3 +153,17 @@ class Stored(NamedTuple):
         Raises msgspec.DecodeError when the body is damaged.
         """
         return tags_in(self.body)
+
+
+def check_adopted(events: Sequence[Stored], floor: Seq, last: Seq, newest: Seq) -> None:
+    """Raise ValueError unless another log's events can follow what is here, and its floor lies below them.
+
+    last: the newest position that was given here. newest: that of the newest event here, 0 when there is none.
+    """
+    if newest and newest <= floor:
+        raise ValueError(f"{newest} is here, at or below the floor {floor}")
+    at = max(floor, last)
+    for event in events:
+        if event.seq <= at:
+            raise ValueError(f"position {event.seq} after {at}: positions must rise")
+        at = event.seq

@@ -48,3 +48,11 @@ class SigningKey(Struct, frozen=True):
     def __repr__(self) -> str:
         """Name the key without its seed."""
         return f"SigningKey({self.key_id!r}, {self.state})"
+
+
+class PublicKey(Struct, frozen=True):
+    """The public half of a signing key of another instance, whose events are in the log. `x`: 32 bytes, base64url."""
+
+    key_id: str
+    x: str
+    created_at: Millis

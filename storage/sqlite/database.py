@@ -16,7 +16,7 @@ import trio
 
 from storage.interface import Lease, Storage
 from storage.records.identity import START, Seq, millis_of
-from storage.records.key import ApiKey, SigningKey
+from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.session import Password, SetUpLink
 from storage.records.times import rfc3339
 from storage.sqlite import scan
@@ -25,7 +25,7 @@ from storage.sqlite.bins import SqliteBins
 from storage.sqlite.calls import SqliteCalls
 from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translated
 from storage.sqlite.folder import FolderLock, HeadMark, opening, prepare
-from storage.sqlite.keys import SqliteKeys, all_keys, all_signing, delete_key, insert_key, insert_signing
+from storage.sqlite.keys import SqliteKeys, all_keys, all_public, all_signing, delete_key, insert_key, insert_signing
 from storage.sqlite.log import SqliteLog
 from storage.sqlite.migrations import STEPS, version_of
 from storage.sqlite.people import SqlitePeople, insert_link, read_password
@@ -191,6 +191,11 @@ class CommandKeys:
         """Return all signing keys, the active one first."""
         with translated():
             return all_signing(self._connection)
+
+    def public(self) -> Sequence[PublicKey]:
+        """Return the public halves of other instances' keys, the oldest first."""
+        with translated():
+            return all_public(self._connection)
 
     def add_signing(self, key: SigningKey) -> None:
         """Add a signing key as the active one; a running server signs with it from its next event on."""

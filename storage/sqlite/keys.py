@@ -14,7 +14,7 @@ import msgspec
 
 from storage.interface import Lease
 from storage.records.identity import Millis
-from storage.records.key import ApiKey, SigningKey
+from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.sqlite.connection import translated
 from storage.sqlite.readers import Readers
 from storage.sqlite.writer import Transaction, Writer
@@ -23,6 +23,8 @@ _decode = msgspec.json.Decoder(ApiKey).decode
 _BY_HASH = "SELECT body, last_used_at FROM api_key WHERE sha256=?"
 _ALL = "SELECT body, last_used_at FROM api_key ORDER BY created_at, id"
 _SIGNING = "SELECT key_id, seed, created_at, state FROM signing_key ORDER BY state, created_at DESC, key_id"
+_PUBLIC = "SELECT key_id, x, created_at FROM public_key ORDER BY created_at, key_id"
+_PUT_PUBLIC = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CONFLICT DO NOTHING"
 _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
@@ -89,6 +91,19 @@ class SqliteKeys:
 
         await self._writer.submit(job)
 
+    async def public(self) -> Sequence[PublicKey]:
+        """Return the public halves of other instances' keys; see Keys."""
+        return await self._readers.run(all_public)
+
+    async def add_public(self, keys: Sequence[PublicKey]) -> None:
+        """Keep public halves of other instances' keys; see Keys."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            transaction.executemany(_PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
+
+        await self._writer.submit(job, rows=len(keys))
+
 
 def insert_key(connection: sqlite3.Connection, key: ApiKey) -> None:
     """Write a key, inside whatever transaction is open."""
@@ -109,6 +124,11 @@ def all_keys(connection: sqlite3.Connection) -> Sequence[ApiKey]:
 def all_signing(connection: sqlite3.Connection) -> Sequence[SigningKey]:
     """Return all signing keys, the active one first."""
     return [SigningKey(*row) for row in connection.execute(_SIGNING).fetchall()]
+
+
+def all_public(connection: sqlite3.Connection) -> Sequence[PublicKey]:
+    """Return the public halves of other instances' keys, the oldest first."""
+    return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
 
 
 def insert_signing(connection: sqlite3.Connection, key: SigningKey) -> None:

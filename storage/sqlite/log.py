@@ -11,8 +11,8 @@ import msgspec
 from storage.interface import Lease, Mint, Stamp
 from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Page
-from storage.records.event import Kind, Stored, kind_of
-from storage.records.identity import SERVICE, Seq, seq_of
+from storage.records.event import Kind, Stored, check_adopted, kind_of
+from storage.records.identity import SERVICE, START, Seq, seq_of
 from storage.records.source import Harvest, HotState, SourceState
 from storage.sqlite import scan
 from storage.sqlite.alerts import pay
@@ -22,6 +22,8 @@ from storage.sqlite.writer import Transaction, Writer
 _PAGES = ("PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size")
 _KEY = "SELECT s.key FROM source_key k JOIN source s ON s.key=k.key WHERE k.id=?"
 _BETWEEN = "SELECT count(*) FROM log WHERE seq>? AND seq<? AND kind<>?"
+_KNOW = "INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING"
+_NUMBER = "SELECT key FROM source_key WHERE id=?"
 _INSERT = "INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)"
 
 encode_hot = msgspec.msgpack.Encoder().encode
@@ -68,6 +70,23 @@ class SqliteLog:
         if rows:
             transaction.newest = rows[-1][0]
         return events
+
+    async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
+        """Take over a part of another instance's log; see EventLog."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(lease)
+            (newest,) = transaction.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()
+            check_adopted(events, floor, self._last, newest)
+            ids = dict.fromkeys(event.source for event in events)
+            transaction.executemany(_KNOW, [(id,) for id in ids])
+            keys = {id: transaction.execute(_NUMBER, (id,)).fetchone()[0] for id in ids}
+            transaction.executemany(_INSERT, [(each.seq, keys[each.source], each.kind, each.body) for each in events])
+            transaction.execute("UPDATE fact SET value=max(value, ?) WHERE name='floor'", (floor,))
+            self._last = events[-1].seq if events else max(self._last, floor)
+            transaction.newest = events[-1].seq if events else START
+
+        await self._writer.submit(job, events=len(events) or 1)
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
         """Save states in one transaction; see EventLog."""
@@ -144,8 +163,8 @@ def _key(transaction: Transaction, harvest: Harvest) -> int | None:
         return None if found is None else found[0]
     if harvest.debtor is not None and not pay(transaction, harvest.debtor, harvest.pays):
         return None
-    transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (SERVICE,))
-    (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (SERVICE,)).fetchone()
+    transaction.execute(_KNOW, (SERVICE,))
+    (key,) = transaction.execute(_NUMBER, (SERVICE,)).fetchone()
     return int(key)
 
 

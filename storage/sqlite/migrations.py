@@ -166,7 +166,19 @@ def matched_days(db: Database) -> None:
         db.conn.execute(statement)
 
 
-STEPS: Sequence[Step] = (first, figures_and_digests, bins_and_calls, dashboard, matched_days)
+_PUBLIC_KEYS = (
+    # x: the public half alone, base64url, as it is published.
+    "CREATE TABLE public_key(key_id TEXT PRIMARY KEY, x TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT",
+)
+
+
+def public_keys(db: Database) -> None:
+    """Public halves of the keys that signed events which came from another instance."""
+    for statement in _PUBLIC_KEYS:
+        db.conn.execute(statement)
+
+
+STEPS: Sequence[Step] = (first, figures_and_digests, bins_and_calls, dashboard, matched_days, public_keys)
 
 
 def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> int:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from storage.interface import Storage
 from storage.records.identity import Millis
-from storage.records.key import SigningKey
+from storage.records.key import PublicKey, SigningKey
 from tests.contract.builders import NOW, a_signing_key, an_api_key
 from tests.contract.engines import Engine
 
@@ -60,3 +60,15 @@ async def test_the_active_signing_key_is_told_by_its_id(storage: Storage) -> Non
     for name in ("first", "second"):
         await storage.keys.add_signing(a_signing_key(name))
         assert await storage.keys.active_signing() == name
+
+
+async def test_public_halves_of_other_instances_stay_as_they_first_came(engine: Engine) -> None:
+    storage = await engine.start()
+    await storage.keys.add_public([PublicKey("b", "x", Millis(NOW + 1)), PublicKey("a", "x", NOW)])
+    await storage.keys.add_public([PublicKey("b", "another", NOW), PublicKey("c", "x", Millis(NOW + 2))])
+    await storage.aclose()
+    again = await engine.start()
+    found = [(key.key_id, key.x) for key in await again.keys.public()]
+    assert found == [("a", "x"), ("b", "x"), ("c", "x")]
+    assert list(await again.keys.signing()) == []
+    await again.aclose()

@@ -61,6 +61,8 @@ def written_by(step: int, folder: Path) -> Path:
             put("INSERT INTO bin VALUES('bin', 'token', ?, ?)", (NOW, NOW + 1000))
         if step >= 4:
             put("INSERT INTO password VALUES(1, 'argon2', ?)", (NOW,))
+        if step >= 6:
+            put("INSERT INTO public_key VALUES('other', 'x', ?)", (NOW,))
         database.execute("COMMIT")
     return path
 
