@@ -26,7 +26,7 @@ _LONGEST_TITLE, _LONGEST_TAG, _LONGEST_URL = 200, 80, 2048
 _NAMED = re.compile(r"([a-z0-9_-]+):\S.*")
 
 
-def read_outline(body: bytes) -> Outline:
+def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
     """Return what a list of feeds names, each address once. Raises ContentError for what is none."""
     text = decode(unpacked(body), "").text
     found = listparser.parse(codecs.BOM_UTF8 + text.encode("utf-8", "replace"))
@@ -38,9 +38,9 @@ def read_outline(body: bytes) -> Outline:
         raise ContentError(f"It is a list of feeds, and there is no feed in it{names}.")
     return Outline(
         title=_one_line(str(found["meta"].get("title", "")), _LONGEST_TITLE),
-        feeds=tuple(_line(feed) for feed in feeds[:MOST_LINES]),
+        feeds=tuple(_line(feed) for feed in feeds[:most]),
         lists=tuple(_one_line(one["url"], _LONGEST_URL) for one in lists[:MOST_LINES]),
-        left_out=max(0, len(feeds) - MOST_LINES),
+        left_out=max(0, len(feeds) - most),
     )
 
 

@@ -1,0 +1,93 @@
+"""`sanderling import`: a file is read, what it would become is shown, and on a yes it is done."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import msgspec
+import trio
+
+from sanderling.client import Client
+from sanderling.environment import on_terminal
+from sanderling.exits import CommandFailed, Exit
+from sanderling.logs import plain
+from sanderling.moving import report
+from sanderling.moving.carrying_out import carry_out
+from sanderling.moving.outcome import Done, Outcome
+from sanderling.moving.plan import Kind, NotReadable, Plan
+from sanderling.moving.reading import MOST_BYTES, read
+from sanderling.moving.recognising import kind_of
+from sanderling.real_world import entropy
+
+
+def plan_of(file: str, data: bytes, kind: Kind) -> Plan:
+    """Return the plan of a file. Raises CommandFailed."""
+    try:
+        return read(kind, data)
+    except NotReadable as error:
+        raise CommandFailed(f"{file}: {error}", Exit.FAILED) from None
+
+
+def found_kind(file: str, data: bytes) -> Kind:
+    """Return of which program a file is. Raises CommandFailed."""
+    try:
+        return kind_of(data)
+    except NotReadable as error:
+        raise CommandFailed(f"{file}: {error}", Exit.FAILED) from None
+
+
+def bytes_of(file: str) -> bytes:
+    """Return what is in a file, `-` for the standard input; at most a byte more than is read. Raises CommandFailed."""
+    try:
+        if file == "-":
+            return sys.stdin.buffer.read(MOST_BYTES + 1)
+        with Path(file).open("rb") as stream:
+            return stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise CommandFailed(f"{file}: cannot be read: {error.strerror or error}.", Exit.USAGE) from None
+
+
+def show(plan: Plan, *, as_json: bool) -> None:
+    """Print the report of a plan."""
+    for line in report.as_json(plan) if as_json else report.as_text(plan):
+        click.echo(line if as_json else plain(line))
+
+
+def agreed(plan: Plan, client: Client, *, yes: bool) -> bool:
+    """Return whether it is to be done; a person is asked. Raises CommandFailed (USAGE) where there is none to ask."""
+    if yes:
+        return True
+    if not on_terminal(0):
+        raise CommandFailed("There is no terminal to ask on: say --yes to do it, or --dry-run to see it.", Exit.USAGE)
+    return click.confirm(f"Add {report.sums(plan)} to {client.url}?", default=False, err=True)
+
+
+def do(plan: Plan, client: Client, *, as_json: bool) -> int:
+    """Carry a plan out, and print what became of it. Returns the exit code: FAILED when anything was refused."""
+    outcome = Outcome(_teller(as_json=as_json))
+    trio.run(carry_out, client, plan, outcome, entropy(16).hex())
+    if as_json:
+        sums = {f"{what}_{became}": number for (what, became), number in outcome.sums.items()}
+        click.echo(msgspec.json.encode({"sums": sums}))
+    else:
+        click.echo(outcome.words(), err=True)
+    return Exit.FAILED if outcome.count("refused") else Exit.WELL
+
+
+def _teller(*, as_json: bool) -> Callable[[Done], None]:
+    def tell(done: Done) -> None:
+        if as_json:
+            click.echo(msgspec.json.encode(done))
+        elif done.became != "there" or done.says:
+            click.echo(plain(_words(done)))
+
+    return tell
+
+
+def _words(done: Done) -> str:
+    text = f"{done.became:<8} {done.what:<11} {done.name}  ({done.place})"
+    text += f": {' '.join(done.says.split())}" if done.says else ""
+    return text + (f"\n         its secret, shown this once: {done.secret}" if done.secret else "")

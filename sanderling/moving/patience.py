@@ -1,0 +1,30 @@
+"""One request, made again while what is in the way passes by itself: a restart, a limit, a line that is cut."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import httpx
+import trio
+
+from sanderling.client import Client
+from sanderling.exits import CommandFailed, Exit
+
+GIVES_UP: Final = 120.0
+"""Seconds without one answer after which a service is taken for gone."""
+LONGEST: Final = 15.0
+"""Seconds between two tries at most."""
+
+
+async def patiently(client: Client, method: str, path: str, **request: Any) -> httpx.Response:
+    """Ask until there is an answer. Raises CommandFailed when it is a refusal, or when none comes for long."""
+    wait, until = 1.0, trio.current_time() + GIVES_UP
+    while True:
+        try:
+            return await client.ask(method, path, **request)
+        except CommandFailed as error:
+            passing = error.code in (Exit.TRY_AGAIN, Exit.UNREACHABLE)
+            if not passing or trio.current_time() + wait > until:
+                raise
+        await trio.sleep(wait)
+        wait = min(LONGEST, wait * 2)
