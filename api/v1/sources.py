@@ -29,6 +29,7 @@ from api.v1 import schemas as wire
 from api.v1.batches import Failed, for_each, place_of
 from storage.records.health import RANK
 from storage.records.identity import Millis, SourceId
+from storage.records.revision import Expected
 from storage.records.source import OWN_NAMESPACES, Detection
 from storage.records.times import rfc3339
 from supervision import Reply
@@ -283,26 +284,35 @@ async def health(call: Call) -> Answer:
     return Answer(health_of(await view_of(call)))
 
 
-async def _change(call: Call, edit: SourceEdit) -> Answer:
-    source, revisions = source_id(call), expected(call)
-    view: SourceView = await ask_registry(call, lambda reply: EditSource(source, edit, reply, revisions), looks=True)
+async def change(call: Call, wanted: wire.SourcePatch, start: Expected = None) -> SourceView:
+    """Change the source in the path, from an expected revision. Raises NotFound, Stale, Unprocessable."""
+    there = (await view_of(call)).source.tags if wanted.tags else ()
+    return await _changed(call, _edit(wanted, there), start)
+
+
+async def _changed(call: Call, edit: SourceEdit, start: Expected) -> SourceView:
+    source = source_id(call)
+    view: SourceView = await ask_registry(call, lambda reply: EditSource(source, edit, reply, start), looks=True)
+    return view
+
+
+def _tagged(view: SourceView) -> Answer:
     return Answer(record_of(view), headers=tag_of(view.source))
 
 
 async def patch(call: Call) -> Answer:
     """Change one source."""
-    there = (await view_of(call)).source.tags if call.body.tags else ()
-    return await _change(call, _edit(call.body, there))
+    return _tagged(await change(call, call.body, expected(call)))
 
 
 async def disable(call: Call) -> Answer:
     """Stop watching, keep the source."""
-    return await _change(call, SourceEdit(enabled=False))
+    return _tagged(await _changed(call, SourceEdit(enabled=False), expected(call)))
 
 
 async def enable(call: Call) -> Answer:
     """Watch again."""
-    return await _change(call, SourceEdit(enabled=True))
+    return _tagged(await _changed(call, SourceEdit(enabled=True), expected(call)))
 
 
 async def delete(call: Call) -> Answer:

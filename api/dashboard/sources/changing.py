@@ -7,7 +7,7 @@ from typing import Final
 import trio
 from msgspec import UNSET
 
-from actors.errors import DomainError
+from actors.errors import DomainError, Stale
 from actors.messages import SourceView
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit
@@ -19,6 +19,7 @@ from api.v1 import previews, sources
 from api.v1 import schemas as wire
 from api.v1.preview_schemas import Preview, PreviewRequest
 from storage.records import trail
+from storage.records.revision import revision_of
 from storage.records.source import Source
 from storage.records.trail import Verdict
 
@@ -35,9 +36,12 @@ class Deletion(Form, frozen=True):
 
 
 class Edit(Options, frozen=True, kw_only=True):
-    """How a source is watched. An empty `hello` keeps the one that is kept, unless `forget_hello`."""
+    """How a source is watched, from the revision that was shown. An empty `hello` keeps the one that is kept, unless
+    `forget_hello`.
+    """
 
     forget_hello: bool = False
+    revision: str = ""
 
 
 async def check(visit: Visit) -> Go:
@@ -124,6 +128,7 @@ def of(source: Source) -> Edit:
         filter=source.filter or None,
         everything=source.filter == "",
         subprotocols=", ".join(source.subprotocols),
+        revision=revision_of(source),
     )
 
 
@@ -136,10 +141,13 @@ async def try_out(visit: Visit) -> Page:
 
 
 async def save(visit: Visit) -> Go:
-    """Change how a source is watched."""
+    """Change how a source is watched, unless somebody else has done so meanwhile."""
     form: Edit = visit.form
     view = await sources.view_of(visit.call())
-    await visit.api(sources.patch, body=patch_of(view.source, form))
+    try:
+        await sources.change(visit.call(), patch_of(view.source, form), frozenset((form.revision,)))
+    except Stale:
+        raise Wrong("The source has been changed in another place since you opened this form. Open it anew.") from None
     says = "Saved."
     if view.source.type == "html" and (form.selector, ignore_of(form)) != (view.source.selector, view.source.ignore):
         says = "Saved. Another part of the page begins with a new first look: what is there then is not told."

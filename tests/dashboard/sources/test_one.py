@@ -260,14 +260,32 @@ async def test_an_edit_that_is_refused_keeps_what_was_typed(
     assert browser.page.xpath("//small[@id='e-selector']/text()") == ["no CSS at character 3"]
 
 
+async def test_of_two_people_who_edit_one_source_the_second_is_told_and_loses_nothing(
+    house: House, browser: Browser
+) -> None:
+    source = put(house, type="html", title="Tides")
+    await browser.get(f"{here()}/edit")
+    put(house, type="html", title="By another")
+    await browser.submit(f"{here()}/edit", {"title": "Mine"})
+    assert browser.answer.status_code == 422 and "changed in another place" in browser.text
+    assert browser.form(f"{here()}/edit").fields["title"] == "Mine"
+    assert house.registry.views[source].source.title == "By another"
+    await browser.submit(f"{here()}/edit")
+    assert browser.answer.status_code == 422, "what was typed goes on from the revision that was shown"
+    await browser.get(f"{here()}/edit")
+    await browser.submit(f"{here()}/edit", {"title": "Mine"})
+    assert house.registry.views[source].source.title == "Mine"
+
+
 async def test_selectors_are_tried_out_without_a_change(house: House, browser: Browser) -> None:
     source = put(house, type="html")
     house.registry.preview = of_a_page()
     await browser.get(f"{here()}/edit")
-    await browser.post(f"{here()}/try", {"selector": "main", "title": "Mine"})
+    await browser.post(f"{here()}/try", {"selector": "main", "title": "Mine", "revision": "x"})
     assert "The selector keeps 1 element" in browser.text and "Day ticket: 12 euros." in browser.text
     assert browser.form(f"{here()}/edit").fields["selector"] == "main"
     assert browser.form(f"{here()}/edit").fields["title"] == "Mine"
+    assert browser.form(f"{here()}/edit").fields["revision"] == "x"
     assert house.registry.views[source].source.selector is None
 
 
