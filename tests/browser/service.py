@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -49,6 +50,11 @@ class Service:
         answer = self.api.request(method, path, json=body)
         assert answer.status_code in status, answer.text
         return answer.json() if answer.content else None
+
+    def streams(self) -> int:
+        """Return how many live streams are open."""
+        figures = self.api.get("/metrics").raise_for_status().text
+        return int(float(re.findall(r"^sanderling_streams_open (\S+)$", figures, re.MULTILINE)[0]))
 
     def add(self, url: str, **more: object) -> dict[str, Any]:
         """Watch a URL that is looked at when it is asked for, and return its record."""

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Request
 
 REFUSED_FORM = re.compile(r"Failed to load resource: the server responded with a status of (404|422) ")
-WITHIN = 10_000
+WITHIN = 20_000
 """Milliseconds that anything may take."""
 
 
@@ -32,15 +32,15 @@ class Tab:
         self.page.goto(self.url + path, wait_until="load")
         return self
 
-    def press(self, name: str, *, within: Locator | None = None) -> Tab:
-        """Press the button of this name."""
-        (within or self.page).get_by_role("button", name=name, exact=True).first.click()
-        return self
+    def press(self, name: str) -> Tab:
+        """Press the button of this name, and wait for the whole of the page that this may lead to."""
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+        return self._whole()
 
     def follow(self, name: str) -> Tab:
         """Follow the link of this name, in what the page itself says."""
         self.page.locator("main").get_by_role("link", name=name, exact=True).first.click()
-        return self
+        return self._whole()
 
     def fill(self, **fields: str) -> Tab:
         """Write into fields by their names."""
@@ -49,9 +49,10 @@ class Tab:
         return self
 
     def sees(self, text: str, *, within: float = WITHIN) -> Locator:
-        """Wait until the page shows a text."""
+        """Wait until the page shows a text, and the rest of it is there as well."""
         found = self.page.locator("main").get_by_text(text).first
         found.wait_for(timeout=within)
+        self._whole()
         return found
 
     def unfold(self, summary: str) -> Tab:
@@ -85,6 +86,11 @@ class Tab:
             yield session.send
         finally:
             session.detach()
+
+    def _whole(self) -> Tab:
+        # A click ends when the next page has begun, and a text is seen while the page below it is still being read.
+        self.page.wait_for_load_state("domcontentloaded")
+        return self
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and not REFUSED_FORM.match(message.text):

@@ -79,6 +79,6 @@ def test_what_comes_slides_in_and_waits_while_paused(new_tab: NewTab, service: S
     assert tab.page.get_by_text("third").count() == 0
     tab.press("Go on").sees("third")
     assert tab.page.locator("#events li").first.inner_text().startswith("third")
-    tab.unfold("Take it with you").press("Copy the command")
+    tab.unfold("Take it with you").press("Copy the command").sees("Copied")
     assert "tag=label" in tab.page.evaluate("navigator.clipboard.readText()")
     tab.open("/stream?tag=label:nothing").sees("Nothing yet")

@@ -82,7 +82,7 @@ def test_a_page_is_painted_before_its_module_is_there(tab: Tab, world: World) ->
 
     tab.page.route("**/dashboard.js", keep)
     tab.page.goto(world.service.url + "/sources", wait_until="commit")
-    tab.sees("Day tickets of the ferry")
+    tab.page.get_by_text("Day tickets of the ferry").first.wait_for()
     painted = "new PerformanceObserver(p => r(p.getEntries().length)).observe({type: 'paint', buffered: true})"
     assert tab.run(f"new Promise(r => {painted})") > 0
     assert len(held) == 1
