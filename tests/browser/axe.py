@@ -9,11 +9,11 @@ from typing import Any
 from tests.browser.tab import Tab
 
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-LOOKS = (("light", 1280), ("dark", 1280), ("dark", 360), ("light", 360))
+LOOKS = (("light", 1280), ("light", 360), ("dark", 360), ("dark", 1280))
 COLOURS = ("color-contrast",)
 LAYOUT = ("target-size", "scrollable-region-focusable", "nested-interactive", "region", "bypass")
-"""The rules whose verdict hangs on colours, and on widths; all others are asked once a page."""
-ASKED = ((), COLOURS, COLOURS + LAYOUT, LAYOUT)
+"""The rules whose verdict hangs on colours are asked in each look, on widths once a width, all others once a page."""
+ASKED = ((), COLOURS + LAYOUT, COLOURS, COLOURS)
 
 
 @cache

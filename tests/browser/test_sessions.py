@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.browser.conftest import PASSWORD, NewTab
+from tests.browser.origin import Answer, Origin
 from tests.browser.service import Service
 from tests.browser.tab import Tab
 
@@ -18,6 +19,20 @@ def test_x13_a_page_of_another_site_cannot_press(new_tab: NewTab, service: Servi
     tab.page.get_by_role("button", name="Win").click()
     tab.sees("Sign in")  # its cookies did not go with it
     tab.open("/").sees("Today")
+
+
+def test_a_page_of_another_site_can_frame_none_of_ours(new_tab: NewTab, service: Service, origin: Origin) -> None:
+    """The other site is another port of one host, to which the cookies go: nothing but the policy keeps it out."""
+    ours = [service.url + path for path in ("/", "/sources", "/sign-in", "/docs", "/problems/url-refused")]
+    frames = "".join(f"<iframe src='{url}'></iframe>" for url in (origin.page("/bait", "Bait", ["Win a boat"]), *ours))
+    origin.says["/frames"] = Answer(f"<!doctype html>{frames}<object data='{service.url}/keys'></object>")
+    page = new_tab().context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{origin.url}/frames")
+    shown = [frame.url for frame in page.main_frame.child_frames]
+    assert shown == [f"{origin.url}/bait", *["chrome-error://chromewebdata/"] * len(ours)]
+    assert {*ours, f"{service.url}/keys"} <= {*asked}
 
 
 def test_x14_a_session_that_is_ended_elsewhere_asks_for_the_password_again(new_tab: NewTab) -> None:
