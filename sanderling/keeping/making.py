@@ -49,7 +49,7 @@ def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], 
     if secrets and master is None:
         raise CommandFailed(NO_MASTER_KEY, Exit.BAD_SETTING)
     _refuse(folder, target)
-    _sweep(folder)
+    sweep(folder)
     with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
         try:
             return _make(settings, target, Path(scratch), master)
@@ -114,8 +114,8 @@ def _refuse(folder: Path, target: Path) -> None:
             )
 
 
-def _sweep(folder: Path) -> None:
-    """Delete what backups that were killed have left."""
+def sweep(folder: Path) -> None:
+    """Delete what backups and exports that were killed have left."""
     for left in folder.glob(SCRATCH + "*"):
         if left.stat().st_mtime * 1000 < now() - STALE_MS:
             shutil.rmtree(left, ignore_errors=True)

@@ -60,6 +60,8 @@ class Destination(Struct, frozen=True):
     """The kind of the notice that is due and not yet in the log."""
     missed_after: Seq | None = None
     """After this position there may be matches that were neither delivered nor wait; None: there are none."""
+    was_enabled: bool | None = None
+    """It came from another instance, where it was enabled or not, and nobody has seen its secret yet; None: else."""
 
     def missing(self, after: Seq) -> Destination:
         """Return it with matches missed after a position."""

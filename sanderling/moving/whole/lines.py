@@ -1,0 +1,215 @@
+"""The lines of an export. Each is one JSON object whose `line` says what it is, in the order of `ORDER`.
+
+A record travels as it lies in the storage, field for field, so that a field added there travels from that day on. Times
+are milliseconds since 1970 UTC. Positions of the log have 63 bits, more than JSON's numbers are safe for, so they are
+written as the ids that begin with them. What the storage does not know of is refused, as a line of a newer version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+from msgspec import Raw, Struct
+
+from storage.records.alert import Alert
+from storage.records.destination import DeliveryMode, Destination, Notice, QuietHours, Secret
+from storage.records.event import Kind
+from storage.records.identity import Millis, Seq, day_of, id_of, seq_of
+from storage.records.source import HotState, Source
+
+FORMAT: Final = 1
+MOST_LINE: Final = 8 << 20
+"""Bytes of a line. An event has 100 KB as a rule, a source's memory 12 KB."""
+EventKind = Literal["feed", "html", "push", "notice", "practice"]
+KINDS: Final[Mapping[EventKind, int]] = {
+    "feed": Kind.FEED,
+    "html": Kind.HTML,
+    "push": Kind.PUSH,
+    "notice": Kind.NOTICE,
+    "practice": Kind.PRACTICE,
+}
+KIND_NAMES: Final = {number: name for name, number in KINDS.items()}
+Span = Literal["all", "since", "none"]
+_FIRST_DAY = date(1970, 1, 1)
+
+
+class _Line(Struct, frozen=True, tag_field="line", forbid_unknown_fields=True):
+    pass
+
+
+class Head(_Line, frozen=True, tag="head"):
+    """The first line. events: all that are kept, those since a moment, or none. left_out: what does not travel."""
+
+    sanderling_export: int
+    version: str
+    made_at: str
+    events: Span
+    left_out: tuple[str, ...]
+
+
+class Log(_Line, frozen=True, tag="log"):
+    """Where the log begins and how far alerts have been matched.
+
+    forgotten: events up to this id are not here, and a reader who has seen no more than it is told so (410).
+    """
+
+    forgotten: str
+    matched: str | None
+
+
+class Key(_Line, frozen=True, tag="key"):
+    """The public half of a key that events were signed with: its id (RFC 7638) and its 32 bytes, base64url."""
+
+    key_id: str
+    x: str
+    created_at: Millis
+
+
+class Watch(_Line, frozen=True, tag="source"):
+    """A watched source with all that the watching remembers. base: the memory of entries or blocks, base64.
+
+    greets: it sends a greeting after each handshake, which may hold a secret and is not here.
+    """
+
+    source: Source
+    greets: bool
+    memory: HotState
+    base: bytes
+
+
+class Query(_Line, frozen=True, tag="alert"):
+    """An alert. matched: how many events it has met on each of its last days (UTC)."""
+
+    alert: Alert
+    matched: Mapping[str, int]
+
+
+class Moved(Struct, frozen=True):
+    """A destination without its secrets; the fields of `storage.records.destination.Destination`.
+
+    missed_after: an id; matches after it may not have been delivered. None: nothing is missed, for a disabled one.
+    """
+
+    id: str
+    alert_id: str
+    kind: Literal["webhook"]
+    url: str
+    delivery_mode: DeliveryMode
+    label: str
+    created_at: Millis
+    updated_at: Millis
+    digest_hour: int
+    digest_timezone: str
+    enabled: bool
+    quiet_hours: QuietHours | None
+    state: Literal["active", "failing", "disabled"]
+    failing_since: Millis | None
+    last_delivery_at: Millis | None
+    told: int
+    owes: Notice | None
+    missed_after: str | None
+
+
+class Hook(_Line, frozen=True, tag="destination"):
+    """A destination. It comes in disabled, until it has a new secret."""
+
+    destination: Moved
+
+
+class Told(_Line, frozen=True, tag="event"):
+    """An event, its exact signed wire JSON."""
+
+    kind: EventKind
+    event: Raw
+
+
+class End(_Line, frozen=True, tag="end"):
+    """The last line: how many lines of each kind there are, and the SHA-256 of all bytes between the first and this."""
+
+    keys: int
+    sources: int
+    alerts: int
+    destinations: int
+    events: int
+    sha256: str
+
+
+Line = Head | Log | Key | Watch | Query | Hook | Told | End
+ORDER: Final[tuple[type[Line], ...]] = get_args(Line)
+
+encode: Final = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Line).decode
+
+
+def decode(text: bytes) -> Line:
+    """Return a line. Raises ValueError for what is none, and for a field that this version does not know."""
+    line: Line = _decode(text)
+    if not isinstance(line, Told):
+        unknown = next(_unknown(msgspec.json.decode(text), msgspec.to_builtins(line)), None)
+        if unknown is not None:
+            raise ValueError(f"this version does not know the field {unknown}")
+    return line
+
+
+def _unknown(given: Any, understood: Any, at: str = "") -> Iterator[str]:
+    """Yield the paths of fields that were given and not understood."""
+    if isinstance(given, dict) and isinstance(understood, dict):
+        for name, value in given.items():
+            path = f"{at}.{name}" if at else name
+            if name in understood:
+                yield from _unknown(value, understood[name], path)
+            else:
+                yield path[:200]
+    elif isinstance(given, list) and isinstance(understood, list | tuple):
+        for mine, other in zip(given, understood, strict=False):
+            yield from _unknown(mine, other, at)
+
+
+# --- records and lines -----------------------------------------------------------------------------------------------
+
+
+def moved(destination: Destination, missed_after: Seq | None) -> Moved:
+    """Return what travels of a destination. One that came here itself and waits for a secret is as it was there."""
+    fields = {name: getattr(destination, name) for name in Moved.__struct_fields__}
+    enabled = destination.was_enabled if destination.was_enabled is not None else destination.enabled
+    return Moved(**fields | {"enabled": enabled, "missed_after": named(missed_after)})
+
+
+def arrived(line: Moved, secret: str) -> Destination:
+    """Return a destination as it comes in: with a secret that nobody has seen, and so disabled."""
+    fields = {name: getattr(line, name) for name in Moved.__struct_fields__}
+    changes = {"enabled": False, "was_enabled": line.enabled, "secrets": (Secret(secret),)}
+    return Destination(
+        **fields | changes | {"missed_after": None if line.missed_after is None else seq_of(line.missed_after)}
+    )
+
+
+def named(position: Seq | None) -> str | None:
+    """Return the id that a position begins, with nothing after it."""
+    return None if position is None else id_of(position, 0)
+
+
+def day_name(day: int) -> str:
+    """Return a day, counted from 1970-01-01, as a date.
+
+    >>> day_name(1)
+    '1970-01-02'
+    """
+    return (_FIRST_DAY + timedelta(days=day)).isoformat()
+
+
+def day_number(name: str) -> int:
+    """Return the day that a date names, counted from 1970-01-01. Raises ValueError.
+
+    >>> day_number("1970-01-02")
+    1
+    """
+    return (date.fromisoformat(name) - _FIRST_DAY).days
+
+
+def last_day(alert: Alert) -> int | None:
+    """Return the day of an alert's last match."""
+    return None if alert.last_match_at is None else day_of(alert.last_match_at)

@@ -1,0 +1,232 @@
+"""Making an empty instance hold what an export holds. The service must not run, and cannot start meanwhile.
+
+All goes into a database of its own, in a folder `.importing` beside what there is, and takes the place of the old one
+by one rename after the last line has been checked. Until then nothing has changed; a folder in which that was cut off
+(`unfinished`) is not served, and an import into it begins anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import trio
+from msgspec.structs import replace
+
+from actors.signatures.webhook import new_secret
+from sanderling.data_folder import told_plainly
+from sanderling.exits import CommandFailed, Exit
+from sanderling.moving.whole.lines import End, Head, Hook, Key, Log, Query, Watch, arrived, day_number, last_day
+from sanderling.moving.whole.reading import Adopted, Checked, read
+from sanderling.real_world import wall
+from storage.interface import Storage
+from storage.records.alert import Alert
+from storage.records.cursor import MATCHED
+from storage.records.delivery import Hit
+from storage.records.event import Stored
+from storage.records.identity import START, Millis, Seq, seq_of
+from storage.records.key import PublicKey
+from storage.records.source import SourceState
+from storage.sqlite import open_sqlite
+from storage.sqlite.copying import copy_database
+from storage.sqlite.folder import DATABASE, MARK, FolderLock
+
+STAGE = ".importing"
+_NEW = ".importing.new"
+SECRET_SIZE = 32
+MOST_EVENTS, MOST_BYTES = 500, 4 << 20
+"""Of one transaction."""
+CLOSE_WITHIN = 30.0
+
+
+class Loaded(NamedTuple):
+    """What was taken over, or would be. speechless: ids of sources that greet, disabled as their greeting is missing."""
+
+    head: Head
+    end: End
+    speechless: tuple[str, ...]
+
+
+def look_through(stream: BinaryIO, name: str) -> Loaded:
+    """Read a whole export and say what it holds, without writing anything. Raises CommandFailed."""
+    head, end, speechless = None, None, []
+    for line in read(stream, name):
+        match line:
+            case Head():
+                head = line
+            case End():
+                end = line
+            case Watch(greets=True):
+                speechless.append(line.source.id)
+    assert head is not None
+    assert end is not None
+    return Loaded(head, end, tuple(speechless))
+
+
+def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> Loaded:
+    """Take an export over into the data folder of an empty instance. Raises CommandFailed, with nothing changed."""
+    with told_plainly(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = FolderLock(folder)
+        lock.acquire()
+        try:
+            with _stage(folder) as stage:
+                loaded = trio.run(_fill, stage, folder, read(stream, name), entropy)
+                _put_in_place(stage, folder)
+                return loaded
+        finally:
+            lock.release()
+
+
+def unfinished(folder: Path) -> bool:
+    """Return whether an import into a data folder was cut off: it holds nothing of it, and not what its owner thinks."""
+    return (folder / STAGE / DATABASE).exists()
+
+
+@contextmanager
+def _stage(folder: Path) -> Iterator[Path]:
+    """Give a folder with a copy of the present database; what another import has left there goes. It goes at the end."""
+    stage, new, database = folder / STAGE, folder / _NEW, folder / DATABASE
+    for left in (stage, new):
+        shutil.rmtree(left, ignore_errors=True)
+    new.mkdir(mode=0o700)
+    try:
+        if database.exists() and database.stat().st_size:
+            copy_database(database, new / DATABASE)
+        else:
+            (new / DATABASE).touch(mode=0o600)
+        new.rename(stage)
+        yield stage
+    finally:
+        for left in (stage, new):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+    storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None)
+    try:
+        await _refuse_unless_empty(storage, folder)
+        filling = _Filling(storage, entropy)
+        for line in lines:
+            await filling.take(line)
+        return filling.loaded()
+    finally:
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            await storage.aclose()
+
+
+async def _refuse_unless_empty(storage: Storage, folder: Path) -> None:
+    held = {
+        "sources": await storage.sources.page(None, 1),
+        "alerts": await storage.alerts.all(),
+        "events": (await storage.log.bounds()).newest > START,
+    }
+    if there := [word for word, found in held.items() if found]:
+        raise CommandFailed(
+            f"{folder}: this instance has {' and '.join(there)} already, and an import of a whole one needs an empty "
+            "one. Name another folder with --data, or move this one away.",
+            Exit.BAD_DATA,
+        )
+
+
+class _Filling:
+    """Puts lines into a storage, in their order; events some hundreds at a time."""
+
+    def __init__(self, storage: Storage, entropy: Callable[[int], bytes]) -> None:
+        self._storage, self._entropy = storage, entropy
+        self._floor = START
+        self._matched: Seq | None = None
+        self._hits: list[Hit] = []
+        self._events: list[Stored] = []
+        self._weight = 0
+        self._speechless: list[str] = []
+        self._ends: list[Head | End] = []
+
+    async def take(self, line: Checked) -> None:
+        """Put one line in. Raises StorageError, CommandFailed."""
+        match line:
+            case Head():
+                self._ends.append(line)
+            case Log():
+                self._floor = seq_of(line.forgotten)
+                self._matched = None if line.matched is None else seq_of(line.matched)
+                await self._storage.log.adopt((), self._floor, self._storage.lease)
+            case Key():
+                await self._storage.keys.add_public([PublicKey(line.key_id, line.x, line.created_at)])
+            case Watch():
+                await self._watch(line)
+            case Query():
+                await self._query(line.alert, {day_number(name): n for name, n in line.matched.items()})
+            case Hook():
+                secret = new_secret(self._entropy(SECRET_SIZE))
+                await self._storage.alerts.put_destination(arrived(line.destination, secret))
+            case Adopted(stored):
+                self._events.append(stored)
+                self._weight += len(stored.body)
+                if len(self._events) == MOST_EVENTS or self._weight > MOST_BYTES:
+                    await self._adopt()
+            case End():
+                await self._adopt()
+                await self._match()
+                self._ends.append(line)
+
+    def loaded(self) -> Loaded:
+        """Return what was taken over, once all of it was."""
+        head, end = self._ends
+        assert isinstance(head, Head)
+        assert isinstance(end, End)
+        return Loaded(head, end, tuple(self._speechless))
+
+    async def _watch(self, line: Watch) -> None:
+        source = line.source
+        if line.greets:
+            self._speechless.append(source.id)
+            source = replace(source, enabled=False)
+        state = SourceState(source.id, line.memory, line.base)
+        await self._storage.sources.add(source, state, self._storage.lease)
+
+    async def _query(self, alert: Alert, days: dict[int, int]) -> None:
+        """Add an alert; what it has met on its last days is counted once matching has its place."""
+        before = alert.match_count - sum(days.values())
+        await self._storage.alerts.put(replace(alert, match_count=before))
+        for day in sorted(days):
+            at = alert.last_match_at if day == last_day(alert) else Millis(day * 86_400_000)
+            assert at is not None
+            self._hits.append(Hit(alert.id, days[day], at))
+
+    async def _adopt(self) -> None:
+        if self._events:
+            await self._storage.log.adopt(self._events, self._floor, self._storage.lease)
+        self._events, self._weight = [], 0
+
+    async def _match(self) -> None:
+        """Put matching where it was, and count what alerts had met."""
+        if self._matched is None:
+            return
+        work, lease, at = self._storage.work, self._storage.lease, self._matched
+        await work.advance(MATCHED, await work.cursor(MATCHED), at, (), lease)
+        for start in range(0, len(self._hits), MOST_EVENTS):
+            await work.advance(MATCHED, at, at, (), lease, hits=self._hits[start : start + MOST_EVENTS])
+
+
+def _put_in_place(stage: Path, folder: Path) -> None:
+    """Change the database by one rename. What the old one had in its log files was copied with it."""
+    _sync(stage / DATABASE)
+    for suffix in ("-wal", "-shm"):
+        (folder / (DATABASE + suffix)).unlink(missing_ok=True)
+    os.replace(stage / DATABASE, folder / DATABASE)
+    if (stage / MARK).exists():
+        os.replace(stage / MARK, folder / MARK)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
