@@ -10,7 +10,18 @@ from typing import Any
 import click
 
 from actors.settings import Settings
-from sanderling.commands import console, installing, keeping, manual, moving, operating, receivers, signing, templates
+from sanderling.commands import (
+    console,
+    exporting,
+    installing,
+    keeping,
+    manual,
+    moving,
+    operating,
+    receivers,
+    signing,
+    templates,
+)
 from sanderling.commands import keys as api_keys
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -175,6 +186,7 @@ main.add_command(operating.status)
 main.add_command(operating.health)
 main.add_command(keeping.backup)
 main.add_command(keeping.restore)
+main.add_command(exporting.move_out)
 main.add_command(moving.move_in)
 main.add_command(keeping.check)
 main.add_command(installing.install)

@@ -36,6 +36,7 @@ from sanderling.data_folder import told_plainly
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
+from sanderling.moving.whole.stage import STAGE, unfinished
 from sanderling.notify import manager_of
 from sanderling.real_world import Listening, entropy, monotonic, now, open_listeners, real_world, wall
 from storage.errors import StorageError
@@ -74,6 +75,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     certificate = _certificate(settings)
     listening = await _listen(settings)
     settings = replace(settings, port=listening.port)
+    _refuse_half_an_import(Path(settings.data))
     world = real_world(settings, listening, log, certificate)
     with told_plainly(Path(settings.data)):
         storage = await world.open_storage()
@@ -141,6 +143,16 @@ def _certificate(settings: Settings) -> CertificateFiles | None:
         return CertificateFiles(Path(settings.tls_cert), Path(settings.tls_key), settings.tls_protocols)
     except CertificateUnusable as error:
         raise CommandFailed(f"{error} (tls_cert, tls_key)", Exit.BAD_SETTING) from None
+
+
+def _refuse_half_an_import(folder: Path) -> None:
+    """Raise CommandFailed where an import was cut off: what its owner waits for is not there."""
+    if unfinished(folder):
+        raise CommandFailed(
+            f"{folder}: an import into it was cut off, and nothing of it is there. Run it again (`sanderling import`), "
+            f"or go without it: delete {folder / STAGE}.",
+            Exit.BAD_DATA,
+        )
 
 
 async def _listen(settings: Settings) -> Listening:

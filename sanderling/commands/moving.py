@@ -1,13 +1,14 @@
-"""`sanderling import`: moving in from another program."""
+"""`sanderling import`: moving in from another program, or from another instance."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 import click
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import client_flags
+from sanderling.flags import client_flags, loaded, settings_flags
 from sanderling.moving.plan import KINDS, Kind
 
 
@@ -18,6 +19,7 @@ from sanderling.moving.plan import KINDS, Kind
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line: what would be done, or what was.")
 @client_flags
+@settings_flags("data")
 def move_in(
     file: str,
     program: str | None,
@@ -27,8 +29,13 @@ def move_in(
     dry_run: bool,
     yes: bool,
     as_json: bool,
+    config: str | None,
+    **flags: str | None,
 ) -> int:
     """Move in from another program: FILE is an export or a list of it, or - for the standard input.
+
+    What `sanderling export` wrote goes into the data folder of an empty instance (--data), whose service must not run.
+    Of other programs:
 
     It says first what becomes of each thing: exactly, approximately (and how), not at all (and why). Then, on a yes, it
     adds the rest through the running service; the key needs the scopes sources:write, alerts:read and alerts:write.
@@ -38,12 +45,18 @@ def move_in(
     sanderling import feeds.opml
     sanderling import --dry-run changedetection-backup.zip
     sanderling import --yes --from urls list.txt
+    sanderling import sanderling.ndjson --data /var/lib/sanderling
     """
     from sanderling.moving import moving_in
+    from sanderling.moving.whole.taking_over import take_over, whole_instance
     from sanderling.running import client_here
 
     if dry_run and yes:
         raise CommandFailed("--dry-run and --yes exclude each other.", Exit.USAGE)
+    with whole_instance(file, program) as stream:
+        if stream is not None:
+            folder = Path(loaded(config, flags).settings.data)
+            return take_over(stream, file, folder, dry_run=dry_run, yes=yes, as_json=as_json)
     data = moving_in.bytes_of(file)
     kind = cast("Kind", program) if program else moving_in.found_kind(file, data)
     plan = moving_in.plan_of(file, data, kind)

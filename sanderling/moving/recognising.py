@@ -12,6 +12,7 @@ import msgspec
 from actors.content.encoding import decode
 from sanderling.moving.lists import columns_of, delimiter_of
 from sanderling.moving.plan import Kind, NotReadable
+from sanderling.moving.whole.lines import begins_export
 
 _JOB = re.compile(r"^(?:- )?(?:name|url|navigate|command|kind|filters?|user_visible_url)\s*:(?:\s|$)", re.MULTILINE)
 _ADDRESS = re.compile(r"^\s*(?:https?|wss?)://\S|^\s*[\w-]+(?:\.[\w-]+)+(?:/\S*)?\s*$", re.MULTILINE | re.IGNORECASE)
@@ -39,7 +40,7 @@ def kind_of(data: bytes) -> Kind:
 
 
 def _kind_of_json(data: bytes, start: bytes) -> Kind:
-    if _names_us(start):
+    if begins_export(start):
         return "sanderling"
     found = decoded(data)
     first = found[0] if isinstance(found, list) and found else found
@@ -55,11 +56,6 @@ _MARKS: Final[tuple[tuple[Kind, tuple[str, ...]], ...]] = (
     ("uptime-kuma", ("monitorList", "notificationList")),
     ("miniflux", ("feed_url", "feeds")),
 )
-
-
-def _names_us(start: bytes) -> bool:
-    """Whether the first line, or the first object, says that it is an export of Sanderling."""
-    return bool(re.match(rb'\{\s*"format"\s*:\s*"sanderling', start))
 
 
 def _is_table(text: str) -> bool:

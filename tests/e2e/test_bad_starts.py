@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from sanderling.exits import Exit
+from sanderling.moving.whole.stage import STAGE
 from tests.e2e.service import a_key, a_service, run_command
 
 pytestmark = pytest.mark.real
@@ -82,3 +83,11 @@ async def test_without_a_key_the_message_says_how_to_make_one() -> None:
     code, words = await refusal("tail")
     assert code == Exit.USAGE
     assert "keys create" in words
+
+
+async def test_a_folder_in_which_an_import_was_cut_off_is_78_and_says_both_ways_out(tmp_path: Path) -> None:
+    (tmp_path / STAGE).mkdir()
+    (tmp_path / STAGE / "sanderling.db").touch()
+    code, words = await refusal("serve", "--port", "0", "--data", str(tmp_path))
+    assert code == Exit.BAD_DATA
+    assert "sanderling import" in words and f"delete {tmp_path / STAGE}" in words

@@ -62,7 +62,7 @@ def test_a_table_has_columns_by_their_names() -> None:
         (b"PK\x03\x04...", "changedetection"),
         (b'[{"feed_url": "https://a.example/"}]', "miniflux"),
         (b'{"version": "1.23", "monitorList": []}', "uptime-kuma"),
-        (b'{"format": "sanderling-export", "version": 1}\n{}', "sanderling"),
+        (b'{"line":"head","sanderling_export":1}\n{}', "sanderling"),
     ],
 )
 def test_the_content_says_of_which_program_a_file_is(data: bytes, kind: str) -> None:

@@ -140,8 +140,16 @@ class End(_Line, frozen=True, tag="end"):
 Line = Head | Log | Key | Watch | Query | Hook | Told | End
 ORDER: Final[tuple[type[Line], ...]] = get_args(Line)
 
+_MARK: Final = b'"sanderling_export"'
+
 encode: Final = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Line).decode
+
+
+def begins_export(beginning: bytes) -> bool:
+    """Return whether these are the first bytes of an export, whatever its version."""
+    first = beginning.partition(b"\n")[0]
+    return first.startswith(b"{") and _MARK in first
 
 
 def decode(text: bytes) -> Line:
@@ -181,10 +189,8 @@ def moved(destination: Destination, missed_after: Seq | None) -> Moved:
 def arrived(line: Moved, secret: str) -> Destination:
     """Return a destination as it comes in: with a secret that nobody has seen, and so disabled."""
     fields = {name: getattr(line, name) for name in Moved.__struct_fields__}
-    changes = {"enabled": False, "was_enabled": line.enabled, "secrets": (Secret(secret),)}
-    return Destination(
-        **fields | changes | {"missed_after": None if line.missed_after is None else seq_of(line.missed_after)}
-    )
+    fields |= {"enabled": False, "was_enabled": line.enabled, "secrets": (Secret(secret),)}
+    return Destination(**fields | {"missed_after": line.missed_after and seq_of(line.missed_after)})
 
 
 def named(position: Seq | None) -> str | None:

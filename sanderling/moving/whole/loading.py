@@ -7,10 +7,7 @@ by one rename after the last line has been checked. Until then nothing has chang
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -22,6 +19,7 @@ from sanderling.data_folder import told_plainly
 from sanderling.exits import CommandFailed, Exit
 from sanderling.moving.whole.lines import End, Head, Hook, Key, Log, Query, Watch, arrived, day_number, last_day
 from sanderling.moving.whole.reading import Adopted, Checked, read
+from sanderling.moving.whole.stage import put_in_place, staged
 from sanderling.real_world import wall
 from storage.interface import Storage
 from storage.records.alert import Alert
@@ -32,11 +30,8 @@ from storage.records.identity import START, Millis, Seq, seq_of
 from storage.records.key import PublicKey
 from storage.records.source import SourceState
 from storage.sqlite import open_sqlite
-from storage.sqlite.copying import copy_database
-from storage.sqlite.folder import DATABASE, MARK, FolderLock
+from storage.sqlite.folder import FolderLock
 
-STAGE = ".importing"
-_NEW = ".importing.new"
 SECRET_SIZE = 32
 MOST_EVENTS, MOST_BYTES = 500, 4 << 20
 """Of one transaction."""
@@ -44,7 +39,7 @@ CLOSE_WITHIN = 30.0
 
 
 class Loaded(NamedTuple):
-    """What was taken over, or would be. speechless: ids of sources that greet, disabled as their greeting is missing."""
+    """What was taken over, or would be. speechless: ids of sources that are disabled, as their greeting is missing."""
 
     head: Head
     end: End
@@ -74,36 +69,12 @@ def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], byt
         lock = FolderLock(folder)
         lock.acquire()
         try:
-            with _stage(folder) as stage:
+            with staged(folder) as stage:
                 loaded = trio.run(_fill, stage, folder, read(stream, name), entropy)
-                _put_in_place(stage, folder)
+                put_in_place(stage, folder)
                 return loaded
         finally:
             lock.release()
-
-
-def unfinished(folder: Path) -> bool:
-    """Return whether an import into a data folder was cut off: it holds nothing of it, and not what its owner thinks."""
-    return (folder / STAGE / DATABASE).exists()
-
-
-@contextmanager
-def _stage(folder: Path) -> Iterator[Path]:
-    """Give a folder with a copy of the present database; what another import has left there goes. It goes at the end."""
-    stage, new, database = folder / STAGE, folder / _NEW, folder / DATABASE
-    for left in (stage, new):
-        shutil.rmtree(left, ignore_errors=True)
-    new.mkdir(mode=0o700)
-    try:
-        if database.exists() and database.stat().st_size:
-            copy_database(database, new / DATABASE)
-        else:
-            (new / DATABASE).touch(mode=0o600)
-        new.rename(stage)
-        yield stage
-    finally:
-        for left in (stage, new):
-            shutil.rmtree(left, ignore_errors=True)
 
 
 async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
@@ -211,22 +182,3 @@ class _Filling:
         await work.advance(MATCHED, await work.cursor(MATCHED), at, (), lease)
         for start in range(0, len(self._hits), MOST_EVENTS):
             await work.advance(MATCHED, at, at, (), lease, hits=self._hits[start : start + MOST_EVENTS])
-
-
-def _put_in_place(stage: Path, folder: Path) -> None:
-    """Change the database by one rename. What the old one had in its log files was copied with it."""
-    _sync(stage / DATABASE)
-    for suffix in ("-wal", "-shm"):
-        (folder / (DATABASE + suffix)).unlink(missing_ok=True)
-    os.replace(stage / DATABASE, folder / DATABASE)
-    if (stage / MARK).exists():
-        os.replace(stage / MARK, folder / MARK)
-    _sync(folder)
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -35,6 +35,7 @@ from sanderling.moving.whole.lines import (
     Query,
     Told,
     Watch,
+    begins_export,
     day_number,
     decode,
     last_day,
@@ -44,7 +45,6 @@ from storage.records.event import Event, Stored
 from storage.records.identity import START, Seq, SourceId, seq_of
 from storage.records.key import PublicKey
 
-_MARK = b'"sanderling_export"'
 _MOST_HEAD = 1 << 16
 _ONE_EACH = (Head, Log, End)
 _decode_event = msgspec.json.Decoder(Event).decode
@@ -65,12 +65,6 @@ def is_export(path: Path) -> bool:
         return begins_export(opened.read(_MOST_HEAD))
 
 
-def begins_export(beginning: bytes) -> bool:
-    """Return whether these are the first bytes of an export."""
-    first = beginning.partition(b"\n")[0]
-    return first.startswith(b"{") and _MARK in first
-
-
 def read(stream: BinaryIO, name: str) -> Iterator[Checked]:
     """Yield what an export holds, checked, from its head to its end. Raises CommandFailed that says where and what."""
     number = 0
@@ -85,6 +79,8 @@ def read(stream: BinaryIO, name: str) -> Iterator[Checked]:
             raise ValueError("there is more after its last line: it was altered")
     except _Newer as error:
         raise CommandFailed(f"{name}: {error}", Exit.BAD_DATA) from None
+    except RecursionError:
+        raise CommandFailed(f"{name}: line {number or 1}: is nested too deeply.") from None
     except (ValueError, msgspec.MsgspecError, UrlRefused) as error:
         raise CommandFailed(f"{name}: line {number or 1}: {error}.") from None
     except OSError as error:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import trio
 from msgspec import Raw
 from msgspec.structs import replace
 
@@ -41,13 +43,14 @@ from sanderling.moving.whole.lines import (
 )
 from sanderling.moving.whole.reading import is_export
 from sanderling.moving.whole.snapshot import snapshot
+from sanderling.real_world import now
 from storage.interface import Storage
 from storage.records.alert import KEPT_DAYS, Alert
 from storage.records.body import first_seq_in
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination
-from storage.records.identity import START, Millis, Seq
-from storage.records.times import rfc3339
+from storage.records.identity import START, Millis, Seq, seq_at, seq_of
+from storage.records.times import parse_rfc3339, rfc3339
 
 PAGE = 100
 LAST = Millis((1 << 53) - 1)
@@ -78,6 +81,34 @@ class Written:
         end = End(count[Key], count[Watch], count[Query], count[Hook], count[Told], self._digest.hexdigest())
         self._out.write(encode(end) + b"\n")
         return end
+
+
+def write_export(folder: Path, file: str, since: Seq | None, *, events: bool) -> End:
+    """Export a data folder to a file, `-` for the standard output; return the last line. Raises CommandFailed."""
+    made_at = now()
+    if file == "-":
+        out = sys.stdout.buffer
+        end = trio.run(lambda: export(folder, out, made_at, since, events=events))
+        out.flush()
+        return end
+    with fresh(Path(file)) as out:
+        return trio.run(lambda: export(folder, out, made_at, since, events=events))
+
+
+def position_of(since: str | None) -> Seq | None:
+    """Return after which position a user wants events: a moment's, or an event's. Raises CommandFailed."""
+    if since is None:
+        return None
+    try:
+        return seq_of(since)
+    except ValueError:
+        pass
+    try:
+        return Seq(max(START, seq_at(parse_rfc3339(since)) - 1))
+    except ValueError:
+        raise CommandFailed(
+            f"{since!r} is neither a time, such as 2026-11-21T10:00:00Z, nor an event's id.", Exit.USAGE
+        ) from None
 
 
 async def export(folder: Path, out: BinaryIO, made_at: Millis, since: Seq | None, *, events: bool = True) -> End:

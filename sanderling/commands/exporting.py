@@ -1,0 +1,47 @@
+"""`sanderling export`: moving a whole instance out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import loaded, settings_flags
+
+
+@click.command("export")
+@click.argument("file", required=False)
+@click.option("--no-events", is_flag=True, help="Leave out the events: sources, alerts and destinations only.")
+@click.option("--since", metavar="TIME|ID", help="Only the events from a time (RFC 3339), or after an event's id.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of the lines instead.")
+@settings_flags("data")
+def move_out(
+    config: str | None, file: str | None, *, no_events: bool, since: str | None, schema: bool, **flags: str | None
+) -> int:
+    """Write a whole instance to FILE as documented JSON, one object a line; - is the standard output.
+
+    Sources with all that their watching remembers, alerts, destinations, events with their ids and signatures. The
+    service may run. No secret travels: no API keys, password, webhook secrets or private keys (`sanderling backup`
+    keeps those). `sanderling import` takes it over into an empty instance.
+
+    \b
+    sanderling export sanderling.ndjson
+    sanderling export - --no-events | zstd > sources.ndjson.zst
+    """
+    from sanderling.moving.whole.writing import position_of, write_export
+
+    if schema:
+        from sanderling.moving.whole.schema import as_text
+
+        click.echo(as_text(), nl=False)
+        return Exit.WELL
+    if file is None:
+        raise CommandFailed("Name the file to write, or - for the standard output.", Exit.USAGE)
+    if no_events and since is not None:
+        raise CommandFailed("--no-events and --since exclude each other.", Exit.USAGE)
+    folder = Path(loaded(config, flags).settings.data)
+    end = write_export(folder, file, position_of(since), events=not no_events)
+    held = f"{end.sources} sources, {end.alerts} alerts, {end.destinations} destinations, {end.events} events"
+    click.echo(f"{file}: written: {held}, without secrets.", err=True)
+    return Exit.WELL

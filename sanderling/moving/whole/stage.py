@@ -1,0 +1,58 @@
+"""Where an import makes the database that will take the place of an empty one; and whether one was cut off there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from storage.sqlite.copying import copy_database
+from storage.sqlite.folder import DATABASE, MARK
+
+STAGE = ".importing"
+_NEW = ".importing.new"
+
+
+def unfinished(folder: Path) -> bool:
+    """Return whether an import into a data folder was cut off: it holds nothing of it, which its owner may not know."""
+    return (folder / STAGE / DATABASE).exists()
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """Give a folder with a copy of the present database, for a while; what a cut import has left there goes."""
+    stage, new, database = folder / STAGE, folder / _NEW, folder / DATABASE
+    for left in (stage, new):
+        shutil.rmtree(left, ignore_errors=True)
+    new.mkdir(mode=0o700)
+    try:
+        if database.exists() and database.stat().st_size:
+            copy_database(database, new / DATABASE)
+        else:
+            (new / DATABASE).touch(mode=0o600)
+        new.rename(stage)
+        yield stage
+    finally:
+        for left in (stage, new):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def put_in_place(stage: Path, folder: Path) -> None:
+    """Change the database by one rename. What the old one had in its log files was copied with it."""
+    _sync(stage / DATABASE)
+    for suffix in ("-wal", "-shm"):
+        (folder / (DATABASE + suffix)).unlink(missing_ok=True)
+    os.replace(stage / DATABASE, folder / DATABASE)
+    if (stage / MARK).exists():
+        os.replace(stage / MARK, folder / MARK)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,270 @@
+"""A whole instance goes out and comes in: the same bytes again, and an instance that goes on where the other was."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+from jsonschema import Draft202012Validator
+
+from actors.signatures.event import jwks, new_signing_key, verify
+from actors.signatures.verdict import Cause
+from sanderling.exits import CommandFailed, Exit
+from sanderling.moving.whole import loading
+from sanderling.moving.whole.inventory import CARRIED, LEFT_OUT
+from sanderling.moving.whole.lines import Moved
+from sanderling.moving.whole.loading import Loaded, load, look_through
+from sanderling.moving.whole.schema import as_text, schema
+from sanderling.moving.whole.stage import STAGE, unfinished
+from sanderling.moving.whole.writing import position_of, write_export
+from sanderling.real_world import entropy
+from storage.interface import Storage
+from storage.records.cursor import EVERYTHING, MATCHED
+from storage.records.destination import Destination
+from storage.records.identity import START, day_of, seq_of
+from storage.sqlite.folder import DATABASE, FolderLock
+from tests.contract.builders import NOW, CountingMint, a_harvest, a_source, a_source_id, a_state, an_api_key
+from tests.moving.whole_instance import (
+    ALERT,
+    FAILED,
+    HOOK,
+    KEY,
+    OFF,
+    OLD_KEY,
+    SECRETS,
+    a_folder,
+    exported,
+    lines_of,
+    opened,
+    stamp,
+)
+from tests.rules.source_files import ROOT
+
+pytestmark = pytest.mark.real
+
+
+async def taken(data: bytes, folder: Path) -> Loaded:
+    """Import into a folder."""
+    return await trio.to_thread.run_sync(lambda: load(io.BytesIO(data), "export", folder, entropy))
+
+
+def body(data: bytes) -> bytes:
+    return data.partition(b"\n")[2]
+
+
+@pytest.fixture
+async def data(tmp_path: Path) -> bytes:
+    return await exported(await a_folder(tmp_path / "old"))
+
+
+@pytest.fixture
+async def moved(data: bytes, tmp_path: Path) -> Storage:
+    await taken(data, tmp_path / "new")
+    return await opened(tmp_path / "new")
+
+
+async def test_what_comes_in_goes_out_with_the_same_bytes(data: bytes, tmp_path: Path) -> None:
+    loaded = await taken(data, tmp_path / "new")
+    assert body(await exported(tmp_path / "new")) == body(data)
+    end = loaded.end
+    assert (end.keys, end.sources, end.alerts, end.destinations, end.events) == (2, 2, 2, 3, 8)
+    assert sorted(os.listdir(tmp_path / "new")) == [DATABASE, "sanderling.head", "sanderling.lock"]
+    assert stat.S_IMODE((tmp_path / "new" / DATABASE).stat().st_mode) == 0o600
+
+
+async def test_nothing_secret_is_in_it(data: bytes, tmp_path: Path) -> None:
+    secrets = [*SECRETS, KEY.seed.hex(), OLD_KEY.seed.hex(), an_api_key().sha256]
+    old = b"".join(path.read_bytes() for path in (tmp_path / "old").glob("sanderling.db*"))
+    assert SECRETS[0].encode() in old
+    assert [secret for secret in secrets if secret.encode() in data] == []
+    assert KEY.seed not in data
+
+
+async def test_cursors_and_ids_go_on_where_they_were(data: bytes, moved: Storage) -> None:
+    events = [line["event"] for line in lines_of(data, "event")]
+    first, last = events[0]["id"], events[-1]["id"]
+    bounds = await moved.log.bounds()
+    (log,) = lines_of(data, "log")
+    assert bounds.floor == seq_of(log["forgotten"]) < bounds.oldest == seq_of(first)
+    found = await moved.log.get(last)
+    assert found is not None
+    assert msgspec.json.decode(found.body) == events[-1]
+    await moved.sources.add(a_source(5), a_state(5), moved.lease)
+    (new,) = await moved.log.append([a_harvest(5, "new")], moved.lease, CountingMint(0), stamp)
+    assert new.seq > seq_of(last)
+    await moved.aclose()
+
+
+async def test_old_events_verify_under_the_key_set_of_the_new_instance(moved: Storage) -> None:
+    await moved.keys.add_signing(new_signing_key(b"n" * 32, NOW))
+    published = jwks(await moved.keys.signing(), await moved.keys.public())
+    page = await moved.log.read(START, 500, EVERYTHING)
+    assert [verify(each.body, published).cause for each in page.events] == [Cause.VERIFIED] * 8
+    await moved.aclose()
+
+
+async def test_what_the_watching_remembers_comes_along(moved: Storage) -> None:
+    one = await moved.sources.get(a_source_id(1))
+    assert one is not None
+    assert (one.base, one.hot.looks) == (b"seen \x00\xff", 3)
+    assert (one.source.selector, one.source.title) == ("main", "Nyheter å")
+    await moved.aclose()
+
+
+async def test_alerts_know_what_they_had_met_and_matching_goes_on(data: bytes, moved: Storage) -> None:
+    alert = await moved.alerts.get(ALERT)
+    assert alert is not None
+    assert (alert.match_count, alert.last_match_at) == (5, NOW)
+    today = day_of(NOW)
+    assert await moved.alerts.matched([ALERT], [today - 1, today]) == {ALERT: {today - 1: 2, today: 3}}
+    (log,) = lines_of(data, "log")
+    assert await moved.work.cursor(MATCHED) == seq_of(log["matched"])
+    await moved.aclose()
+
+
+async def test_destinations_come_in_disabled_and_know_from_where_to_replay(data: bytes, moved: Storage) -> None:
+    events = [line["event"]["id"] for line in lines_of(data, "event")]
+    hooks = {hook.id: hook for hook in await moved.alerts.destinations()}
+    assert [hooks[id].was_enabled for id in (HOOK, OFF, FAILED)] == [True, False, True]
+    assert not any(hook.enabled for hook in hooks.values())
+    values = [secret.value for hook in hooks.values() for secret in hook.secrets]
+    assert len(set(values)) == 3
+    assert all(value.startswith("whsec_") and value not in SECRETS for value in values)
+    waiting = seq_of(events[1])  # the first one went by retention; the third and the fourth were waiting
+    assert hooks[HOOK].missed_after == waiting - 1
+    assert hooks[FAILED].missed_after is None
+    assert await moved.work.backlog(HOOK) == 0
+    await moved.aclose()
+
+
+async def test_a_part_of_the_events_leaves_a_log_that_begins_there(tmp_path: Path) -> None:
+    folder = await a_folder(tmp_path / "old")
+    ids = [line["event"]["id"] for line in lines_of(await exported(folder), "event")]
+    some = await exported(folder, position_of(ids[3]))
+    assert [line["event"]["id"] for line in lines_of(some, "event")] == ids[4:]
+    none = await exported(folder, events=False)
+    assert lines_of(none, "event") == []
+    await taken(none, tmp_path / "new")
+    storage = await opened(tmp_path / "new")
+    bounds = await storage.log.bounds()
+    assert bounds.floor == bounds.newest == seq_of(ids[-1])
+    await storage.aclose()
+    assert body(await exported(tmp_path / "new")) == body(none)
+
+
+async def test_it_is_one_moment_of_an_instance_that_goes_on(tmp_path: Path) -> None:
+    """Of a service that appends meanwhile: a source's memory and its events are of the same moment."""
+    storage = await opened(tmp_path / "old")
+    await storage.sources.add(a_source(1), a_state(1), storage.lease)
+    mint, begun, stop = CountingMint(), trio.Event(), trio.Event()
+
+    async def go_on() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            await storage.log.append([a_harvest(1, str(number), looks=number)], storage.lease, mint, stamp)
+            begun.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(go_on)
+        await begun.wait()
+        file = tmp_path / "e.ndjson"
+        end = await trio.to_thread.run_sync(lambda: write_export(tmp_path / "old", str(file), None, events=True))
+        stop.set()
+    await storage.aclose()
+    (source,) = lines_of(file.read_bytes(), "source")
+    assert source["memory"]["looks"] == end.events > 0
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not list((tmp_path / "old").glob(".backup-*"))
+
+
+async def test_an_instance_that_was_started_keeps_its_keys_and_its_password(data: bytes, tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "new")
+    await storage.keys.add(an_api_key())
+    await storage.keys.add_signing(new_signing_key(b"n" * 32, NOW))
+    await storage.aclose()
+    await taken(data, tmp_path / "new")
+    again = await opened(tmp_path / "new")
+    assert [key.name for key in await again.keys.all()] == ["key"]
+    assert (len(await again.keys.signing()), len(await again.keys.public())) == (1, 2)
+    assert len(await again.sources.page(None, 9)) == 2
+    await again.aclose()
+
+
+@pytest.mark.parametrize("twice", [False, True])
+async def test_an_instance_that_holds_something_or_is_served_is_left_as_it_is(
+    data: bytes, tmp_path: Path, *, twice: bool
+) -> None:
+    lock = FolderLock(tmp_path / "new")
+    if twice:
+        await taken(data, tmp_path / "new")
+    else:
+        (tmp_path / "new").mkdir()
+        lock.acquire()
+    with pytest.raises(CommandFailed, match="already|in use") as refused:  # noqa: RUF043 - one of two
+        await taken(data, tmp_path / "new")
+    assert refused.value.code == Exit.BAD_DATA
+    lock.release()
+    assert not unfinished(tmp_path / "new")
+
+
+async def test_a_cut_import_says_so_and_can_be_begun_anew(
+    data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        stage = tmp_path / "new" / STAGE
+        stage.rename(tmp_path / "as-it-was")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loading, "put_in_place", killed)
+    with pytest.raises(KeyboardInterrupt):
+        await taken(data, tmp_path / "new")
+    (tmp_path / "as-it-was").rename(tmp_path / "new" / STAGE)
+    assert unfinished(tmp_path / "new")
+    assert not (tmp_path / "new" / DATABASE).exists()
+    monkeypatch.undo()
+    await taken(data, tmp_path / "new")
+    assert not unfinished(tmp_path / "new")
+    assert body(await exported(tmp_path / "new")) == body(data)
+
+
+# --- that it cannot rot ----------------------------------------------------------------------------------------------
+
+
+async def test_every_table_and_column_travels_or_stays_on_purpose(tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "new")
+    columns = await storage.log._readers.run(  # type: ignore[attr-defined]  # the engine's own connection
+        lambda connection: connection.execute(
+            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type='table'"
+        ).fetchall()
+    )
+    await storage.aclose()
+    there = {(table, column) for table, column in columns if not table.startswith(("sqlite_", "_sqlite"))}
+    assert {table for table, _ in there} == set(CARRIED) | set(LEFT_OUT)
+    assert {pair for pair in there if pair[0] in CARRIED} == {
+        (table, column) for table, of_table in CARRIED.items() for column in of_table
+    }
+
+
+def test_every_field_of_a_destination_travels_but_its_secrets() -> None:
+    stays = {"secrets", "was_enabled"}
+    assert set(Moved.__struct_fields__) == set(Destination.__struct_fields__) - stays
+
+
+async def test_the_schema_that_is_shipped_is_of_these_lines_and_they_fulfil_it(data: bytes) -> None:
+    assert (ROOT / "docs/schemas/export.json").read_bytes() == as_text()
+    validator = Draft202012Validator(schema())
+    for line in data.splitlines():
+        validator.validate(msgspec.json.decode(line))
+    assert not validator.is_valid({"line": "alert", "alert": {}})
+
+
+async def test_what_is_in_a_file_is_said_without_writing_anything(data: bytes, tmp_path: Path) -> None:
+    before = sorted(os.listdir(tmp_path))
+    assert look_through(io.BytesIO(data), "export").end.events == 8
+    assert sorted(os.listdir(tmp_path)) == before
