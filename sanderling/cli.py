@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
@@ -53,11 +55,21 @@ def _told(error: BaseException) -> int:
             return int(code)
         case click.Abort() | KeyboardInterrupt():
             return INTERRUPTED
-        case BrokenPipeError():  # `sanderling tail | head`: the reader has what it wanted
+        case BrokenPipeError() | SystemExit():  # `tail | head`: the reader has what it wanted; Click says it by an exit
             sys.stderr.close()
             return Exit.WELL
+        case OSError(errno=errno.ENOSPC, filename=None):
+            return _unwritable(error)
         case _:
             raise error
+
+
+def _unwritable(error: OSError) -> int:
+    """Tell that standard output takes nothing, and forget what it holds: Python would try that again at its own end."""
+    with suppress(OSError):
+        sys.stdout.close()
+    click.echo(f"sanderling: the output can't be written: {error.strerror}.", err=True)
+    return Exit.TRY_AGAIN
 
 
 def _innermost(error: BaseException) -> BaseException:
@@ -83,7 +95,20 @@ class Tidy(click.Command):
                 formatter.write_dl(rows)
 
 
+def _say_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        ctx.exit(ctx.invoke(version))
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_say_version,
+    help="Print the version and exit.",
+)
 def main() -> None:
     """Turn any URL into a live, resumable, signed stream of new-content events.
 

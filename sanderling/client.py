@@ -26,10 +26,16 @@ AGAIN = (429, 502, 503, 504)
 
 
 class Client:
-    """Talks to one service. Use it as an async context. `transport` replaces the network in tests."""
+    """Talks to one service. Use it as an async context. `transport` replaces the network in tests.
 
-    def __init__(self, url: str, key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    `called` is what errors call the service, when its URL would tell nothing.
+    """
+
+    def __init__(
+        self, url: str, key: str, transport: httpx.AsyncBaseTransport | None = None, *, called: str = ""
+    ) -> None:
         self.url = url.rstrip("/")
+        self._called = called or self.url
         if not self.url.startswith(("http://", "https://")):
             raise CommandFailed(f"{url}: the service's address must begin with http:// or https://.", Exit.USAGE)
         try:
@@ -155,7 +161,7 @@ class Client:
 
     def _unreachable(self, error: Exception) -> CommandFailed:
         return CommandFailed(
-            f"{self.url} can't be reached: {str(error) or type(error).__name__}. "
+            f"{self._called} can't be reached: {str(error) or type(error).__name__}. "
             "`sanderling serve` starts a service; --url or SANDERLING_URL name another one.",
             Exit.UNREACHABLE,
         )
@@ -188,8 +194,10 @@ def _key(key_file: str | None, variables: Mapping[str, str]) -> str:
     if key_file:
         try:
             words = Path(key_file).read_text("utf-8").split()
-        except (OSError, UnicodeDecodeError) as error:
-            raise CommandFailed(f"{key_file}: cannot be read: {error}.", Exit.USAGE) from None
+        except OSError as error:
+            raise CommandFailed(f"{key_file}: cannot be read: {error.strerror}.", Exit.USAGE) from None
+        except UnicodeDecodeError:
+            raise CommandFailed(f"{key_file}: this is no file with a key: it is not text.", Exit.USAGE) from None
     else:
         words = variables.get("SANDERLING_KEY", "").split()
     if not words:

@@ -29,8 +29,8 @@ def create(
 
 
 def every(settings: Settings) -> Sequence[ApiKey]:
-    """Return all keys, oldest first."""
-    folder = Path(settings.data)
+    """Return all keys, oldest first. Raises CommandFailed."""
+    folder = _existing(settings)
     with told_plainly(folder), open_keys(folder) as keys:
         return keys.all()
 
@@ -71,7 +71,7 @@ def set_up_link(settings: Settings, url: str | None = None) -> str:
 
 
 def _existing(settings: Settings) -> Path:
-    """Return the data folder. Raises CommandFailed when there is none: a rotation there would rotate nothing."""
+    """Return the data folder. Raises CommandFailed when there is none: what is asked of it must not make it."""
     folder = Path(settings.data)
     if not folder.is_dir():
         raise CommandFailed(f"{folder}: there is no such data folder; name the service's with --data.", Exit.BAD_DATA)
@@ -80,7 +80,7 @@ def _existing(settings: Settings) -> Path:
 
 def revoke(settings: Settings, word: str) -> ApiKey:
     """Delete the key that an id, a name or a beginning names, and return it. Raises CommandFailed."""
-    folder = Path(settings.data)
+    folder = _existing(settings)
     with told_plainly(folder), open_keys(folder) as keys:
         key = find_key(keys.all(), word)
         keys.revoke(key.id)

@@ -28,7 +28,8 @@ def client_of(data: str, url: str | None, key_file: str | None, variables: Mappi
     """Return a client of the admin API: at a URL with a key, else on the socket in the data folder."""
     if url or variables.get("SANDERLING_URL"):
         return Client.named(url, key_file, variables)
-    return Client("http://localhost", "socket", httpx.AsyncHTTPTransport(uds=str(Path(data) / SOCKET)))
+    where = Path(data) / SOCKET
+    return Client("http://localhost", "socket", httpx.AsyncHTTPTransport(uds=str(where)), called=str(where))
 
 
 def status(make: Callable[[], Client], *, as_json: bool, watch: bool, rounds: int | None = None) -> int:

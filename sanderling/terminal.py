@@ -105,9 +105,13 @@ def list_sources(client: Client, *, as_json: bool) -> int:
     """Print all sources, worst health first."""
 
     async def run() -> None:
+        any_yet = as_json
         async with client:
             async for source in client.sources():
                 click.echo(msgspec.json.encode(source).decode() if as_json else source_line(source))
+                any_yet = True
+        if not any_yet:
+            click.echo("Nothing is watched yet: `sanderling sources add URL`.", err=True)
 
     trio.run(run)
     return Exit.WELL

@@ -58,6 +58,8 @@ def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
     found = keyring.every(loaded(config, flags).settings)
     for line in [json.dumps(key_document(key)) for key in found] if as_json else key_lines(found):
         click.echo(line)
+    if not (found or as_json):
+        click.echo("There is no key yet: `sanderling keys create --name me --scope stream:read`.", err=True)
     return Exit.WELL
 
 

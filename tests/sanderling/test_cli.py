@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from dataclasses import fields
@@ -37,6 +39,7 @@ def test_every_setting_is_a_flag_of_serve(capsys: pytest.CaptureFixture[str]) ->
     ("arguments", "code"),
     [
         (["version"], Exit.WELL),
+        (["--version"], Exit.WELL),
         (["--help"], Exit.WELL),
         (["frobnicate"], Exit.USAGE),
         (["settings", "--port", "x"], Exit.BAD_SETTING),
@@ -82,9 +85,9 @@ def test_rotating_the_signing_key_keeps_the_old_one_in_the_list(capsys: pytest.C
     assert [key["kid"] for key in json.loads(capsys.readouterr().out)["keys"]] == [second, first]
 
 
-def test_a_folder_that_is_not_there_is_not_made_by_a_rotation(tmp_path: Path) -> None:
-    for command in ("rotate-signing", "signing"):
-        assert cli.run(["keys", command, "--data", str(tmp_path / "typo")]) == Exit.BAD_DATA
+def test_a_folder_that_is_not_there_is_made_by_no_command_that_needs_one(tmp_path: Path) -> None:
+    for command in (["rotate-signing"], ["signing"], ["list"], ["revoke", "reader"]):
+        assert cli.run(["keys", *command, "--data", str(tmp_path / "typo")]) == Exit.BAD_DATA
     assert not (tmp_path / "typo").exists()
 
 
@@ -109,6 +112,31 @@ def test_a_failure_inside_a_nursery_is_told_as_itself(
     monkeypatch.setattr(cli.main, "main", lambda *_args, **_options: trio.run(inside))
     assert cli.run([]) == Exit.TRY_AGAIN
     assert capsys.readouterr().err == "sanderling: The words.\n"
+
+
+@pytest.mark.parametrize(("error", "code"), [(errno.EPIPE, Exit.WELL), (errno.ENOSPC, Exit.TRY_AGAIN)])
+@pytest.mark.real
+def test_output_that_nobody_takes_ends_in_no_traceback(error: int, code: Exit) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    if error == errno.ENOSPC:
+        full = os.open("/dev/full", os.O_WRONLY)
+        os.dup2(full, writer)
+        os.close(full)
+    done = subprocess.run(
+        [sys.executable, "-m", "sanderling", "--help"], check=False, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE
+    )
+    os.close(writer)
+    assert done.returncode == code
+    assert done.stderr.decode() == (
+        "" if code == Exit.WELL else f"sanderling: the output can't be written: {os.strerror(error)}.\n"
+    )
+
+
+def test_an_empty_list_of_keys_says_how_to_make_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["keys", "list"]) == Exit.WELL
+    written = capsys.readouterr()
+    assert written.out == "" and "keys create" in written.err
 
 
 def test_a_bug_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:

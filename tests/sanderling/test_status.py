@@ -131,7 +131,7 @@ async def test_status_shows_the_worst_and_exits_by_readiness(
 @pytest.mark.real
 def test_nobody_there_is_69(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["status", "--data", str(tmp_path)]) == Exit.UNREACHABLE
-    assert "can't be reached" in capsys.readouterr().err
+    assert f"{tmp_path}/admin.sock can't be reached" in capsys.readouterr().err
     assert run(["health", "--data", str(tmp_path)]) == Exit.FAILED
 
 
