@@ -15,6 +15,7 @@ import unicodedata
 from typing import NamedTuple
 
 from actors.content.fingerprint import digest16
+from actors.content.wording import words_in
 
 _SPELLING = str.maketrans(
     {
@@ -148,6 +149,8 @@ _APPOINTMENT = re.compile(
     r"|\b(?:deadline|due|closes|closing|(?:\w*schluss|\w*frist)|date limite|clôture|senast|sista)\b"
 )
 """A label with a date and a span of hours, or with a word for a deadline: it says when something is to be."""
+_EASTERN_DATE = re.compile(r"(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]")
+"""Written as ISO does, so that all that knows dates knows these."""
 _WORD = re.compile(r"[\w']+")
 _DIGIT = re.compile(r"\d")
 _GLUED = re.compile(r"(?<=[a-zäöüß])(?=\d)|(?<=\d{4})(?=\d{1,2}:\d\d)")
@@ -169,8 +172,9 @@ def canonical(text: str, *, cell: bool = False) -> str:
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
+        text = _EASTERN_DATE.sub(r"\1-\2-\3", text)
     text = text.casefold()
-    short = not cell and text.count(" ") < LABEL_WORDS
+    short = not cell and words_in(text) <= LABEL_WORDS
     figures = _DIGIT.search(text) is not None
     if figures and not cell and not short:
         text = _applied(_ENDS, text, set(text.rsplit(None, 2)[-2:]))

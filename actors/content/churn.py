@@ -39,6 +39,7 @@ from actors.content.news import Known, Side, Weighed, beyond, shapes, weighed
 from actors.content.pages import PageReading
 from actors.content.requests import EMIT, Withheld
 from actors.content.traits import ASIDE
+from actors.content.wording import words_in
 from storage.records.event import Delta, Diff
 
 __all__ = ["EMIT", "MINOR", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
@@ -195,7 +196,7 @@ def _alike(one: Sequence[str], other: Sequence[str], least: float = 0.5) -> bool
 
 
 def _words(texts: Iterable[str]) -> int:
-    return sum(text.count(" ") + 1 for text in texts)
+    return sum(words_in(text) for text in texts)
 
 
 def _told(before: Settled, now: Settled) -> Settled:

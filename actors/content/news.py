@@ -18,6 +18,7 @@ from actors.content.memory import Settled
 from actors.content.noise import is_noise
 from actors.content.traits import CELL
 from actors.content.weights import FIGURE, LONG, NUMBER, Zone, is_fact, ticker_shape, weigh, zone_of
+from actors.content.wording import words_in
 
 _GONE = 0.6
 """What a block that went weighs beside one that came."""
@@ -158,7 +159,7 @@ def shapes(state: Settled, side: Side) -> list[str]:
 
 def _labels(side: Side) -> set[str]:
     """Return the short texts that have a figure, with 0 for each."""
-    found = (NUMBER.subn("0", text) for text in side.canonicals if text.count(" ") < LONG)
+    found = (NUMBER.subn("0", text) for text in side.canonicals if words_in(text) <= LONG)
     return {text for text, figures in found if figures}
 
 

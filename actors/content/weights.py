@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from actors.content.traits import CELL, HEADING, ITEM, LINK, TOP
+from actors.content.wording import words_in
 
 LONG, MIDDLE = 12, 5
 """Words from which a block counts as a paragraph, and as more than a label."""
@@ -28,13 +29,15 @@ _OUTSIDE = 0.05
 _TAIL = 0.95
 """From where the blocks of a text page are its foot, though a paragraph in small print may follow."""
 _CODES = r"(?:kr|usd|eur|euros?|chf|sek|nok|dkk|gbp|pln|czk|cad|aud|inr|jpy|zł|kč)"
-_SYMBOLS = "[$€£¥₹₽₺₩₪]"
+_SYMBOLS = "[$€£¥₹₽₺₩₪฿]"
+_AFTER = "[円元원]"
+"""What only follows an amount: before a figure these characters mean something else."""
 _MONEY = re.compile(
-    rf"{_SYMBOLS}\s?\d|\d(?:[.,:][-–—]{{1,2}})?\s?(?:{_SYMBOLS}|%|{_CODES}\b)|\b{_CODES}\.?\s?\d|\d[.,:][-–—](?!\w)",
+    rf"{_SYMBOLS}\s?\d|\d(?:[.,:][-–—]{{1,2}})?\s?(?:{_SYMBOLS}|%|{_AFTER}|{_CODES}\b)|\b{_CODES}\.?\s?\d|\d[.,:][-–—](?!\w)",
     re.I,
 )
 """A price or a share; "49,-€", "CHF 20" and "99:-" are prices, too."""
-CURRENCY = re.compile(rf"{_SYMBOLS}|\b{_CODES}\b", re.I)
+CURRENCY = re.compile(rf"{_SYMBOLS}|\d\s?{_AFTER}|\b{_CODES}\b", re.I)
 VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
@@ -76,7 +79,7 @@ class Zone(Struct, frozen=True):
 
 def zone_of(texts: Sequence[str], traits: Sequence[int]) -> Zone:
     """Return the content's zone among the blocks outside of furniture."""
-    words = [text.count(" ") + 1 for text in texts]
+    words = [words_in(text) for text in texts]
     long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & LINK]
     total = sum(words)
     if total < _TEXT_PAGE_WORDS or len(long) < _TEXT_PAGE_PARAGRAPHS or 2 * sum(words[i] for i in long) < total:
@@ -104,7 +107,7 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
         if trait & CELL:
             return FIGURE, "a date by itself"
         return 0.12 if zone.text and zone.holds(position) else 0.0, "only a date"
-    words = canonical.count(" ") + 1
+    words = words_in(canonical)
     plain = 1.0 if words >= LONG else 0.6 if words >= MIDDLE else 0.2 if words >= 2 else 0.1
     if trait & CELL:
         plain = max(plain, 0.45)
@@ -144,7 +147,7 @@ def ticker_shape(text: str, canonical: str, trait: int) -> str:
     A line of which only the figures change, and have changed before, changes by itself. Prices, versions and table
     cells are never taken for one.
     """
-    if trait & CELL or canonical.count(" ") >= LONG or CURRENCY.search(text) or VERSION.search(canonical):
+    if trait & CELL or words_in(canonical) > LONG or CURRENCY.search(text) or VERSION.search(canonical):
         return ""
     shape, numbers = NUMBER.subn("0", canonical)
     return f"figures {shape}" if numbers >= _TICKER_NUMBERS else ""

@@ -53,6 +53,20 @@ def test_one_digit_of_a_price_a_negation_and_a_deadline_are_changes(old: str, ne
     assert look(remembered(*PROSE, old), *PROSE, old.replace(*changed, 1)).kind == "changed"
 
 
+JAPANESE = (
+    "港湾局は今週の潮汐表をここに公開しています。料金は10円です。詳しくは平日の九時から四時までにお電話ください。",
+    "船舶の入港については、事前に届け出が必要です。届け出は入港の三日前までに港湾局の窓口で受け付けます。",
+)
+THAI = ("สำนักงานท่าเรือเผยแพร่ตารางน้ำขึ้นน้ำลงประจำสัปดาห์ไว้ที่นี่และค่าธรรมเนียมเรือ 10 บาท",)
+
+
+@pytest.mark.parametrize(("page", "amount"), [(JAPANESE, "円"), (THAI, " บาท")], ids=["Japanese", "Thai"])
+def test_a_sentence_of_a_script_without_spaces_is_no_label(page: tuple[str, ...], amount: str) -> None:
+    memory = remembered(*page)
+    assert look(memory, page[0].replace(f"10{amount}", f"11{amount}"), *page[1:]).kind == "changed"
+    assert look(memory, *page, "更新日 2026年11月22日").kind == "churn"
+
+
 @pytest.mark.parametrize(
     "after",
     [
