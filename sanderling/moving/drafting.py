@@ -8,12 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import Literal
 
 from msgspec.structs import replace
 
+from actors.egress.address import classify
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
+from sanderling.moving.limits import (
+    LONGEST,
+    LONGEST_SELECTOR,
+    LONGEST_TITLE,
+    MOST_IGNORED,
+    MOST_TAGS,
+    SHORTEST,
+    interval,
+    seconds_of,
+    tag_of,
+    without_password,
+)
 from sanderling.moving.plan import (
     AlertBody,
     DestinationBody,
@@ -26,17 +41,8 @@ from sanderling.moving.plan import (
     shortened,
 )
 from storage.records.alert import MOST_SOURCES
-from storage.records.source import OWN_NAMESPACES
 
-LONGEST_TITLE: Final = 200
-LONGEST_TAG: Final = 100
-MOST_TAGS: Final = 50
-LONGEST_SELECTOR: Final = 1000
-MOST_IGNORED: Final = 50
-SHORTEST, LONGEST = 60, 7 * 86400
-"""Seconds between looks that a schedule may ask for."""
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_TAG = re.compile(r"[a-z0-9_-]+:\S.*")
+_PRIVATE = "a private address: only if the setting allow_watch_networks opens its network"
 _HOST_FIRST = re.compile(r"[\w-]+(\.[\w-]+)+(:\d+)?([/?].*)?", re.ASCII)
 
 
@@ -96,7 +102,7 @@ class Drafting:
             for (body, destinations), (place, urls) in self._alerts.items()
             for part, some in _parts(body, tuple(urls))
         ]
-        return Plan(kind, tuple(self._sources.values()), tuple(alerts), self.note.all())
+        return Plan(kind, tuple(self._sources.values()), tuple(_told_apart(alerts)), self.note.all())
 
     def _address(self, place: str, text: str) -> str | None:
         text = text.strip()
@@ -107,10 +113,16 @@ class Drafting:
             else:
                 address = parse_url(text).text
                 self.note(place, "address", "exact")
+            self._private(place, parse_url(address).host)
         except UrlRefused as error:
             self.note(place, "address", "impossible", f"{shortened(without_password(text), 120)}: {error}")
             return None
         return address
+
+    def _private(self, place: str, host: str) -> None:
+        with suppress(ValueError):  # a name: who it is, the service finds out
+            if classify(ip_address(host)) is not None:
+                self.note(place, "network", "approximated", _PRIVATE)
 
     def _title(self, place: str, title: str) -> str:
         line = " ".join(title.split())
@@ -212,41 +224,13 @@ def _parts(body: AlertBody, urls: tuple[str, ...]) -> Iterable[tuple[AlertBody, 
         yield replace(body, name=name), urls[start : start + MOST_SOURCES]
 
 
-def tag_of(word: str) -> str:
-    """Return another program's tag, group or folder as a tag.
-
-    >>> tag_of("Tides: north"), tag_of("topic:tides"), tag_of("kind:x")
-    ('Tides north', 'topic:tides', 'kind x')
-    """
-    line = " ".join(word.split())
-    if not (_TAG.fullmatch(line) and line.partition(":")[0] not in OWN_NAMESPACES):
-        line = " ".join(line.replace(":", " ").split())
-    return shortened(line, LONGEST_TAG)
-
-
-def interval(seconds: int) -> str:
-    """Return whole seconds in the largest unit that divides them.
-
-    >>> interval(600), interval(90), interval(86400)
-    ('10m', '90s', '1d')
-    """
-    unit = next(unit for unit in "dhms" if seconds % _UNITS[unit] == 0)
-    return f"{seconds // _UNITS[unit]}{unit}"
-
-
-def seconds_of(schedule: str) -> int:
-    """Return the seconds of such a text.
-
-    >>> seconds_of("10m")
-    600
-    """
-    return int(schedule[:-1]) * _UNITS[schedule[-1]]
-
-
-def without_password(url: str) -> str:
-    """Return a URL without what stands before an @ in its authority.
-
-    >>> without_password("https://me:secret@example.org/feed")
-    'https://…@example.org/feed'
-    """
-    return re.sub(r"(?<=//)[^/?#@]*@", "…@", url)
+def _told_apart(alerts: Iterable[PlannedAlert]) -> Iterable[PlannedAlert]:
+    """Yield alerts no two of which have name, query and language in common: by these they are found again."""
+    taken: set[tuple[str, str, str]] = set()
+    for alert in alerts:
+        body, number = alert.body, 1
+        while (body.name, body.filter_query, body.language) in taken:
+            number += 1
+            body = replace(alert.body, name=f"{shortened(alert.body.name, LONGEST_TITLE - 8)} [{number}]")
+        taken.add((body.name, body.filter_query, body.language))
+        yield replace(alert, body=body)

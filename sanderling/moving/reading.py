@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from sanderling.moving.changedetection.watches import read_changedetection
 from sanderling.moving.lists import read_csv, read_urls
+from sanderling.moving.miniflux import read_miniflux
 from sanderling.moving.outlines import read_opml
 from sanderling.moving.plan import Kind, NotReadable, Plan
+from sanderling.moving.uptime_kuma import read_uptime_kuma
+from sanderling.moving.urlwatch.jobs import read_urlwatch
 
-MOST_BYTES: Final = 64 * 1024 * 1024
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""A backup of changedetection.io holds old states of pages too; what is unpacked of it has a bound of its own."""
 READERS: Final[Mapping[Kind, Callable[[bytes], Plan]]] = {
     "urls": read_urls,
     "csv": read_csv,
     "opml": read_opml,
+    "changedetection": read_changedetection,
+    "miniflux": read_miniflux,
+    "urlwatch": read_urlwatch,
+    "uptime-kuma": read_uptime_kuma,
 }
 
 
@@ -21,8 +30,6 @@ def read(kind: Kind, data: bytes) -> Plan:
     """Return the plan of a file. Raises NotReadable, also for one in which there is nothing."""
     if len(data) > MOST_BYTES:
         raise NotReadable(f"It is larger than {MOST_BYTES >> 20} MiB.")
-    if kind not in READERS:
-        raise NotReadable(f"It is of {kind}, which is not read yet.")
     plan = READERS[kind](data)
     if not (plan.sources or plan.findings):
         raise NotReadable("There is nothing in it.")

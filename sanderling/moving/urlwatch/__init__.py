@@ -1,0 +1,5 @@
+"""urlwatch and webchanges: the YAML of their jobs. They are relatives, and share most of their words.
+
+`jobs.py` makes sources of jobs, `filters.py` says what of a filter chain a source can hold. Commands are never run.
+Pure; may import what the other readers may.
+"""
