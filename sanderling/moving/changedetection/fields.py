@@ -15,7 +15,7 @@ FIELDS: Final = (
     Field("webdriver_delay", "impossible", _NO_BROWSER),
     Field("headers", "impossible", "looks have no headers of yours: the page is watched as strangers see it"),
     Field("proxy", "impossible", "looks are made directly"),
-    Field("ignore_text", "impossible", "lines are not left out by their text: leave out their element, or mark events as noise"),
+    Field("ignore_text", "impossible", "lines are not left out by their text: leave out their element, or mark noise"),
     Field("extract_text", "impossible", "the whole text is watched, not what an expression finds in it"),
     Field("conditions", "impossible", "conditions about numbers and differences; an alert's query is about words"),
     Field("time_schedule_limit", "impossible", "looks have no hours; a destination may have quiet hours"),

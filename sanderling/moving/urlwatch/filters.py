@@ -31,10 +31,10 @@ TOLD: Final[dict[str, tuple[Grade, str]]] = {
     "remove_repeated": ("approximated", "texts are compared block by block"),
     "sort": ("exact", "the order of blocks does not count"),
     "reverse": ("exact", "the order of blocks does not count"),
-    "grepi": ("impossible", "lines are not left out by their text: leave out their element, or mark events as noise"),
+    "grepi": ("impossible", "lines are not left out by their text: leave out their element, or mark noise"),
     "delete_lines_containing": (
         "impossible",
-        "lines are not left out by their text: leave out their element, or mark events as noise",
+        "lines are not left out by their text: leave out their element, or mark noise",
     ),
     "re.sub": ("impossible", _TEXT_EDIT),
     "re.findall": ("impossible", _TEXT_EDIT),
