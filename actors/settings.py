@@ -16,6 +16,8 @@ _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not
 _HOST = r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])"
 _ORIGIN = re.compile(rf"https://{_HOST}(?!:443$)(?::[1-9][0-9]{{0,4}})?|http://{_HOST}(?!:80$)(?::[1-9][0-9]{{0,4}})?")
 
+_BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -40,6 +42,10 @@ class Settings:
     host: str = _setting("127.0.0.1", "Address to listen on.")
     port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
     data: str = _setting("data", "Folder of everything that belongs to this instance.")
+    metrics_bind: str = _setting(
+        "",
+        "Address and port of /metrics, such as 127.0.0.1:9464, and it is nowhere else. Empty: where the rest is.",
+    )
     base_url: str = _setting("", "The service's public address, as clients see it; empty: http(s)://host:port.")
     tls_cert: str = _setting("", "PEM file of the certificate chain with which to serve https; needs `tls_key`.")
     tls_key: str = _setting("", "PEM file of the certificate's private key, not encrypted.")
@@ -135,6 +141,11 @@ class Settings:
         """Return the networks of the proxies whose word on addresses is taken."""
         return tuple(ip_network(n) for n in self.trusted_proxies)
 
+    def metrics_address(self) -> tuple[str, int] | None:
+        """Return the host and port at which /metrics is alone, None when it is not."""
+        host, _, port = self.metrics_bind.rpartition(":")
+        return (host.strip("[]"), int(port)) if self.metrics_bind else None
+
     def public_url(self) -> str:
         """Return the service's address as clients see it, without a slash at its end."""
         return self.base_url.rstrip("/") if self.base_url else self._url(self.host)
@@ -184,6 +195,10 @@ def _check(item: Field[Any], value: Any) -> None:
         raise ValueError(f"tls_protocols = {value!r}: must be h2, http/1.1 or both")
     if item.name == "registry_base" and not re.fullmatch(r"https?://[^\s?#{}]+", value):
         raise ValueError(f"registry_base = {value!r}: must be a URL such as https://clinicaltrials.gov")
+    if item.name == "metrics_bind" and value:
+        bind = _BIND.fullmatch(value)
+        if bind is None or int(bind[1]) > 65535:
+            raise ValueError(f"metrics_bind = {value!r}: write an address and a port, as 127.0.0.1:9464 or [::1]:9464")
     if item.name == "log_level" and value not in ("debug", "info", "warning", "error"):
         raise ValueError(f"log_level = {value!r}: must be debug, info, warning or error")
     if item.name == "base_url" and value and not value.startswith(("http://", "https://")):

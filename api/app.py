@@ -113,16 +113,17 @@ def _makes_no_url(rule: _Rule, **values: object) -> tuple[str, str]:
 class Api(QuartTrio):
     """The application, with what its hooks share. Made by `make_app`.
 
-    owner: whose key every request has, where the listener itself lets nobody else in.
+    owner: whose key every request has, where the listener itself lets nobody else in. alone: there are neither a
+    dashboard nor bins beside it.
     """
 
     url_rule_class = _Rule  # type: ignore[assignment]  # as in Quart itself, whose rule takes more
 
-    def __init__(self, doors: Doors, owner: ApiKey | None = None) -> None:
+    def __init__(self, doors: Doors, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")
-        self.doors, self.owner = doors, owner
+        self.doors, self.owner, self.alone = doors, owner, alone
         self.base_url = doors.settings.public_url()
-        gauge = doors.world.metrics.streams if owner is None else None
+        gauge = None if alone else doors.world.metrics.streams
         self.streams = Streams(doors.storage, doors.settings, gauge)
         self.limiter = Limiter()
         self.repeats = Repeats(doors)
@@ -155,13 +156,19 @@ class Api(QuartTrio):
 
 def make_app(doors: Doors) -> Api:
     """Return the application with all its routes and hooks."""
-    return _made(Api(doors), described(ROUTES, doors.settings.public_url()))
+    routes = [route for route in ROUTES if route not in metrics.ROUTES] if doors.settings.metrics_bind else ROUTES
+    return _made(Api(doors), described(routes, doors.settings.public_url()))
+
+
+def make_metrics_door(doors: Doors) -> Api:
+    """Return the application of the listener that `metrics_bind` names: the figures, for who has a key for them."""
+    return _made(Api(doors, alone=True), metrics.ROUTES)
 
 
 def make_back_door(doors: Doors, owner: ApiKey) -> Api:
     """Return the application of the admin socket: the admin API, and of the rest no more than what operating needs."""
     others = (*wellknown.ROUTES, *events.ROUTES, *destinations.ROUTES, *replay.ROUTES)
-    return _made(Api(doors, owner), (*admin.ROUTES, *(route for route in others if route.label in BEHIND)))
+    return _made(Api(doors, owner, alone=True), (*admin.ROUTES, *(route for route in others if route.label in BEHIND)))
 
 
 def _made(app: Api, routes: Sequence[Route]) -> Api:
@@ -179,7 +186,7 @@ def _made(app: Api, routes: Sequence[Route]) -> Api:
     app.register_error_handler(Exception, partial(_problem, app))
     for route in routes:
         _register(app, route)
-    app.dashboard = make_dashboard(app, SCREENS if app.owner is None else ())
+    app.dashboard = make_dashboard(app, () if app.alone else SCREENS)
     return app
 
 

@@ -87,8 +87,8 @@ class Exchange:
                 await self._fail(send, refusal_of(error) or INTERNAL)
 
     def _door(self, scope: Message) -> Any:
-        """Return who answers a request: a bin, the dashboard, or the API, which is alone on the admin socket."""
-        if self._api.owner is not None:
+        """Return who answers a request: a bin, the dashboard, or the API, which is alone on listeners of its own."""
+        if self._api.alone:
             return self._api
         if is_for_a_bin(scope):
             return self._api.bins

@@ -60,15 +60,15 @@ async def serve(doors: Doors, child: Child) -> None:
             async with trio.open_nursery() as accepting:
                 for listener in listeners:
                     accepting.start_soon(house.accept, listener, nursery)
-                doors.world.log("http.listening", addresses=[_name(listener) for listener in listeners])
+                doors.world.log("http.listening", addresses=[name_of(listener) for listener in listeners])
                 child.ready()
                 await stopping.wait()
                 accepting.cancel_scope.cancel()
-            await _close_all(listeners)
+            await close_all(listeners)
             await house.drain(doors.settings.drain)
             nursery.cancel_scope.cancel()
     finally:
-        await _close_all(listeners)
+        await close_all(listeners)
         await house.api.used.save()
         await house.api.dashboard.seen.save()
 
@@ -204,12 +204,14 @@ def _hypercorn_config() -> Config:
     return config
 
 
-async def _close_all(listeners: Sequence[trio.abc.Listener[Any]]) -> None:
+async def close_all(listeners: Sequence[trio.abc.Listener[Any]]) -> None:
+    """Close listeners, without a wait."""
     for listener in listeners:
         await trio.aclose_forcefully(listener)
 
 
-def _name(listener: trio.abc.Listener[Any]) -> str:
+def name_of(listener: trio.abc.Listener[Any]) -> str:
+    """Return the address of a listener, for the log."""
     if not isinstance(listener, trio.SocketListener):
         return repr(listener)
     host, port = listener.socket.getsockname()[:2]

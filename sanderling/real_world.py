@@ -83,17 +83,23 @@ async def open_back_door(folder: Path) -> Sequence[trio.SocketListener]:
 class Listening:
     """Listeners opened before the tree starts, so that a port in use is a sentence at start, not a crash in the tree.
 
-    Called as the World's `listen`: the first time it hands them out, later (after a restart) it opens new ones.
+    Called as the World's `listen`: the first time it hands out those of an address, later (after a restart) it opens
+    new ones.
     """
 
-    def __init__(self, listeners: Sequence[trio.SocketListener]) -> None:
-        self._ready: Sequence[trio.SocketListener] = listeners
-        self.port = int(listeners[0].socket.getsockname()[1])
+    def __init__(self) -> None:
+        self._ready: dict[tuple[str, int], Sequence[trio.SocketListener]] = {}
+
+    async def open(self, host: str, port: int) -> int:
+        """Listen on an address; return the port, which is another than 0. Raises OSError."""
+        listeners = await open_listeners(host, port)
+        port = int(listeners[0].socket.getsockname()[1])
+        self._ready[host, port] = listeners
+        return port
 
     async def __call__(self, host: str, port: int) -> Sequence[trio.abc.Listener[Any]]:
         """Return open listeners. Raises OSError."""
-        ready, self._ready = self._ready, ()
-        return ready or await open_listeners(host, port)
+        return self._ready.pop((host, port), ()) or await open_listeners(host, port)
 
 
 def real_world(

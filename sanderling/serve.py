@@ -28,6 +28,7 @@ from actors.templates.catalogue import Catalogue
 from actors.world import Certificate, Renewal, World
 from api.back_door import back_door
 from api.dashboard.entry import new_link
+from api.metrics_door import metrics_door
 from api.server import front, tell_renewal
 from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
@@ -38,7 +39,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
 from sanderling.moving.whole.stage import STAGE, unfinished
 from sanderling.notify import manager_of
-from sanderling.real_world import Listening, entropy, monotonic, now, open_listeners, real_world, wall
+from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
 from storage.errors import StorageError
 from storage.interface import Storage
 from supervision import Child, ChildSpec, Escalate, Stall, Watchdog
@@ -73,8 +74,8 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     settings = loaded.settings
     templates = _templates(settings, log)
     certificate = _certificate(settings)
-    listening = await _listen(settings)
-    settings = replace(settings, port=listening.port)
+    listening = Listening()
+    settings = await _listen(listening, settings)
     _refuse_half_an_import(Path(settings.data))
     world = real_world(settings, listening, log, certificate)
     with told_plainly(Path(settings.data)):
@@ -110,8 +111,8 @@ def _tell_stall(world: World, stall: Stall) -> None:
 
 
 def doorways(origins: Mapping[str, str], doors: Doors) -> Sequence[ChildSpec]:
-    """Return the listeners' children: the admin socket before the public front end, whose crashes are not its own."""
-    return (*back_door(doors), *front(replace(doors, origins=origins)))
+    """Return the listeners' children: the public front end last, whose crashes are not those of the others."""
+    return (*back_door(doors), *metrics_door(doors), *front(replace(doors, origins=origins)))
 
 
 def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:
@@ -155,14 +156,23 @@ def _refuse_half_an_import(folder: Path) -> None:
         )
 
 
-async def _listen(settings: Settings) -> Listening:
-    where = f"{settings.host} port {settings.port}"
+async def _listen(listening: Listening, settings: Settings) -> Settings:
+    """Open the listeners; return the settings with the ports that were found free. Raises CommandFailed."""
+    settings = replace(settings, port=await _open(listening, settings.host, settings.port, "--port"))
+    if (address := settings.metrics_address()) is not None:
+        port = await _open(listening, *address, "--metrics-bind")
+        settings = replace(settings, metrics_bind=f"{settings.metrics_bind.rpartition(':')[0]}:{port}")
+    return settings
+
+
+async def _open(listening: Listening, host: str, port: int, flag: str) -> int:
+    where = f"{host} port {port}"
     try:
-        return Listening(await open_listeners(settings.host, settings.port))
+        return await listening.open(host, port)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise CommandFailed(
-                f"{where} is in use by another program, perhaps another Sanderling. Stop it, or choose with --port.",
+                f"{where} is in use by another program, perhaps another Sanderling. Stop it, or choose with {flag}.",
                 Exit.TRY_AGAIN,
             ) from None
         raise CommandFailed(f"Can't listen on {where}: {error.strerror or error}.", Exit.BAD_SETTING) from None

@@ -83,6 +83,9 @@ def test_other_variables_are_none_of_our_business(folder: dict[str, str]) -> Non
         ({"allow_networks": "10.0.0.1/8"}, {}, "write CIDR"),
         ({"log_level": "loud"}, {}, "debug, info, warning or error"),
         ({"base_url": "ftp://x"}, {}, "http:// or https://"),
+        ({"metrics_bind": "9464"}, {}, "write an address and a port"),
+        ({"metrics_bind": "::1:9464"}, {}, "write an address and a port"),
+        ({"metrics_bind": "[::1]:70000"}, {}, "write an address and a port"),
     ],
 )
 def test_a_bad_value_is_refused_in_words(flags: dict[str, str], variables: dict[str, str], words: str) -> None:

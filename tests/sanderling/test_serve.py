@@ -14,8 +14,8 @@ import trio
 from actors.settings import Settings
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
-from sanderling.real_world import Listening, open_listeners
-from sanderling.serve import _listen, _run
+from sanderling.real_world import Listening
+from sanderling.serve import _listen, _open, _run
 from supervision import Escalate
 from tests.rules.source_files import ROOT
 
@@ -86,10 +86,18 @@ async def test_s5_a_tree_that_gives_up_is_70_and_says_why() -> None:
 
 @pytest.mark.real
 async def test_listeners_opened_early_are_handed_out_once() -> None:
-    listening = Listening(await open_listeners("127.0.0.1", 0))
-    (first,) = await listening("127.0.0.1", listening.port)
+    listening = Listening()
+    settings = await _listen(listening, Settings(port=0, metrics_bind="127.0.0.1:0"))
+    figures = settings.metrics_address()
+    assert figures is not None and figures[1] not in (0, settings.port)
+    (beside,) = await listening(*figures)
+    (first,) = await listening("127.0.0.1", settings.port)
+    assert [one.socket.getsockname()[1] for one in (beside, first)] == [figures[1], settings.port]
+    with pytest.raises(CommandFailed, match=r"in use by another program.* choose with --metrics-bind"):
+        await _open(listening, *figures, "--metrics-bind")
+    await beside.aclose()
     await first.aclose()
-    (second,) = await listening("127.0.0.1", listening.port)  # as after a restart of the front end
+    (second,) = await listening("127.0.0.1", settings.port)  # as after a restart of the front end
     assert second is not first
     await second.aclose()
 
@@ -97,7 +105,7 @@ async def test_listeners_opened_early_are_handed_out_once() -> None:
 @pytest.mark.real
 async def test_a_host_name_that_is_none_is_a_bad_setting() -> None:
     with pytest.raises(CommandFailed, match="Can't listen") as caught:
-        await _listen(Settings(host="no such host"))
+        await _listen(Listening(), Settings(host="no such host"))
     assert caught.value.code == Exit.BAD_SETTING
 
 
