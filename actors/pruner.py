@@ -1,7 +1,7 @@
 """Keeps the log within its bounds: deletes the oldest events, a slice at a time, between the commits of others.
 
 Bins that have expired go the same way, with what they captured, and so do kept answers of repeatable calls and the
-dashboard's sessions.
+dashboard's sessions. When much of the storage's room is free afterwards, some of it goes back to the disk.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from storage.errors import DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.identity import Millis
 from storage.records.kept_call import LIFE, MOST
-from storage.retention import Keep, next_slice
+from storage.retention import Keep, next_return, next_slice, too_roomy
 from supervision import Child
 
 ROUND: Final = 600.0
@@ -29,6 +29,10 @@ CALLS_AT_ONCE: Final = 200
 SESSIONS_AT_ONCE: Final = 200
 PAUSE: Final = 0.05
 """Seconds between two slices, so that harvests go first."""
+BREATH: Final = 0.2
+"""Seconds between two steps of giving room back, which nobody waits for."""
+MOST_BACK: Final = 512 << 20
+"""Bytes that go back in one round, in some minutes: then retention has its turn again."""
 _DAY_MS: Final = 86_400_000
 
 
@@ -49,6 +53,10 @@ class Pruner:
             if deleted:
                 self._world.log("log.pruned", events=deleted)
             await self.sweep()
+            child.note("giving room back")
+            given = await self.give_back()
+            if given:
+                self._world.log("log.gave_back", bytes=given)
             child.note("resting")
             await trio.sleep(ROUND)
 
@@ -80,7 +88,7 @@ class Pruner:
         log, deleted = self._storage.log, 0
         count = await log.count()
         while True:
-            weight = await log.weight() if self._keep.weight else 0
+            weight = (await log.room()).used if self._keep.weight else 0
             part = next_slice(self._keep, await log.bounds(), count, self._world.now(), weight)
             if part is None:
                 return deleted
@@ -93,3 +101,25 @@ class Pruner:
                 return deleted
             count, deleted = count - gone, deleted + gone
             await trio.sleep(PAUSE)
+
+    async def give_back(self) -> int:
+        """Give room back to the disk while too much of the file is free; return how many bytes went, MOST_BACK at most.
+
+        A full disk ends it early: this needs some room itself.
+        """
+        log, given = self._storage.log, 0
+        room = await log.room()
+        if not too_roomy(room):
+            return 0
+        while given < MOST_BACK and (step := next_return(room)):
+            try:
+                gone = await log.give_back(step, self._storage.lease)
+            except (DiskFull, Unavailable) as error:
+                self._world.log("log.give_back_failed", error=str(error))
+                return given
+            if not gone:
+                return given
+            given += gone
+            await trio.sleep(BREATH)
+            room = await log.room()
+        return given

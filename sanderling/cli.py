@@ -13,6 +13,8 @@ import click
 
 from actors.settings import Settings
 from sanderling.commands import (
+    alerts,
+    bins,
     console,
     exporting,
     installing,
@@ -25,6 +27,7 @@ from sanderling.commands import (
     templates,
 )
 from sanderling.commands import keys as api_keys
+from sanderling.commands import sources as one_source
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, loaded, settings_flags
@@ -149,7 +152,7 @@ keys.add_command(signing.master)
 
 @main.group()
 def sources() -> None:
-    """Add and list watched URLs, through the running service."""
+    """Add, list, show, switch and delete watched URLs, through the running service."""
 
 
 @sources.command("add")
@@ -206,13 +209,21 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 
 
 main.add_command(console.console)
+sources.add_command(one_source.show)
+sources.add_command(one_source.check)
+sources.add_command(one_source.enable)
+sources.add_command(one_source.disable)
+sources.add_command(one_source.delete)
 sources.add_command(keeping.sizes)
+main.add_command(alerts.alerts)
+main.add_command(bins.bins)
 main.add_command(operating.status)
 main.add_command(operating.health)
 main.add_command(keeping.backup)
 main.add_command(keeping.restore)
 main.add_command(exporting.move_out)
 main.add_command(moving.move_in)
+main.add_command(keeping.migrate)
 main.add_command(keeping.check)
 main.add_command(installing.install)
 main.add_command(installing.uninstall)

@@ -5,7 +5,7 @@ The key comes from a file or a variable, never from a flag: flags are seen by ev
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,13 +69,13 @@ class Client:
             raise refused(answer)
         return answer
 
-    async def sources(self) -> AsyncIterator[dict[str, Any]]:
-        """Yield all sources, worst health first, page by page."""
+    async def every(self, path: str) -> AsyncGenerator[dict[str, Any], None]:
+        """Yield all that a list holds, in its order, page by page. Who stops before its end closes it (aclosing)."""
         query = b""
         while True:
-            answer = await self.ask("GET", "/v1/sources", params=query)
-            for source in answer.json():
-                yield source
+            answer = await self.ask("GET", path, params=query)
+            for one in answer.json():
+                yield one
             if "next" not in answer.links:
                 return
             # Its query alone: the rest of the link is the public address, which may not be the one in use here.

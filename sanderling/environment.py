@@ -26,9 +26,9 @@ BESIDE = {
     "SANDERLING_CONFIG": "The TOML file to read; `--config` names it too. Else the data folder's own, if there is one.",
     "SANDERLING_MASTER_KEY_FILE": "The file of the master key that seals the secrets in backups (mode 0600).",
     "SANDERLING_MASTER_KEY": "The master key itself; else systemd's credential `sanderling.master-key`.",
-    "SANDERLING_URL": "The service that `sources`, `tail` and `why` talk to; else the one on the data folder.",
+    "SANDERLING_URL": "The service that `sources`, `alerts`, `bins`, `tail`, `why` ask; else that on the data folder.",
     "SANDERLING_SECRET": "The webhook secrets of `listen`, `verify` and `probe`; `--secret-file` names a file of them.",
-    "SANDERLING_KEY": "The API key that `sources` and `tail` use; `--key-file` names a file with it.",
+    "SANDERLING_KEY": "The API key that these use; `--key-file` names a file with it.",
 }
 """Variables that are not settings of the service."""
 
@@ -49,7 +49,7 @@ def environ() -> Mapping[str, str]:
 
 
 def on_terminal(stream: int = 2) -> bool:
-    """Return whether a standard stream (1: output, 2: errors) is a terminal."""
+    """Return whether a standard stream (0: input, 1: output, 2: errors) is a terminal."""
     try:
         return os.isatty(stream)
     except OSError:

@@ -57,6 +57,17 @@ def _changes(diff: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from pairs[:MOST_CHANGES]
 
 
+def moment(text: str, zone: tzinfo | None = None) -> str:
+    """Return an RFC 3339 time as people write it, in a time zone, the machine's own unless one is given.
+
+    >>> from datetime import UTC
+    >>> moment("2026-05-28T23:26:00.000Z", UTC)
+    '28 May 2026 23:26'
+    """
+    there = datetime.fromisoformat(text).astimezone(zone)
+    return f"{there.day} {there:%b %Y %H:%M}"
+
+
 def cells(text: str) -> int:
     """Return how many terminal cells a text takes.
 

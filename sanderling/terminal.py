@@ -107,7 +107,7 @@ def list_sources(client: Client, *, as_json: bool) -> int:
     async def run() -> None:
         any_yet = as_json
         async with client:
-            async for source in client.sources():
+            async for source in client.every("/v1/sources"):
                 click.echo(msgspec.json.encode(source).decode() if as_json else source_line(source))
                 any_yet = True
         if not any_yet:

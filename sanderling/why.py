@@ -6,18 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
-from uuid import UUID
 
 import click
 import msgspec
 import trio
 
+from sanderling.asking.naming import SOURCES, id_of
 from sanderling.client import Client
-from sanderling.exits import CommandFailed, Exit
+from sanderling.exits import Exit
 from sanderling.logs import plain
 
-NAMED = 5
-"""Sources that are listed when a name is not clear."""
 _MOMENT = re.compile(r"\b(\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d) UTC\b")
 
 
@@ -26,7 +24,7 @@ def why(client: Client, source: str, text: str, *, look: bool, as_json: bool) ->
 
     async def run() -> dict[str, Any]:
         async with client:
-            found = await _named(client, source)
+            found = await id_of(client, SOURCES, source)
             query = {"text": text, "look": "true" if look else "false"}
             return dict((await client.ask("GET", f"/v1/sources/{found}/why", params=query)).json())
 
@@ -37,23 +35,6 @@ def why(client: Client, source: str, text: str, *, look: bool, as_json: bool) ->
         for line in lines(answer, asked=bool(text), looked=look):
             click.echo(line)
     return Exit.WELL
-
-
-async def _named(client: Client, source: str) -> str:
-    """Return the id of a source that is named by id, URL or part of its URL. Raises CommandFailed when unclear."""
-    try:
-        return str(UUID(source))
-    except ValueError:
-        pass
-    found = [one async for one in client.sources() if source in one["url"]]
-    found = [one for one in found if one["url"] == source] or found
-    if len(found) == 1:
-        return str(found[0]["id"])
-    if not found:
-        raise CommandFailed(f"No watched URL has {source!r} in it; `sanderling sources list` shows them all.")
-    names = "".join(f"\n  {one['id']}  {plain(one['url'])}" for one in found[:NAMED])
-    more = f"\n  and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    raise CommandFailed(f"{len(found)} watched URLs have {source!r} in them:{names}{more}", Exit.USAGE)
 
 
 def lines(answer: Mapping[str, Any], *, asked: bool, looked: bool = False, zone: tzinfo | None = None) -> Iterator[str]:

@@ -34,6 +34,7 @@ from storage.records.identity import Millis, Seq, SourceId
 from storage.records.kept_call import KeptCall
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.source import Harvest, Source, SourceState, Watched
+from storage.retention import Room
 from storage.tail import Tail
 
 
@@ -95,14 +96,17 @@ class EventLog(Protocol):
     async def count(self) -> int:
         """Return how many events are kept. Reads an index from end to end: for the pruner, not for requests."""
 
-    async def weight(self) -> int:
-        """Return about how many bytes the storage uses, all that lies beside the log too, deleted room aside."""
+    async def room(self) -> Room:
+        """Return about how many bytes the storage takes, all that lies beside the log too, and how many are free."""
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie after one position and before another, practice aside. Reads all of them."""
 
     async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
         """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many went."""
+
+    async def give_back(self, limit: int, lease: Lease) -> int:
+        """Give at most `limit` free bytes back to the disk; return how many went, 0 when none can."""
 
 
 class Sources(Protocol):

@@ -1,4 +1,4 @@
-"""`sanderling backup`, `restore`, `check` and `doctor`: keeping an instance for years."""
+"""`sanderling backup`, `restore`, `migrate`, `check` and `doctor`: keeping an instance for years."""
 
 from __future__ import annotations
 
@@ -82,6 +82,34 @@ def restore(file: Path, data: str | None, *, replace: bool) -> int:
             err=True,
         )
     click.echo(f"Start it: {typed('serve', str(folder))}", err=True)
+    return Exit.WELL
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would be done; the service may run.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON: what the database lacks, or had lacked.")
+@settings_flags("data")
+def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | None) -> int:
+    """Bring the data to this program's schema without serving; the first start would do the same.
+
+    The service must be stopped. A copy of the database as it was is kept. Exit code: 0 done, or nothing to do.
+
+    \b
+    sanderling migrate --dry-run
+    """
+    from msgspec import to_builtins
+
+    from sanderling.keeping import migrating
+
+    folder = Path(loaded(config, flags).settings.data)
+    found = migrating.need(folder) if dry_run else migrating.migrate(folder)
+    if as_json:
+        click.echo(json.dumps(to_builtins(found)))
+        return Exit.WELL
+    for sentence in migrating.sentences(found):
+        click.echo(sentence, err=not dry_run)
+    if not dry_run and not found.nothing:
+        click.echo("Done.", err=True)
     return Exit.WELL
 
 

@@ -15,6 +15,7 @@ from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Kind, Stored, check_adopted, kind_of
 from storage.records.identity import SERVICE, START, Seq, seq_of
 from storage.records.source import Harvest, SourceState, Watched
+from storage.retention import Room
 
 MOST = 500
 
@@ -133,9 +134,13 @@ class MemoryLog:
         """Return how many events are kept; see EventLog."""
         return len(self._disk.seqs)
 
-    async def weight(self) -> int:
-        """Return the bytes of all events; see EventLog."""
-        return sum(len(event.body) for event in self._disk.events)
+    async def room(self) -> Room:
+        """Return the bytes of all events, none of them free; see EventLog."""
+        return Room(sum(len(event.body) for event in self._disk.events), 0)
+
+    async def give_back(self, limit: int, lease: Lease) -> int:
+        """Return 0: memory keeps nothing free; see EventLog."""
+        return 0
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie between two positions; see EventLog."""

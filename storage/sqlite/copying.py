@@ -58,6 +58,7 @@ def copy_database(database: Path, target: Path) -> Content:
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         with closing(connect(database, _COPY)) as connection, translated():
+            connection.execute("PRAGMA auto_vacuum=2")  # of the copy: it can give room back (room.py)
             connection.execute("VACUUM INTO ?", (str(target),))
         content = examine(target)
         with target.open("rb") as copy:

@@ -30,12 +30,16 @@ from storage.sqlite.log import SqliteLog
 from storage.sqlite.migrations import STEPS, version_of
 from storage.sqlite.people import SqlitePeople, insert_link, read_password
 from storage.sqlite.readers import Readers
+from storage.sqlite.room import rebuild
 from storage.sqlite.sources import SqliteSources
 from storage.sqlite.upgrade import upgrade
 from storage.sqlite.wal import Wal
 from storage.sqlite.work import SqliteWork
 from storage.sqlite.writer import Writer
 from storage.tail import Tail
+
+REBUILT = 1 << 30
+"""Bytes of a database that a start copies, in seconds, so that it can give room back; larger ones `migrate` does."""
 
 
 async def open_sqlite(folder: Path, *, clock: Callable[[], float], owner: str, warn: Callable[[str], None]) -> Storage:
@@ -131,6 +135,7 @@ class _Opened(NamedTuple):
 def _open(database: Path, lock: FolderLock, mark: HeadMark) -> _Opened:
     with opening(database.parent), ExitStack() as undo, translated():
         lock.acquire()
+        rebuild(database, at_most=REBUILT)
         connection = connect(database, WRITER)
         undo.callback(connection.close)
         undo.callback(mark.close)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from functools import partial
 
@@ -14,12 +13,12 @@ from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Kind, Stored, check_adopted, kind_of
 from storage.records.identity import SERVICE, START, Seq, seq_of
 from storage.records.source import Harvest, HotState, SourceState
-from storage.sqlite import scan
+from storage.retention import Room
+from storage.sqlite import room, scan
 from storage.sqlite.alerts import pay
 from storage.sqlite.readers import Readers
-from storage.sqlite.writer import Transaction, Writer
+from storage.sqlite.writer import MOST_ROWS, Transaction, Writer
 
-_PAGES = ("PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size")
 _KEY = "SELECT s.key FROM source_key k JOIN source s ON s.key=k.key WHERE k.id=?"
 _BETWEEN = "SELECT count(*) FROM log WHERE seq>? AND seq<? AND kind<>?"
 _KNOW = "INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING"
@@ -125,14 +124,18 @@ class SqliteLog:
         row: tuple[int] = await self._readers.run(lambda c: c.execute("SELECT count(*) FROM log").fetchone())
         return row[0]
 
-    async def weight(self) -> int:
-        """Return the bytes of the pages in use; see EventLog."""
+    async def room(self) -> Room:
+        """Return the bytes of the file's pages; see EventLog."""
+        return await self._readers.run(room.room_of)
 
-        def look(connection: sqlite3.Connection) -> int:
-            pages, free, size = (connection.execute(pragma).fetchone()[0] for pragma in _PAGES)
-            return int((pages - free) * size)
+    async def give_back(self, limit: int, lease: Lease) -> int:
+        """Cut free pages off; see EventLog."""
 
-        return await self._readers.run(look)
+        def job(transaction: Transaction) -> int:
+            transaction.fence(lease)
+            return room.give_back(transaction.connection, limit)
+
+        return await self._writer.submit(job, rows=MOST_ROWS)
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie between two positions; see EventLog."""

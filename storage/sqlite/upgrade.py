@@ -11,6 +11,7 @@ import sqlite3
 from pathlib import Path
 
 from storage.errors import DiskFull
+from storage.sqlite import room
 from storage.sqlite.copying import copy_database
 from storage.sqlite.migrations import STEPS, migrate, version_of
 
@@ -27,8 +28,15 @@ def upgrade(connection: sqlite3.Connection, database: Path) -> Path | None:
     """
     version = version_of(connection)
     copy = _keep(database, version) if 0 < version < len(STEPS) else None
+    if not version:
+        room.begin(connection)
     migrate(connection)
     return copy
+
+
+def copy_name(version: int) -> str:
+    """Return the name of the copy that an upgrade from a schema keeps."""
+    return _NAME.format(version)
 
 
 def kept(folder: Path) -> list[Path]:
@@ -38,7 +46,7 @@ def kept(folder: Path) -> list[Path]:
 
 def _keep(database: Path, version: int) -> Path:
     folder = database.parent
-    target = folder / _NAME.format(version)
+    target = folder / copy_name(version)
     partial = folder / (target.name + ".partial")
     needed, free = database.stat().st_size + SPARE, shutil.disk_usage(folder).free
     if free < needed:

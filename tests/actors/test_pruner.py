@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from actors.pruner import Pruner
+from actors.pruner import MOST_BACK, Pruner
 from actors.recorder.identifiers import Identifiers
 from actors.settings import Settings
+from storage.errors import DiskFull
 from storage.memory import Disk, MemoryStorage
 from storage.records.identity import Millis, Seq
 from storage.records.kept_call import KeptCall
+from storage.retention import LITTLE, STEP, Room
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
 
 DAY = 86_400_000
@@ -75,7 +77,7 @@ async def test_events_go_until_the_storage_weighs_what_the_setting_says(
     monkeypatch.setattr("storage.retention.SLICE", 1)
     clock = Clock()
     storage = await a_log(clock, range(10), Disk())
-    each = await storage.log.weight() // 10
+    each = (await storage.log.room()).used // 10
     pruner, _ = a_pruner(storage, clock, retention_bytes=each * 6)
     assert await pruner.prune() == 4
     pruner, _ = a_pruner(storage, clock, retention_bytes=1)
@@ -90,6 +92,43 @@ async def test_a_full_disk_ends_the_round_and_is_told(autojump_clock: object) ->
     disk.full = True
     assert await pruner.prune() == 0
     assert logged == ["log.prune_failed"]
+
+
+class Roomy:
+    """A log of which so much is free; a step that is too large, or goes on for nothing, is refused."""
+
+    def __init__(self, room: Room, *, full: bool = False) -> None:
+        self.now, self.full = room, full
+
+    async def room(self) -> Room:
+        return self.now
+
+    async def give_back(self, limit: int, lease: object) -> int:
+        assert 0 < limit <= min(STEP, self.now.free)
+        if self.full:
+            raise DiskFull("full")
+        self.now = Room(self.now.whole - limit, self.now.free - limit)
+        return limit
+
+
+@pytest.mark.parametrize("free", [LITTLE, LITTLE + 1, 20 * LITTLE, 60 * LITTLE])
+async def test_room_goes_back_when_a_quarter_is_free_and_an_eighth_stays(free: int, autojump_clock: object) -> None:
+    log = Roomy(Room(80 * LITTLE, free))
+    storage: Any = SimpleNamespace(log=log, lease=None)
+    pruner, _ = a_pruner(storage, Clock())
+    began = 4 * free > 80 * LITTLE
+    for _ in range(6):
+        assert await pruner.give_back() <= MOST_BACK
+    assert log.now.used == 80 * LITTLE - free
+    assert (8 * log.now.free <= log.now.whole) if began else (log.now.free == free)
+    assert await pruner.give_back() == 0
+
+
+async def test_a_full_disk_ends_the_giving_back(autojump_clock: object) -> None:
+    storage: Any = SimpleNamespace(log=Roomy(Room(80 * LITTLE, 60 * LITTLE), full=True), lease=None)
+    pruner, logged = a_pruner(storage, Clock())
+    assert await pruner.give_back() == 0
+    assert logged == ["log.give_back_failed"]
 
 
 async def test_kept_answers_go_after_a_day(autojump_clock: object) -> None:

@@ -116,7 +116,7 @@ async def test_a_long_list_is_read_page_by_page_from_the_same_service() -> None:
     link = {"Link": '<https://public.test/v1/sources?cursor=c2>; rel="next"'}
     answers = [httpx.Response(200, json=[{"id": 1}], headers=link), httpx.Response(200, json=[{"id": 2}])]
     async with Client("http://service.test", "k", scripted(answers, asked)) as client:
-        assert [source["id"] async for source in client.sources()] == [1, 2]
+        assert [source["id"] async for source in client.every("/v1/sources")] == [1, 2]
     assert str(asked[1].url) == "http://service.test/v1/sources?cursor=c2"
 
 

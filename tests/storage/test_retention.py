@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from storage import retention
 from storage.records.cursor import Bounds
 from storage.records.identity import START, Millis, Seq, seq_at
-from storage.retention import LEAST, SLICE, Keep, next_slice
+from storage.retention import LEAST, LITTLE, SLICE, Keep, Room, next_return, next_slice, too_roomy
 
 
 def test_the_examples_hold() -> None:
@@ -63,3 +63,14 @@ def test_too_many_bytes_take_the_oldest_events_and_leave_the_least() -> None:
     assert next_slice(keep, log, 5_000, Millis(1), weight=10_001) == (Seq(5_001), SLICE)
     assert next_slice(keep, log, LEAST + 7, Millis(1), weight=10_001) == (Seq(5_001), 7)
     assert next_slice(keep, log, LEAST, Millis(1), weight=10_001) is None
+
+
+@given(st.integers(1, 1 << 40), st.floats(0, 1))
+def test_giving_room_back_ends_and_is_not_begun_again(whole: int, share: float) -> None:
+    room = Room(whole, int(whole * share))
+    began = too_roomy(room)
+    assert (next_return(room) > 0) or not began
+    # As all steps together leave it: what stays free is an eighth of what stays, or a little.
+    kept = max(LITTLE, room.used // 7)
+    after = Room(room.used + kept, kept)
+    assert next_return(after) <= 1 and not too_roomy(after)

@@ -1,4 +1,4 @@
-"""The database: whole, of a schema that this program knows, not behind its head mark, not full of holes."""
+"""The database: whole, of a schema that this program knows, not behind its head mark, not roomier than needed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from sanderling.real_world import now
 from storage.errors import Corrupt, NewerSchema
 from storage.records.identity import START, Seq, millis_of
 from storage.records.times import rfc3339
+from storage.retention import too_roomy
 from storage.sqlite import scan
 from storage.sqlite.connection import COMMAND, connect, translated
 from storage.sqlite.folder import DATABASE, MARK
 from storage.sqlite.migrations import STEPS, version_of
+from storage.sqlite.room import gives_back, room_of
 
 RESTORE = "Stop the service and restore a backup: sanderling restore FILE --replace"
-HOLES = 0.5
 LARGE_WAL = 64 << 20
 AHEAD_MS = 60_000
 
@@ -54,16 +55,13 @@ def _integrity(connection: Connection) -> Iterator[Finding]:
     (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok":
         raise Corrupt(f"the database is damaged: {said}")
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-    (size,) = connection.execute("PRAGMA page_size").fetchone()
-    says = f"whole, {pages * size >> 20} MiB, {100 * free // max(pages, 1)} % of it free for new events"
-    if free > HOLES * pages and free * size > LARGE_WAL:
-        yield Finding(
-            "warn", "database", says, "To give that back: back up, and restore with --replace (it is compact)."
-        )
+    room = room_of(connection)
+    says = f"whole, {room.whole >> 20} MiB, {100 * room.free // max(room.whole, 1)} % of it free for new events"
+    if too_roomy(room) and not gives_back(connection):
+        do = "It can't give that back to the disk as it is: stop the service, and run: sanderling migrate"
+        yield Finding("warn", "database", says, do)
     else:
-        yield Finding("ok", "database", says)
+        yield Finding("ok", "database", says + ("; some of it goes back to the disk" if too_roomy(room) else ""))
 
 
 def _log(patient: Patient, connection: Connection) -> Iterator[Finding]:

@@ -1,0 +1,53 @@
+"""Which source, alert or bin a person means: by its id or how that begins, or by a part of its name or URL."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sanderling.client import Client
+from sanderling.exits import CommandFailed, Exit
+from sanderling.logs import plain
+
+NAMED = 5
+"""Things that are listed when a name is not clear."""
+
+
+class Sort(NamedTuple):
+    """A sort of things: where they are listed, how one and many of them are called, and what one is known by."""
+
+    path: str
+    one: str
+    many: str
+    known_by: str
+    command: str
+
+
+SOURCES = Sort("/v1/sources", "watched URL", "watched URLs", "url", "sources")
+ALERTS = Sort("/v1/alerts", "alert", "alerts", "name", "alerts")
+BINS = Sort("/v1/webhook-bins", "bin", "bins", "url", "bins")
+
+
+async def id_of(client: Client, sort: Sort, name: str) -> str:
+    """Return the id of the one that is meant; an id is taken at its word. Raises CommandFailed when unclear."""
+    try:
+        return str(UUID(name))
+    except ValueError:
+        return str((await _found(client, sort, name))["id"])
+
+
+async def record_of(client: Client, sort: Sort, name: str) -> dict[str, Any]:
+    """Return the record of the one that is meant. Raises CommandFailed when unclear, or when there is none."""
+    return dict((await client.ask("GET", f"{sort.path}/{await id_of(client, sort, name)}")).json())
+
+
+async def _found(client: Client, sort: Sort, name: str) -> dict[str, Any]:
+    found = [one async for one in client.every(sort.path) if name in one[sort.known_by] or one["id"].startswith(name)]
+    found = [one for one in found if one[sort.known_by] == name] or found
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise CommandFailed(f"No {sort.one} has {name!r} in it; `sanderling {sort.command} list` shows them all.")
+    names = "".join(f"\n  {one['id']}  {plain(one[sort.known_by])}" for one in found[:NAMED])
+    more = f"\n  and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    raise CommandFailed(f"{len(found)} {sort.many} have {name!r} in them:{names}{more}", Exit.USAGE)

@@ -1,0 +1,148 @@
+"""`sanderling alerts`: standing queries and where their matches go, through the running service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sanderling.flags import client_flags
+
+JSON_HELP = "The service's own records, one a line."
+LANGUAGE_HELP = "Of the query: a code such as en or sv, or simple."
+SOURCES_HELP = "Only this source: its id, its URL or a part of its URL; repeatable. Without it: all."
+
+
+@click.group()
+def alerts() -> None:
+    """List, show, try, make, switch and delete alerts, and say where their matches go, through the running service.
+
+    NAME is an alert's id, its name or a part of its name.
+    """
+
+
+@alerts.command("list")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@client_flags
+def listed(service: str | None, key_file: str | None, *, as_json: bool) -> int:
+    """List the alerts, oldest first: whether it is on, how many events it has met, its id, name and query."""
+    from sanderling.asking import alerts as acts
+    from sanderling.running import client_here
+
+    return acts.list_alerts(client_here(service, key_file), as_json=as_json)
+
+
+@alerts.command("show")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="The alert with its destinations, as one object.")
+@client_flags
+def show(name: str, service: str | None, key_file: str | None, *, as_json: bool) -> int:
+    """Show one alert: what it asks, what it met, and how its destinations stand.
+
+    \b
+    sanderling alerts show prices
+    """
+    from sanderling.asking import alerts as acts
+    from sanderling.running import client_here
+
+    return acts.show_alert(client_here(service, key_file), name, as_json=as_json)
+
+
+@alerts.command("preview")
+@click.argument("query")
+@click.option("--language", default="en", show_default=True, help=LANGUAGE_HELP)
+@click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
+@click.option("--last", type=click.IntRange(1, 2000), help="How many of the newest events to look at; else 2000.")
+@click.option("--limit", type=click.IntRange(0, 100), default=10, show_default=True, help="How many matches to show.")
+@click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
+@client_flags
+def preview(service: str | None, key_file: str | None, **asked: Any) -> int:
+    """Try a QUERY on the newest events: how it is understood, what it would have told, how much a day.
+
+    \b
+    sanderling alerts preview 'price OR "new plan" -careers'
+    """
+    from sanderling.asking import alerts as acts
+    from sanderling.running import client_here
+
+    return acts.preview(client_here(service, key_file), **asked)
+
+
+@alerts.command("create")
+@click.argument("query")
+@click.option("--name", help="What it is called; else its query.")
+@click.option("--language", default="en", show_default=True, help=LANGUAGE_HELP)
+@click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
+@click.option("--channel", help="Its matches are a stream of this name, too: sanderling tail --channel.")
+@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
+@client_flags
+def create(service: str | None, key_file: str | None, **asked: Any) -> int:
+    """Make an alert of a QUERY; an empty one ('') matches everything. The last line of the output is its id.
+
+    \b
+    sanderling alerts create 'price OR plan -careers' --name prices
+    sanderling alerts deliver prices https://hooks.example.org/in
+    """
+    from sanderling.asking import alerts as acts
+    from sanderling.running import client_here
+
+    return acts.create(client_here(service, key_file), **asked)
+
+
+@alerts.command("deliver")
+@click.argument("name")
+@click.argument("target", metavar="URL")
+@click.option(
+    "--mode",
+    type=click.Choice(["instant", "15min", "hourly", "daily"]),
+    default="instant",
+    show_default=True,
+    help="Each match at once, or those of a while together.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The service's own record, with the secret.")
+@client_flags
+def deliver(name: str, target: str, service: str | None, key_file: str | None, *, mode: str, as_json: bool) -> int:
+    """Send the matches of an alert to a URL, as signed POSTs. The signing secret is shown once: the last line.
+
+    \b
+    sanderling alerts deliver prices https://hooks.example.org/in --mode hourly
+    sanderling alerts deliver prices "$(sanderling bins create)"
+    """
+    from sanderling.asking import alerts as acts
+    from sanderling.running import client_here
+
+    return acts.deliver(client_here(service, key_file), name, target, mode=mode, as_json=as_json)
+
+
+@alerts.command("enable")
+@click.argument("name")
+@client_flags
+def enable(name: str, service: str | None, key_file: str | None) -> int:
+    """Switch an alert on: it matches what comes from now on."""
+    from sanderling.asking import alerts as acts
+    from sanderling.running import client_here
+
+    return acts.switch(client_here(service, key_file), name, on=True)
+
+
+@alerts.command("disable")
+@click.argument("name")
+@client_flags
+def disable(name: str, service: str | None, key_file: str | None) -> int:
+    """Switch an alert off, and keep it with its destinations."""
+    from sanderling.asking import alerts as acts
+    from sanderling.running import client_here
+
+    return acts.switch(client_here(service, key_file), name, on=False)
+
+
+@alerts.command("delete")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@client_flags
+def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -> int:
+    """Delete an alert with its destinations and what waits for them."""
+    from sanderling.asking import alerts as acts
+    from sanderling.running import client_here
+
+    return acts.delete(client_here(service, key_file), name, sure=yes)

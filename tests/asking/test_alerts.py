@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from api.openapi.example_records import SOURCE
+from api.openapi.examples import example_of
+from api.v1.alert_schemas import AlertRecord
+from sanderling.asking import alerts
+from sanderling.exits import CommandFailed, Exit
+from tests.asking.documented import client
+
+ALERT = example_of(AlertRecord)
+ID = ALERT["id"]
+PATH = f"/v1/alerts/{ID}"
+
+
+def test_an_alert_is_made_of_sources_as_a_person_names_them(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    alerts.create(
+        client(asked), "price", name=None, language="sv", sources=[SOURCE.url[8:]], channel=None, as_json=False
+    )
+    body = {"filter_query": "price", "language": "sv", "source_ids": [SOURCE.id]}
+    assert asked[-1] == ("POST /v1/alerts", body)
+    assert capsys.readouterr().out == f"{ID}\n"
+
+
+def test_the_secret_of_a_destination_is_the_last_line(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    alerts.deliver(client(asked), ALERT["name"], "https://hooks.example/in", mode="daily", as_json=False)
+    assert asked[-1][0] == f"POST {PATH}/destinations"
+    assert asked[-1][1] == {"url": "https://hooks.example/in", "delivery_mode": "daily"}
+    assert capsys.readouterr().out.startswith("whsec_")
+
+
+def test_a_page_tells_what_is_asked_and_where_it_goes(capsys: pytest.CaptureFixture[str]) -> None:
+    alerts.show_alert(client([]), ID, as_json=False)
+    told = capsys.readouterr().out
+    assert ALERT["name"] in told and ALERT["filter_query"] in told
+    assert "https://" in told.partition("sends to")[2]
+    alerts.show_alert(client([]), ID, as_json=True)
+    assert json.loads(capsys.readouterr().out)["destinations"][0]["alert_id"] == ID
+
+
+def test_a_preview_tells_the_terms_and_the_matches(capsys: pytest.CaptureFixture[str]) -> None:
+    alerts.preview(client([]), "q", language="en", sources=(), last=5, limit=3, as_json=False)
+    told = capsys.readouterr().out
+    assert "2 of the newest 61 events since 21 Apr 2026" in told and "about 0.33 a day" in told
+    assert '      1  "opening hours"' in told
+
+
+def test_all_are_listed_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    alerts.list_alerts(client([]), as_json=False)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.split()[0] == "on" and ID in line and ALERT["filter_query"] in line
+
+
+def test_switching_and_deleting_ask_for_nothing_else() -> None:
+    asked: list[tuple[str, Any]] = []
+    alerts.switch(client(asked), ID, on=False)
+    alerts.delete(client(asked), ID, sure=True)
+    assert asked == [(f"PATCH {PATH}", {"enabled": False}), (f"GET {PATH}", None), (f"DELETE {PATH}", None)]
+
+
+def test_nothing_is_deleted_when_nobody_says_yes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sanderling.asking.speaking.on_terminal", lambda stream: False)
+    asked: list[tuple[str, Any]] = []
+    with pytest.raises(CommandFailed, match="--yes") as caught:
+        alerts.delete(client(asked), ID, sure=False)
+    assert caught.value.code == Exit.USAGE
+    assert [what for what, _ in asked] == [f"GET {PATH}"]
