@@ -24,10 +24,10 @@ from sanderling.commands import (
     operating,
     receivers,
     signing,
+    sources,
     templates,
 )
 from sanderling.commands import keys as api_keys
-from sanderling.commands import sources as one_source
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, loaded, settings_flags
@@ -150,41 +150,6 @@ keys.add_command(signing.rotate)
 keys.add_command(signing.master)
 
 
-@main.group()
-def sources() -> None:
-    """Add, list, show, switch and delete watched URLs, through the running service."""
-
-
-@sources.command("add")
-@click.argument("url")
-@click.option("--type", "kind", type=click.Choice(["push", "feed", "html"]), help="Overrides detection.")
-@click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
-@click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
-@click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
-@client_flags
-def sources_add(url: str, service: str | None, key_file: str | None, **asked: Any) -> int:
-    """Watch a URL. Its type is detected, and the evidence shown.
-
-    \b
-    sanderling sources add https://example.org/news
-    """
-    from sanderling import terminal
-    from sanderling.running import client_here
-
-    return terminal.add_source(client_here(service, key_file), url, **asked)
-
-
-@sources.command("list")
-@click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
-@client_flags
-def sources_list(service: str | None, key_file: str | None, as_json: bool) -> int:
-    """List the watched URLs, worst health first."""
-    from sanderling import terminal
-    from sanderling.running import client_here
-
-    return terminal.list_sources(client_here(service, key_file), as_json=as_json)
-
-
 @main.command()
 @click.option("--source", multiple=True, help="Only this source id; repeatable.")
 @click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable.")
@@ -209,12 +174,7 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 
 
 main.add_command(console.console)
-sources.add_command(one_source.show)
-sources.add_command(one_source.check)
-sources.add_command(one_source.enable)
-sources.add_command(one_source.disable)
-sources.add_command(one_source.delete)
-sources.add_command(keeping.sizes)
+main.add_command(sources.sources)
 main.add_command(alerts.alerts)
 main.add_command(bins.bins)
 main.add_command(operating.status)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from storage.calls import Calls
 from storage.people import People
 from storage.records.alert import Alert
 from storage.records.bin import Bin, Capture, CapturePage
@@ -31,7 +32,6 @@ from storage.records.delivery import (
 from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, Seq, SourceId
-from storage.records.kept_call import KeptCall
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.source import Harvest, Source, SourceState, Watched
 from storage.retention import Room
@@ -328,25 +328,6 @@ class Work(Protocol):
 
     async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
         """Return the rates of each; who has no attempts is absent."""
-
-
-class Calls(Protocol):
-    """Calls that their clients may repeat (Idempotency-Key)."""
-
-    async def begin(self, call: KeptCall, since: Millis) -> KeptCall:
-        """Note a call, unless one of its key has begun at `since` or later; return the one that stands."""
-
-    async def finish(self, key: str, answer: bytes) -> None:
-        """Keep the answer of a call. One that was forgotten meanwhile stays so."""
-
-    async def forget(self, key: str) -> None:
-        """Forget a call: the next one of its key is the first."""
-
-    async def sweep(self, before: Millis, most: int, limit: int) -> int:
-        """Delete up to `limit` of the oldest that began before `before`, or are not among the newest `most`.
-
-        Returns how many went.
-        """
 
 
 class Storage(Protocol):

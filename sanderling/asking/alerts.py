@@ -21,11 +21,15 @@ def list_alerts(client: Client, *, as_json: bool) -> int:
     """Print all alerts, oldest first."""
 
     async def act() -> None:
+        any_yet = as_json
         async for alert in client.every(ALERTS.path):
             if as_json:
                 print_json(alert)
             else:
                 click.echo(alert_line(alert))
+            any_yet = True
+        if not any_yet:
+            click.echo("There is no alert yet: `sanderling alerts create QUERY`.", err=True)
 
     asked(client, act)
     return Exit.WELL

@@ -44,11 +44,15 @@ def list_bins(client: Client, *, as_json: bool) -> int:
     """Print all bins, oldest first."""
 
     async def act() -> None:
+        any_yet = as_json
         async for one in client.every(BINS.path):
             if as_json:
                 print_json(one)
             else:
                 click.echo(f"{one['id']}  until {moment(one['expires_at'])}  {plain(one['url'])}")
+            any_yet = True
+        if not any_yet:
+            click.echo("There is no bin yet: `sanderling bins create`.", err=True)
 
     asked(client, act)
     return Exit.WELL

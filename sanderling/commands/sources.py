@@ -1,13 +1,54 @@
-"""`sanderling sources show`, `check`, `enable`, `disable` and `delete`: one source, through the running service."""
+"""`sanderling sources`: the watched URLs, through the running service."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from sanderling.commands.keeping import sizes
 from sanderling.flags import client_flags
 
 
-@click.command("show")
+@click.group()
+def sources() -> None:
+    """Add, list, show, switch and delete watched URLs, through the running service."""
+
+
+@sources.command("add")
+@click.argument("url")
+@click.option("--type", "kind", type=click.Choice(["push", "feed", "html"]), help="Overrides detection.")
+@click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
+@click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
+@click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
+@client_flags
+def sources_add(url: str, service: str | None, key_file: str | None, **asked: Any) -> int:
+    """Watch a URL. Its type is detected, and the evidence shown.
+
+    \b
+    sanderling sources add https://example.org/news
+    """
+    from sanderling import terminal
+    from sanderling.running import client_here
+
+    return terminal.add_source(client_here(service, key_file), url, **asked)
+
+
+@sources.command("list")
+@click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
+@client_flags
+def sources_list(service: str | None, key_file: str | None, as_json: bool) -> int:
+    """List the watched URLs, worst health first."""
+    from sanderling import terminal
+    from sanderling.running import client_here
+
+    return terminal.list_sources(client_here(service, key_file), as_json=as_json)
+
+
+sources.add_command(sizes)
+
+
+@sources.command("show")
 @click.argument("name", metavar="SOURCE")
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with its status.")
 @client_flags
@@ -23,7 +64,7 @@ def show(name: str, service: str | None, key_file: str | None, *, as_json: bool)
     return acts.show(client_here(service, key_file), name, as_json=as_json)
 
 
-@click.command("check")
+@sources.command("check")
 @click.argument("name", metavar="SOURCE")
 @client_flags
 def check(name: str, service: str | None, key_file: str | None) -> int:
@@ -34,7 +75,7 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
     return acts.check(client_here(service, key_file), name)
 
 
-@click.command("enable")
+@sources.command("enable")
 @click.argument("name", metavar="SOURCE")
 @client_flags
 def enable(name: str, service: str | None, key_file: str | None) -> int:
@@ -45,7 +86,7 @@ def enable(name: str, service: str | None, key_file: str | None) -> int:
     return acts.switch(client_here(service, key_file), name, on=True)
 
 
-@click.command("disable")
+@sources.command("disable")
 @click.argument("name", metavar="SOURCE")
 @client_flags
 def disable(name: str, service: str | None, key_file: str | None) -> int:
@@ -56,7 +97,7 @@ def disable(name: str, service: str | None, key_file: str | None) -> int:
     return acts.switch(client_here(service, key_file), name, on=False)
 
 
-@click.command("delete")
+@sources.command("delete")
 @click.argument("name", metavar="SOURCE")
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @client_flags
