@@ -32,6 +32,7 @@ OVERLAP = Millis(24 * 3_600_000)
 """Milliseconds that an old secret goes on signing after a rotation."""
 TEST_WITHIN = 30.0
 """Seconds for a test: those of its request, and a wait for room among the others."""
+_UNSEEN = "It came from another instance without its secret: make a new one, give it to the receiver, then enable it."
 _SECRET_SIZE = 32
 
 
@@ -78,7 +79,12 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
 
 
 def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, now: Millis, matched: Seq) -> Destination:
-    """Return a destination as a patch makes it, itself if nothing changes; `matched`: how far matching has come."""
+    """Return a destination as a patch makes it, itself if nothing changes; `matched`: how far matching has come.
+
+    Raises Conflict.
+    """
+    if patch.enabled is True and old.was_enabled is not None:
+        raise Conflict(_UNSEEN)
     names = ("delivery_mode", "label", "digest_hour", "digest_timezone", "enabled")
     changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
     if patch.quiet_hours is not UNSET:
@@ -154,7 +160,7 @@ async def _edit(desk: Desk, id: str, expected: Expected, change: Callable[[Desti
 
 
 async def change(desk: Desk, id: str, wanted: wire.DestinationPatch, expected: Expected = None) -> Destination:
-    """Change one destination. Raises NotFound, Stale, Unprocessable, UrlRefused, Overloaded."""
+    """Change one destination. Raises NotFound, Conflict, Stale, Unprocessable, UrlRefused, Overloaded."""
     await named(desk, id)
     _check_zone(wanted.digest_timezone)
     _quiet(wanted.quiet_hours)
@@ -165,11 +171,12 @@ async def change(desk: Desk, id: str, wanted: wire.DestinationPatch, expected: E
 
 
 async def rotate(desk: Desk, id: str, expected: Expected = None) -> WithSecret:
-    """Make a new secret; the one before it signs beside it for 24 hours. Raises NotFound, Stale."""
+    """Make a new secret; the one before it signs beside it for 24 hours, if known. Raises NotFound, Stale."""
     secret, now = _new_secret(desk), desk.doors.world.now()
 
     def change(old: Destination) -> Destination:
-        return replace(old, secrets=rotated(old.secrets, secret, now), updated_at=now)
+        known = old.secrets if old.was_enabled is None else ()
+        return replace(old, secrets=rotated(known, secret, now), updated_at=now, was_enabled=None)
 
     return WithSecret(await _edit(desk, id, expected, change), secret)
 

@@ -11,6 +11,7 @@ from api.dashboard.sources.words import name_of
 from api.dashboard.stream import Wanted, newest
 from api.v1 import admin
 from api.v1.admin_schemas import Overview, TreePage, TreeQuery, TreeRow
+from storage.records.destination import Destination
 from storage.records.identity import Millis, SourceId
 
 SHOWN = 12
@@ -25,6 +26,7 @@ _WORDS = {
 
 
 _CLOSED = "Nothing is sent to it any more. Mend the receiver, then enable it: what was missed can be delivered again."
+_ARRIVED = "It came from another instance. Make a new secret, give it to the receiver, then enable it."
 
 
 class Need(NamedTuple):
@@ -48,15 +50,19 @@ def need_of(row: TreeRow) -> Need | None:
 
 
 async def needs(visit: Visit) -> list[Need]:
-    """Return what needs somebody: destinations that were disabled for their failures, then the worst of the tree."""
+    """Return what needs somebody: destinations that get nothing though they should, then the worst of the tree."""
+    hooks = await visit.doors.storage.alerts.destinations()
     closed = [
-        Need(hook.label, f"/destinations/{hook.id}", "disabled", "bad", _CLOSED)
-        for hook in await visit.doors.storage.alerts.destinations()
-        if hook.enabled and hook.state == "disabled"
+        *[_need(hook, "disabled", "bad", _CLOSED) for hook in hooks if hook.enabled and hook.state == "disabled"],
+        *[_need(hook, "needs a secret", "warn", _ARRIVED) for hook in hooks if hook.was_enabled],
     ]
     worst: TreePage = await visit.api(admin.tree, query=TreeQuery(limit=NEEDS))
     unwell = [(row, need) for row in worst.rows if (need := need_of(row)) is not None]
     return [*closed, *[await _titled(visit, row, need) for row, need in unwell]][:NEEDS]
+
+
+def _need(hook: Destination, words: str, mood: str, says: str) -> Need:
+    return Need(hook.label, f"/destinations/{hook.id}", words, mood, says)
 
 
 async def _titled(visit: Visit, row: TreeRow, need: Need) -> Need:

@@ -49,6 +49,7 @@ def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
         error_rate=rate,
         duplicate_rate=round(rates.duplicate, 4),
         replay_from=None if missed is None else id_of(missed, 0),
+        needs_secret=destination.was_enabled is not None,
     )
 
 
@@ -185,7 +186,7 @@ ROUTES = (
         "Change one destination.",
         _ONE,
         body=(wire.DestinationPatch,),
-        refuses=("not-found", "precondition-failed", "url-refused", "unprocessable"),
+        refuses=("not-found", "conflict", "precondition-failed", "url-refused", "unprocessable"),
         headers=_TAGGED,
     ),
     _route(

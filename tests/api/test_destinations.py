@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 import trio
+from msgspec.structs import replace
 
 from actors.messages import TestDelivery as AskForTest
 from actors.messages import TestResult as Result
@@ -56,6 +57,7 @@ async def test_a_destination_has_every_field_and_its_secret_is_told_once(
         "error_rate": 0.0,
         "duplicate_rate": 0.0,
         "replay_from": None,
+        "needs_secret": False,
         "in_use_by_alert_count": 1,
     }
     for path in (
@@ -347,6 +349,26 @@ async def test_d11_a_rotation_tells_the_new_secret_once_and_the_old_one_signs_fo
     assert stored.secrets[0].until is None and until is not None
     assert 0 <= house.doors.world.now() + DAY - until < 60_000
     assert new not in (await client.get(f"/v1/destinations/{record['id']}")).text
+
+
+async def test_one_that_came_from_another_instance_is_enabled_once_it_has_a_secret_that_somebody_knows(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    record = await hooked(client)
+    path = f"/v1/destinations/{record['id']}"
+    await house.storage.alerts.edit_destination(
+        record["id"], lambda it: replace(it, enabled=False, was_enabled=True, secrets=(Secret("whsec_unseen"),))
+    )
+    before = await client.get(path)
+    assert (before.json()["needs_secret"], before.json()["state"]) == (True, "disabled")
+    refused = await client.patch(path, json={"enabled": True})
+    assert (refused.status_code, "without its secret" in refused.json()["detail"]) == (409, True)
+    made = (await client.post(f"{path}/rotate-secret")).json()
+    assert (made["needs_secret"], made["enabled"]) == (False, False)
+    stored = await house.storage.alerts.destination(record["id"])
+    assert stored is not None
+    assert [each.value for each in stored.secrets] == [made["secret"]]
+    assert (await client.patch(path, json={"enabled": True})).json()["state"] == "active"
 
 
 def test_d11_at_most_five_secrets_sign_and_those_whose_time_is_over_leave() -> None:

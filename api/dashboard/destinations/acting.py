@@ -48,6 +48,8 @@ async def rotate(visit: Visit) -> Go:
     """Make a new secret, to be shown once."""
     made = await destinations.rotate(visit, visit.path["id"])
     says = "For 24 hours each delivery is signed with both, the old secret and the new: time to change over."
+    if not made.destination.enabled:
+        says = "Give it to the receiver, then enable the destination."
     return Go(_page(visit), says, secret=signing_secret(made.destination.label, made.secret))
 
 

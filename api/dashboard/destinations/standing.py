@@ -85,6 +85,8 @@ def standing(  # noqa: PLR0917 - what there is to know of one destination
 
 def state_of(hook: Destination, lines: Sequence[Attempt]) -> tuple[str, Mood]:
     """Return a destination's state as a word, and its mood."""
+    if hook.was_enabled is not None:
+        return "needs a secret", "warn" if hook.was_enabled else "calm"
     if not hook.enabled:
         return "switched off", "calm"
     if hook.state == "disabled":

@@ -51,7 +51,8 @@ alert has at most 20 destinations.""",
         tag=_TAG,
         explains="""\
 Fields that are left out stay as they are. `enabled: true` also brings back one that was disabled for its failures; \
-`replay_from` then says from where to replay what it was never given, and null declines that.""",
+`replay_from` then says from where to replay what it was never given, and null declines that. 409 for `enabled: true` \
+while `needs_secret`.""",
         asks={
             "Another address": {"url": "https://hooks.example/v2"},
             "A digest instead": {"delivery_mode": "hourly", "quiet_hours": None},

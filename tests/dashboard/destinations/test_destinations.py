@@ -222,3 +222,14 @@ async def test_today_names_one_that_was_disabled_but_none_that_was_switched_off(
     (need,) = browser.page.xpath("//section[@aria-labelledby='needs']//li")
     assert "Mend the receiver" in need.text_content()
     assert need.xpath(".//a/@href") == [ONE]
+
+
+async def test_one_that_came_without_its_secret_says_so_until_it_has_one(house: House, browser: Browser) -> None:
+    await a_hook(house, enabled=False, was_enabled=True)
+    await browser.get("/")
+    assert "needs a secret" in browser.text
+    await browser.get(ONE)
+    assert "its secret did not" in browser.text and "Enable it" not in browser.text
+    await browser.submit(f"{ONE}/rotate", {})
+    assert "Give it to the receiver" in browser.text and "its secret did not" not in browser.text
+    assert "Enable it" in browser.text
