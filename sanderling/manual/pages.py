@@ -21,7 +21,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "Start": ("start", "concepts"),
     "How to": (
         *("watching", "alerts", "deliveries", "receivers", "templates", "streams", "history", "changing"),
-        *("dashboard", "console", "install", "operating", "proxies", "backup", "upgrade"),
+        *("dashboard", "console", "install", "operating", "proxies", "backup", "moving", "upgrade"),
     ),
     "Reference": ("api", "reference", "commands", "settings", "figures"),
     "Why": ("architecture", "security", "dependencies", "decisions"),
