@@ -1,55 +1,32 @@
 #!/bin/sh
-# Freezes the program: dist/directory/sanderling/ (what packages and images contain), then dist/sanderling, one file that
-# unpacks itself and carries the directory's launcher, so that `sanderling install` can lay the directory out.
-# Two passes of one recipe; on one machine two builds of one commit are equal byte for byte.
+# Freezes the program by sanderling.spec: dist/directory/sanderling/ (what packages and images contain), dist/sanderling, one
+# file that unpacks itself, and on x86-64 dist/sanderling-universal, the same with the C library inside.
+# Two builds of one commit are equal byte for byte, wherever the checkout is.
 # VENV: an environment with requirements/build.txt. OUT: where dist/ and build/ go.
 set -eu
-# shellcheck disable=SC2086 # the list of exclusions is to be split
-top=$(cd "$(dirname -- "$0")/.." && pwd)
-out=${OUT:-$top}
-venv=${VENV:-$top/.venv-build}
-cd "$top"
+TOP=$(cd "$(dirname -- "$0")/.." && pwd)
+OUT=${OUT:-$TOP}
+venv=${VENV:-$TOP/.venv-build}
+cd "$TOP"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 PYTHONHASHSEED=0
-PYINSTALLER_CONFIG_DIR=$out/build/cache # of its own: two builds at once clear each other's
-PYTHONPATH=$top
-export SOURCE_DATE_EPOCH PYTHONHASHSEED PYINSTALLER_CONFIG_DIR PYTHONPATH
-mkdir -p "$out/build" "$out/dist"
-rm -rf "$out/build/named" && mkdir "$out/build/named"
+PYINSTALLER_CONFIG_DIR=$OUT/build/cache # of its own: two builds at once clear each other's
+PYTHONPATH=$TOP
+export TOP OUT SOURCE_DATE_EPOCH PYTHONHASHSEED PYINSTALLER_CONFIG_DIR PYTHONPATH
+mkdir -p "$OUT/build" "$OUT/dist"
+rm -rf "$OUT/build/named" "$OUT/build/cleaned" "$OUT/dist/directory" && mkdir "$OUT/build/named" "$OUT/dist/directory"
 build=$(git rev-parse --short=12 HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo -changed)
-echo "BUILD = \"$build\"" >"$out/build/named/sanderling_build.py"
+echo "BUILD = \"$build\"" >"$OUT/build/named/sanderling_build.py"
 
-# The console's library shows the traceback of a crash of its own in colours, for which it takes one of 500 languages.
-lexers=$("$venv/bin/python" -c 'import pkgutil, pygments.lexers as all
-for found in pkgutil.iter_modules(all.__path__):
-    if found.name not in ("_mapping", "python", "special"):
-        print("--exclude-module", "pygments.lexers." + found.name)')
-
-freeze() { # freeze NAME SHAPE [more]: into dist/NAME
-    name=$1
-    shift
-    "$venv/bin/python" -P -m PyInstaller "$@" --noconfirm --clean --strip --log-level WARN --name sanderling \
-        --paths "$top" --paths "$out/build/named" --hidden-import sanderling_build \
-        --workpath "$out/build/$name" --specpath "$out/build/$name" --distpath "$out/build/$name/made" \
-        --collect-submodules supervision --collect-submodules storage --collect-submodules actors \
-        --collect-submodules api --collect-submodules sanderling \
-        --collect-data actors --collect-data api --collect-data sanderling --add-data "$top/docs:docs" \
-        --collect-data justext --collect-data tzdata --hidden-import tzdata \
-        --collect-submodules hypercorn --copy-metadata trio \
-        --exclude-module tkinter --exclude-module setuptools --exclude-module pkg_resources \
-        --exclude-module _distutils_hack --exclude-module lib2to3 --exclude-module test --exclude-module readline \
-        --exclude-module distutils --exclude-module pydoc_data \
-        --exclude-module lxml.objectify --exclude-module lxml.isoschematron $lexers \
-        "$top/release/entry.py"
-}
-
-freeze directory --onedir
-rm -rf "$out/dist/directory" && mkdir "$out/dist/directory"
-cp -a "$out/build/directory/made/sanderling" "$out/dist/directory/sanderling"
-find "$out/dist/directory" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-mkdir -p "$out/build/launcher"
-cp "$out/dist/directory/sanderling/sanderling" "$out/build/launcher/sanderling"
-freeze file --onefile --add-data "$out/build/launcher/sanderling:launcher"
-cp "$out/build/file/made/sanderling" "$out/dist/sanderling"
-(cd "$out/dist" && sha256sum sanderling >SHA256SUMS)
-"$out/dist/sanderling" version
+"$venv/bin/python" -P -m PyInstaller --noconfirm --clean --log-level WARN \
+    --workpath "$OUT/build/frozen" --distpath "$OUT/build/made" release/sanderling.spec
+cp -a "$OUT/build/made/sanderling" "$OUT/dist/directory/sanderling"
+find "$OUT/dist/directory" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+cp "$OUT/build/made/one-file" "$OUT/dist/sanderling"
+rm -f "$OUT/dist/sanderling-universal"
+if [ -x "$venv/bin/staticx" ]; then
+    PATH=$venv/bin:$PATH "$venv/bin/python" -P release/universal.py \
+        "$OUT/dist/sanderling" "$OUT/dist/sanderling-universal" "$SOURCE_DATE_EPOCH"
+fi
+(cd "$OUT/dist" && sha256sum sanderling* >SHA256SUMS && cat SHA256SUMS)
+"$OUT/dist/sanderling" version

@@ -1,10 +1,14 @@
 #!/bin/sh
-# Tries what build.sh made, in both forms, as strangers' machines are: a root with the C library and nothing else, temporary
-# folders that can't be used, a signal. Needs root, or user namespaces. GLIBC_AT_MOST: the newest version that may be asked for.
+# Tries what build.sh made, in each form, as strangers' machines are: a root with the C library and nothing else, an empty one,
+# temporary folders that can't be used, a signal; and looks at every byte for traces of this machine.
+# Needs root, or user namespaces. GLIBC_AT_MOST: the newest version that may be asked for. VENV, OUT: as for build.sh.
 set -eu
 top=$(cd "$(dirname -- "$0")/.." && pwd)
-dist=${OUT:-$top}/dist
+out=${OUT:-$top}
+venv=${VENV:-$top/.venv-build}
+dist=$out/dist
 file=$dist/sanderling
+universal=$dist/sanderling-universal
 directory=$dist/directory/sanderling
 at_most=${GLIBC_AT_MOST:-2.35}
 scratch=$(mktemp -d)
@@ -16,9 +20,14 @@ failed() {
     exit 1
 }
 
-bytes=$(stat -c %s "$file")
-echo "size: $((bytes / 1000000)) MB, directory $(du -sm "$directory" | cut -f1) MiB"
-[ "$bytes" -le 40000000 ] || failed "the file has $bytes bytes"
+for program in "$file" "$universal"; do
+    [ -e "$program" ] || continue # the universal one is there on x86-64 only
+    bytes=$(stat -c %s "$program")
+    echo "size of ${program##*/}: $((bytes / 1000000)).$((bytes / 100000 % 10)) MB"
+    [ "$bytes" -le 40000000 ] || failed "$program has $bytes bytes"
+done
+echo "directory: $(du -sm "$directory" | cut -f1) MiB"
+(cd "$top" && PYTHONPATH=$top "$venv/bin/python" -P -m release.inside "$file" "$directory" "$top" "$out" "$venv")
 
 newest=$(find "$directory" -type f \( -name '*.so*' -o -name sanderling \) -exec objdump -T {} + 2>/dev/null |
     grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | cut -d_ -f2)
@@ -45,11 +54,27 @@ for program in /app/file /app/directory/sanderling; do
     echo "check of $program in a bare root: well"
 done
 
-# Exit codes and signals pass through the loader.
-code=0
-SANDERLING_PORT=never "$file" settings >/dev/null 2>&1 || code=$?
-[ "$code" = 64 ] || failed "a wrong setting: exit code $code instead of 64"
-for program in "$file" "$directory/sanderling"; do
+# An empty root: no C library, no shell, nothing but what the kernel gives.
+if [ -e "$universal" ]; then
+    empty=$scratch/empty
+    mkdir -p "$empty/tmp" "$empty/proc"
+    cp "$universal" "$empty/sanderling"
+    # shellcheck disable=SC2016 # $0 and $1 are the inner shell's
+    $as_root unshare --mount --pid --fork sh -c \
+        'mount -t proc proc "$0/proc" && exec env -i TMPDIR=/tmp "$1" "$0" /sanderling check' \
+        "$empty" "$(command -v chroot)" >"$scratch/said" 2>&1 || {
+        cat "$scratch/said"
+        failed "check of the universal file in an empty root"
+    }
+    echo "check of the universal file in an empty root: well"
+fi
+
+# Exit codes and signals pass through the loaders.
+for program in "$file" "$universal" "$directory/sanderling"; do
+    [ -e "$program" ] || continue
+    code=0
+    SANDERLING_PORT=never "$program" settings >/dev/null 2>&1 || code=$?
+    [ "$code" = 64 ] || failed "a wrong setting: $program ended with $code instead of 64"
     : >"$scratch/log"
     "$program" serve --port 0 --data "$scratch/data" 2>"$scratch/log" &
     pid=$!

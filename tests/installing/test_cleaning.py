@@ -1,0 +1,39 @@
+"""What is shipped tells nothing of the machine that built it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from release.cleaning import build_variables, neutral, telltales
+
+PART = st.text("abc.31", min_size=1, max_size=8).filter(lambda part: part.strip("."))
+FOLDER = st.lists(PART, min_size=2, max_size=5).map(lambda parts: "/" + "/".join(parts))
+
+
+@given(FOLDER, st.binary(max_size=40), st.binary(max_size=40))
+def test_a_folder_is_gone_and_every_byte_after_it_where_it_was(folder: str, before: bytes, after: bytes) -> None:
+    name = folder.encode()
+    cleaned = neutral(before + name + after, [name])
+    assert name not in cleaned and len(cleaned) == len(before + name + after)
+    assert cleaned.endswith(name.rpartition(b"/")[2] + after), "a linker may have made another string of this end"
+
+
+def test_the_longer_name_goes_first_and_one_at_the_root_is_left() -> None:
+    found = telltales("/home/me/sanderling", "/home/me/sanderling/.venv", "/app", "/usr/local")
+    assert found.index(b"/home/me/sanderling/.venv") < found.index(b"/home/me/sanderling")
+    assert b"/app" not in found and b"/usr/local" not in found
+    assert sys.prefix.encode() in found
+
+
+def test_what_python_knows_of_its_making_is_kept_but_for_the_folders() -> None:
+    name, text = build_variables()
+    made: dict[str, dict[str, object]] = {}
+    run: Callable[..., None] = exec
+    run(text, made)
+    known = made["build_time_vars"]
+    assert name.startswith("_sysconfigdata") and known["SOABI"] and known["EXT_SUFFIX"]
+    assert not [key for key, value in known.items() if "/" in str(value)]
