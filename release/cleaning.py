@@ -32,8 +32,8 @@ def neutral(data: bytes, folders: Iterable[bytes]) -> bytes:
 
     The last part stays: a linker lets a string that ends like another be the end of it; "3.11.7" is Python's version.
 
-    >>> neutral(b"in /root/versions/3.11/lib", [b"/root/versions/3.11"])
-    b'in /./././././././3.11/lib'
+    >>> neutral(b"in /srv/versions/3.11/lib", [b"/srv/versions/3.11"])
+    b'in /././././././/3.11/lib'
     """
     for folder in folders:
         before, slash, last = folder.rpartition(b"/")

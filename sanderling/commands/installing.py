@@ -35,7 +35,7 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, prefix: str) -> in
     layout, version, live = _layout(for_user), _version(), prefix == "/"
     _refuse_packaged()
     managed = live and (for_user or RUNNING_SYSTEMD.is_dir())
-    found = look(layout, version, Path(prefix))
+    found = look(layout, Path(prefix))
     plan = installing(layout, version, found, live=live, start=managed and not no_start)
     _tell([act.says for act in plan], dry_run=dry_run)
     if dry_run:
@@ -60,7 +60,7 @@ def uninstall(*, for_user: bool, purge: bool, dry_run: bool, prefix: str) -> int
     from sanderling.installing.plan import removing
 
     layout, live = _layout(for_user), prefix == "/"
-    plan = removing(layout, look(layout, _version(), Path(prefix)), purge=purge, live=live)
+    plan = removing(layout, look(layout, Path(prefix)), purge=purge, live=live)
     _tell([act.says for act in plan] or ["nothing: it is not installed"], dry_run=dry_run)
     if not dry_run:
         _refuse_without_rights(for_user, live)

@@ -32,14 +32,18 @@ from sanderling.program import LAUNCHER, foreign_environment, is_one_file, unpac
 NO_LOGIN = "/usr/sbin/nologin"
 
 
-def look(layout: Layout, version: str, root: Path) -> Found:
+def look(layout: Layout, root: Path) -> Found:
     """Return what is there."""
     unit = _under(root, layout.unit)
+    programs = _under(root, layout.programs)
+    there = sorted(programs.iterdir()) if programs.is_dir() else []
     return Found(
-        version=_under(root, layout.programs / version / "sanderling").is_file(),
+        versions=tuple(path.name for path in there if path.is_dir() and not path.is_symlink()),
         current=_target(_under(root, layout.current)),
+        previous=_target(_under(root, layout.previous)),
         command=_target(_under(root, layout.command)),
         unit=unit.read_text("utf-8", "replace") if unit.is_file() else None,
+        beside=_under(root, layout.unit_beside).is_file(),
         settings=_under(root, layout.settings).is_file(),
         data=_under(root, layout.data).is_dir(),
         account=bool(layout.account) and _has_account(layout.account),
@@ -64,7 +68,7 @@ class Hand:
     def _do(self, act: Act) -> None:
         match act:
             case LayOut(to):
-                lay_out(self._at(to))
+                lay_out(self._at(to), self._environment)
             case Point(link, to):
                 self._point(self._at(link), to)
             case MakeAccount(name, home):
@@ -115,8 +119,11 @@ class Hand:
             shutil.chown(path, group=group)
 
 
-def lay_out(to: Path) -> None:
-    """Copy the running frozen program to a folder, as its directory form. Raises CommandFailed, OSError."""
+def lay_out(to: Path, environment: Mapping[str, str]) -> None:
+    """Copy the running frozen program to a folder, as its directory form, and try it there before it gets its name.
+
+    environment: for the try. Raises CommandFailed, OSError.
+    """
     inside = unpacked()
     if inside is None:
         raise CommandFailed(
@@ -139,8 +146,29 @@ def lay_out(to: Path) -> None:
         for path in (Path(folder) / name for name in names):
             if not path.is_symlink():
                 path.chmod(0o755 if path.name == "sanderling" else 0o644)
-    shutil.rmtree(to, ignore_errors=True)  # half of one, from an older way of doing this
+    try:
+        _try(fresh / "sanderling", environment)
+    except CommandFailed:
+        shutil.rmtree(fresh)
+        raise
     fresh.replace(to)
+
+
+def _try(launcher: Path, environment: Mapping[str, str]) -> None:
+    try:
+        done = subprocess.run(  # noqa: S603  # our own program
+            [launcher, "version"], env=dict(environment), capture_output=True, text=True, check=False, timeout=60
+        )
+        code, said = done.returncode, done.stderr.strip().splitlines()[-1:]
+    except FileNotFoundError:  # of its interpreter: the launcher itself has just been written
+        code, said = 127, ["its C library (glibc) is not there"]
+    except PermissionError:
+        code, said = 126, ["programs may not be run from there (mounted noexec?)"]
+    if code:
+        raise CommandFailed(
+            f"What was laid out in {launcher.parent.parent} does not run on this system: {said[0] if said else code}.\n"
+            "Nothing that was there has been changed. `sanderling help install` tells what it runs on."
+        )
 
 
 def set_up_link(layout: Layout, variables: Mapping[str, str]) -> str:

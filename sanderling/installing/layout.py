@@ -12,8 +12,8 @@ UNIT = "sanderling.service"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """programs: one folder for each version, and `current`, a link to one of them. command: what people type. settings:
-    the file of variables. account: whom the service runs as; "" is who installs it.
+    """programs: one folder for each version, and links to two of them, `current` and `previous`. command: what people
+    type. settings: the file of variables. account: whom the service runs as; "" is who installs it.
     """
 
     programs: Path
@@ -27,6 +27,16 @@ class Layout:
     def current(self) -> Path:
         """The link to the version in use."""
         return self.programs / "current"
+
+    @property
+    def previous(self) -> Path:
+        """The link to the version that was in use before, which is the way back."""
+        return self.programs / "previous"
+
+    @property
+    def unit_beside(self) -> Path:
+        """Where a new unit goes when the old one has been edited."""
+        return self.unit.with_name(f"{self.unit.name}.new")
 
     @property
     def launcher(self) -> Path:

@@ -16,14 +16,17 @@ from sanderling.installing.unit import is_unedited, sealed, settings_text, unit_
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is there already. version: whether the one to install is laid out. current, command: what these links point
-    at. unit: the unit's text. The rest: whether they are there.
+    """What is there already. versions: the folders below programs, halves of broken off installations among them.
+    current, previous, command: what these links point at. unit: the unit's text; beside: whether a new one lies there.
+    The rest: whether they are there.
     """
 
-    version: bool = False
+    versions: tuple[str, ...] = ()
     current: str = ""
+    previous: str = ""
     command: str = ""
     unit: str | None = None
+    beside: bool = False
     settings: bool = False
     data: bool = False
     account: bool = False
@@ -31,14 +34,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class LayOut:
-    """Copy the program to a folder, which appears whole or not at all."""
+    """Copy the program to a folder, which appears whole and tried or not at all."""
 
     to: Path
 
     @property
     def says(self) -> str:
         """The act as one line."""
-        return f"lay out the program in {self.to}"
+        return f"lay out the program in {self.to} and try it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +154,15 @@ def installing(layout: Layout, version: str, found: Found, *, live: bool = True,
 def _installing(layout: Layout, version: str, found: Found, *, live: bool, start: bool) -> Iterator[Act]:
     place = layout.programs / version
     owner = layout.account if live else ""
+    if version not in found.versions:  # first: what does not run here shall not have changed anything
+        yield LayOut(place)
     if live and layout.account and not found.account:
         yield MakeAccount(layout.account, layout.data)
-    if not found.version:
-        yield LayOut(place)
+    before = found.previous
     if found.current != version:
+        before = found.current or found.previous
+        if before and before != found.previous:
+            yield Point(layout.previous, Path(before))
         yield Point(layout.current, Path(version))
     if found.command != str(layout.launcher):
         yield Point(layout.command, layout.launcher)
@@ -173,15 +180,17 @@ def _installing(layout: Layout, version: str, found: Found, *, live: bool, start
         yield Run((*manager, "daemon-reload"))
         yield Run((*manager, "enable", UNIT))
         yield Run((*manager, "restart" if changed else "start", UNIT))
+    for name in found.versions:
+        if name not in (version, before):
+            yield Remove(layout.programs / name, "neither in use nor the one before")
 
 
 def _unit(layout: Layout, text: str, there: str | None) -> Iterator[Act]:
     if there == text:
         return
     if there is not None and not is_unedited(there):
-        beside = layout.unit.with_name(f"{layout.unit.name}.new")
-        yield Keep(layout.unit, f"it has been edited; the new one is {beside.name}, beside it")
-        yield Write(beside, text)
+        yield Keep(layout.unit, f"it has been edited; the new one is {layout.unit_beside.name}, beside it")
+        yield Write(layout.unit_beside, text)
     else:
         yield Write(layout.unit, text)
 
@@ -199,11 +208,13 @@ def _removing(layout: Layout, found: Found, *, purge: bool, live: bool) -> Itera
         yield Keep(layout.unit, "it has been edited")
     elif found.unit is not None:
         yield Remove(layout.unit)
+    if found.beside:
+        yield Remove(layout.unit_beside)
     if live and found.unit is not None:
         yield Run((*manager, "daemon-reload"), may_fail=True)
     if found.command == str(layout.launcher):
         yield Remove(layout.command)
-    if found.current:
+    if found.current or found.versions:
         yield Remove(layout.programs, "every version")
     if found.data:
         yield Remove(layout.data, "all data") if purge else Keep(layout.data, "the data; --purge removes them")

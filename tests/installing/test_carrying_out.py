@@ -15,6 +15,7 @@ from sanderling.installing.layout import SYSTEM
 from sanderling.installing.plan import Found, Run, Write
 
 VERSION = "0.1.0-checkout"
+pytestmark = pytest.mark.real  # what is laid out is run once
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def frozen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     (inside / "api").mkdir(parents=True)
     (inside / "api" / "page.html").write_text("page")
     (inside / "launcher").mkdir()
-    (inside / "launcher" / "sanderling").write_text("launcher")
+    (inside / "launcher" / "sanderling").write_text("#!/bin/sh\n")
     inside.chmod(0o700)
     monkeypatch.setattr(sys, "_MEIPASS", str(inside), raising=False)
     return inside
@@ -69,6 +70,27 @@ def test_what_was_edited_survives_the_next_version_and_the_removal(frozen: Path,
     assert not (root / "opt/sanderling").exists()
 
 
+@pytest.mark.parametrize(
+    ("launcher", "why"),
+    [
+        ("#!/bin/sh\necho 'too old' >&2\nexit 1\n", "too old"),
+        ("#!/nowhere/loader\n", "its C library"),
+    ],
+)
+def test_what_does_not_run_here_changes_nothing(
+    frozen: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], launcher: str, why: str
+) -> None:
+    root = tmp_path / "root"
+    run(["install", "--prefix", str(root)])
+    before = files(root)
+    (root / "opt/sanderling" / VERSION).rename(root / "opt/sanderling/0.0.9-old")
+    (frozen / "launcher" / "sanderling").write_text(launcher)
+    assert run(["install", "--prefix", str(root)]) == Exit.FAILED
+    assert why in capsys.readouterr().err
+    (root / "opt/sanderling/0.0.9-old").rename(root / "opt/sanderling" / VERSION)
+    assert files(root) == before
+
+
 def test_purge_leaves_nothing(frozen: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     run(["install", "--prefix", str(root)])
@@ -106,7 +128,6 @@ def test_an_act_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
         hand.do((Write(SYSTEM.unit.parents[2] / "x/unit", "text"),))
 
 
-@pytest.mark.real
 def test_a_program_of_the_system_is_run_and_its_failure_told(tmp_path: Path) -> None:
     hand = Hand(tmp_path, {"PATH": "/usr/bin:/bin"})
     hand.do((Run(("false",), may_fail=True), Run(("true",))))
@@ -115,5 +136,5 @@ def test_a_program_of_the_system_is_run_and_its_failure_told(tmp_path: Path) -> 
 
 
 def test_an_empty_root_has_nothing(tmp_path: Path) -> None:
-    assert look(SYSTEM, VERSION, tmp_path) == Found(account=look(SYSTEM, VERSION, tmp_path).account)
+    assert look(SYSTEM, tmp_path) == Found(account=look(SYSTEM, tmp_path).account)
     assert program.unpacked() is None

@@ -27,7 +27,7 @@ from sanderling.installing.unit import is_unedited, sealed, unit_text
 VERSION = "1.2.3-abc"
 UNIT = sealed(unit_text(SYSTEM))
 INSTALLED = Found(
-    version=True,
+    versions=(VERSION,),
     current=VERSION,
     command="/opt/sanderling/current/sanderling",
     unit=UNIT,
@@ -37,10 +37,12 @@ INSTALLED = Found(
 )
 FOUND = st.builds(
     Found,
-    version=st.booleans(),
+    versions=st.sets(st.sampled_from([VERSION, "1.0.0-old", "0.9.0-older", ".1.1.0-half.new"])).map(sorted).map(tuple),
     current=st.sampled_from(["", VERSION, "1.0.0-old"]),
+    previous=st.sampled_from(["", VERSION, "1.0.0-old", "0.9.0-older"]),
     command=st.sampled_from(["", INSTALLED.command, "/somewhere/else"]),
     unit=st.sampled_from([None, UNIT, UNIT.replace("60s", "90s")]),
+    beside=st.booleans(),
     settings=st.booleans(),
     data=st.booleans(),
     account=st.booleans(),
@@ -54,8 +56,8 @@ def commands(plan: tuple[Act, ...]) -> list[str]:
 def test_the_first_installation_does_everything_in_order() -> None:
     plan = installing(SYSTEM, VERSION, Found())
     assert [type(act).__name__ for act in plan[:7]] == [
-        "MakeAccount",
         "LayOut",
+        "MakeAccount",
         "Point",
         "Point",
         "MakeFolder",
@@ -76,11 +78,39 @@ def test_again_only_sees_that_it_runs() -> None:
 
 
 def test_an_upgrade_is_laid_out_beside_the_old_one_and_then_pointed_at() -> None:
-    plan = installing(SYSTEM, VERSION, replace(INSTALLED, version=False, current="1.0.0-old"))
-    assert plan[0] == LayOut(Path("/opt/sanderling/1.2.3-abc"))
-    assert plan[1] == Point(Path("/opt/sanderling/current"), Path(VERSION))
+    plan = installing(SYSTEM, VERSION, replace(INSTALLED, versions=("1.0.0-old",), current="1.0.0-old"))
+    assert plan[:3] == (
+        LayOut(Path("/opt/sanderling/1.2.3-abc")),
+        Point(Path("/opt/sanderling/previous"), Path("1.0.0-old")),
+        Point(Path("/opt/sanderling/current"), Path(VERSION)),
+    )
     assert commands(plan)[-1] == "systemctl restart sanderling.service"
     assert not [act for act in plan if isinstance(act, Remove)], "the old one is the way back"
+
+
+def test_older_ones_go_when_the_new_one_runs_and_the_one_before_stays() -> None:
+    there = ("0.9.0-older", "1.0.0-old", ".1.1.0-half.new")
+    plan = installing(SYSTEM, VERSION, replace(INSTALLED, versions=there, current="1.0.0-old", previous="0.9.0-older"))
+    removed = [act.path.name for act in plan if isinstance(act, Remove)]
+    assert removed == ["0.9.0-older", ".1.1.0-half.new"]
+    assert all(isinstance(act, Remove) for act in plan[-2:]), "after the restart"
+
+
+def test_the_way_back_is_installing_the_one_before() -> None:
+    plan = installing(SYSTEM, "1.0.0-old", replace(INSTALLED, versions=("1.0.0-old", VERSION), previous="1.0.0-old"))
+    assert plan[:2] == (
+        Point(Path("/opt/sanderling/previous"), Path(VERSION)),
+        Point(Path("/opt/sanderling/current"), Path("1.0.0-old")),
+    )
+    assert not [act for act in plan if isinstance(act, LayOut | Remove)]
+
+
+@given(FOUND)
+def test_what_is_in_use_and_the_one_before_are_never_removed(found: Found) -> None:
+    removed = {act.path for act in installing(SYSTEM, VERSION, found) if isinstance(act, Remove)}
+    before = found.current if found.current not in ("", VERSION) else found.previous
+    assert not removed & {SYSTEM.programs / VERSION, SYSTEM.programs / before if before else None}
+    assert not {path.name for path in removed} - set(found.versions)
 
 
 def test_an_edited_unit_is_kept_and_the_new_one_put_beside_it() -> None:
