@@ -13,7 +13,6 @@ from typing import Any
 
 import trio
 from quart import Response, g, request
-from quart.routing import QuartRule
 from quart_trio import QuartTrio
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
 from werkzeug.exceptions import NotFound as HTTPNotFound
@@ -33,6 +32,7 @@ from api.peers import caller
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
+from api.rule import Rule
 from api.streams import Streams
 from api.touched import Touched
 from api.v1 import (
@@ -99,17 +99,6 @@ class _Part(BaseConverter):
     part_isolating = False
 
 
-class _Rule(QuartRule):
-    """A rule of which no URL is ever made: the code for that, two functions a rule, would be most of a start."""
-
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        return _makes_no_url
-
-
-def _makes_no_url(rule: _Rule, **values: object) -> tuple[str, str]:
-    raise NotImplementedError(f"{rule.rule}: URLs are written out where they are needed")
-
-
 class Api(QuartTrio):
     """The application, with what its hooks share. Made by `make_app`.
 
@@ -117,7 +106,7 @@ class Api(QuartTrio):
     dashboard nor bins beside it.
     """
 
-    url_rule_class = _Rule  # type: ignore[assignment]  # as in Quart itself, whose rule takes more
+    url_rule_class = Rule  # type: ignore[assignment]  # as in Quart itself, whose rule takes more
 
     def __init__(self, doors: Doors, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")

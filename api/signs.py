@@ -7,6 +7,7 @@ what a client does not take at once goes the long way, through its own task.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
@@ -16,7 +17,7 @@ import trio
 from api.sse import Form, keepalive
 
 LOOK_EVERY = 0.25
-"""Seconds between two looks at who is due: a sign comes up to so much early."""
+"""Seconds between two looks at who is due, at the least: a sign comes up to so much early."""
 TURN = 100
 """Signs given between two checkpoints."""
 
@@ -49,9 +50,14 @@ class Pulse:
         self.rest = b""
 
     @property
+    def ends(self) -> float:
+        """When it will have been silent for too long, on Trio's clock."""
+        return self.writer.spoke + self.silence
+
+    @property
     def due(self) -> bool:
         """Whether it has been silent for so long that a sign must not wait for the next look."""
-        return trio.current_time() > self.writer.spoke + self.silence - LOOK_EVERY
+        return trio.current_time() > self.ends - LOOK_EVERY
 
     def take_rest(self) -> bytes:
         """Return what of a sign has not been taken, once."""
@@ -74,29 +80,33 @@ class Signs:
     def __init__(self, newest: Callable[[], Awaitable[str | None]]) -> None:
         self._newest = newest
         self._pulses: dict[Pulse, None] = {}
-        self._some = trio.Event()
+        self._wakes = math.inf
+        self._earlier = trio.Event()
 
     @contextmanager
     def of(self, pulse: Pulse) -> Iterator[None]:
         """Look after a stream for the length of the block."""
         self._pulses[pulse] = None
-        self._some.set()
+        if pulse.ends < self._wakes:
+            self._earlier.set()
         try:
             yield
         finally:
             del self._pulses[pulse]
 
     async def run(self) -> None:
-        """Give signs, for ever; sleeps while no stream is open."""
+        """Give signs, for ever; sleeps until the first stream is due, and looks at them no more often than it must."""
+        looked = -math.inf
         while True:
-            await self._some.wait()
-            await trio.sleep(LOOK_EVERY)
-            latest = trio.current_time() + LOOK_EVERY
-            due = [pulse for pulse in self._pulses if pulse.writer.spoke + pulse.silence < latest]
+            first = min((pulse.ends for pulse in self._pulses), default=math.inf)
+            self._wakes, self._earlier = max(looked + LOOK_EVERY, first), trio.Event()
+            with trio.move_on_at(self._wakes):
+                await self._earlier.wait()
+                continue
+            looked = trio.current_time()
+            due = [pulse for pulse in self._pulses if pulse.ends < looked + LOOK_EVERY]
             if due and (newest := await self._newest()) is not None:
                 await self._give(due, newest)
-            if not self._pulses:
-                self._some = trio.Event()
 
     async def _give(self, due: list[Pulse], newest: str) -> None:
         for number, pulse in enumerate(due):

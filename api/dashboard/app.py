@@ -29,6 +29,7 @@ from api.exchange import OPENED
 from api.peers import caller
 from api.problems import INTERNAL, KINDS, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limit, neighbourhood
+from api.rule import Rule
 from api.sse import MEDIA
 from api.touched import Touched
 from api.validation import read_query
@@ -50,6 +51,8 @@ _REFUSED_FORM = (400, 409, 422, 429, 503)
 
 class Dashboard(QuartTrio):
     """The application of the screens. Made by `Api`, whose limits, streams and ids it shares."""
+
+    url_rule_class = Rule  # type: ignore[assignment]  # as in Quart itself, whose rule takes more
 
     def __init__(self, api: Api, screens: tuple[Screen, ...]) -> None:
         super().__init__("dashboard", static_folder=None, template_folder=None, root_path="/", instance_path="/")

@@ -122,3 +122,24 @@ async def test_a_reader_that_looks_for_something_rare_gives_its_sign_itself(auto
         await trio.sleep(2 * KEEPALIVE + 1)
         nursery.cancel_scope.cancel()
     assert len(taker.frames()) in (2, 3)
+
+
+async def test_the_task_that_gives_signs_sleeps_until_one_is_due(autojump_clock: object) -> None:
+    """A stream that opens meanwhile, and is due before the others, gets its own in time."""
+    house = make_house()
+    await house.publish("a")
+    streams, steps = streams_of(house), StepCounter()
+    first, second = Taker(), Taker()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(streams.signs.run)
+        nursery.start_soon(streams.feed, a_reader(house), first)
+        await trio.testing.wait_all_tasks_blocked()
+        trio.lowlevel.add_instrument(steps)
+        await trio.sleep(KEEPALIVE - 1)
+        assert not first.frames() and steps.of("run") == 0
+        trio.lowlevel.remove_instrument(steps)
+        for taker in (Taker(), second):  # the second is given the shortest silence of the three
+            nursery.start_soon(streams.feed, a_reader(house), taker)
+        await trio.sleep(KEEPALIVE)
+        assert first.frames() and second.frames()
+        nursery.cancel_scope.cancel()
