@@ -1,4 +1,4 @@
-"""Deliveries in worlds of their own: 30 of the 1,000 seeds of D1, and one trace for a seed."""
+"""Deliveries in worlds of their own: 12 of the 1,000 seeds of D1, and one trace for a seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRACE = (
 )
 
 
-@pytest.mark.parametrize("seed", [str(seed) for seed in range(1, 31)])
+@pytest.mark.parametrize("seed", [str(seed) for seed in range(1, 13)])
 def test_d1_every_matched_event_is_taken_or_visibly_given_up(seed: str) -> None:
     # The rest of the thousand is `make simulate-d1`; short worlds do here.
     result = simulate_program(draw_letters(seed, days=0.5))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -43,7 +43,7 @@ def owed(facts: Facts) -> Iterator[str]:
     for kept in letters.destinations:
         there = _arrived(letters, kept) | _dead(letters, kept)
         if not _untold(letters, kept):
-            missing = [(id, title) for id, title in wanted(facts, kept) if id not in there]
+            missing = wanted(facts, kept, there)
             yield from (f"{id} ({title}) did not reach {kept.label}" for id, title in missing)
 
 
@@ -83,14 +83,16 @@ def _untold(letters: Letters, kept: KeptDestination) -> bool:
     return any(id not in singles and id not in known for id in kept.dead)
 
 
-def wanted(facts: Facts, kept: KeptDestination) -> Iterator[tuple[str, str]]:
-    """Yield the events that a destination must have got."""
+def wanted(facts: Facts, kept: KeptDestination, there: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield the events that a destination must have got, but for those that are `there`."""
     letters = facts.letters
     assert letters is not None
     if not kept.id or kept.gone < math.inf:
         return
     shut = list(kept.shut())
     for logged in facts.log:
+        if logged.event["id"] in there:
+            continue
         said = letters.said.get(logged.event["title"])
         if said is not None and _must(facts, kept, shut, said):
             yield logged.event["id"], logged.event["title"]
