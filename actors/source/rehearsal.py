@@ -132,6 +132,7 @@ def _check(live: Live, now: Millis) -> None:
     if not live.source.enabled:
         raise Conflict("the practice source is disabled: enable it first")
     if now < live.asked_at + PACE:
-        raise TooSoon("it was changed just now", -((now - live.asked_at - PACE) // 1000))
+        wait = -((now - live.asked_at - PACE) // 1000)
+        raise TooSoon(f"it was changed just now, and once in {PACE // 1000} s is the most: again in {wait} s", wait)
     if (live.hot.last_look_at or 0) < live.asked_at and now < live.asked_at + PATIENCE:
         raise TooSoon("its last change is still being looked at", 2)

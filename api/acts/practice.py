@@ -9,7 +9,7 @@ import trio
 
 from actors.errors import NotFound, TooSoon
 from actors.messages import ChangePractice, EndPractice, Practised, ShowPractice, SourceView
-from actors.practice.documents import DOCUMENTS, WHATS, What, address
+from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
 from api.acts import alerts, bins, destinations
 from api.acts.desk import Desk
 from api.acts.destinations import WithSecret
@@ -68,6 +68,15 @@ async def changed(desk: Desk, what: What) -> tuple[Practised, Stored | None]:
     before = desk.doors.storage.tail.head
     done = await change(desk, what)
     return done, await told(desk, done.view.source.id, before)
+
+
+async def settled(desk: Desk, what: What, within: int) -> None:
+    """Wait until the last change of a document has been looked at; for so many seconds at most."""
+    head = desk.doors.storage.tail.head
+    for view in await practice(desk):
+        if named(view.source.url) == what and (view.hot.last_look_at or 0) < view.source.updated_at:
+            with trio.move_on_after(within):
+                await desk.doors.storage.tail.wait_past(head)
 
 
 async def latest(desk: Desk, views: Sequence[SourceView], limit: int) -> Sequence[Stored]:

@@ -93,7 +93,7 @@ def _looked_at(tab: Tab, url: str) -> float:
 
 def change_again(tab: Tab, button: str) -> None:
     """Press a button of practice until it is not too soon for it any more."""
-    wait_until(lambda: tab.press(button).sees("Practice").is_visible() and "just now" not in tab.text)
+    wait_until(lambda: tab.press(button).sees("Practice").is_visible() and "has changed nothing" not in tab.text)
 
 
 def _running(command: list[str], more: dict[str, str] | None = None) -> _Ended:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from actors.errors import TooSoon
 from actors.practice.documents import What
 from api.acts import keys, practice
 from api.dashboard.forms import Form
@@ -17,8 +18,12 @@ class Change(Form, frozen=True):
 
 
 async def change(visit: Visit) -> Reply:
-    """Change a document; the next page has its event."""
-    done, stored = await practice.changed(visit, visit.form.what)
+    """Change a document; the next page has its event. A second press at once changes nothing, and shows that event."""
+    try:
+        done, stored = await practice.changed(visit, visit.form.what)
+    except TooSoon as error:
+        await practice.settled(visit, visit.form.what, error.retry_after)
+        return Go(f"{PATH}#noticed", f"This press has changed nothing: {error.detail}.", bad=True)
     if stored is None:
         return Go(PATH, f"{done.says} Its event has not come yet: reload this page in a moment.", bad=True)
     return Go(f"{PATH}#noticed", done.says)

@@ -26,7 +26,8 @@ other but never over the network. Nothing happens to them until you ask for it. 
         explains="""\
 Changes a fare, a notice or an opening hour of the page, or adds an entry to the feed, and has it looked at. The event \
 is parsed, judged, signed and logged as every event is, and is tagged `practice:page` or `practice:feed`. A document \
-is changed at most once in 3 seconds (429).""",
+is changed at most once in 3 seconds: a second request before then changes nothing (429), and `Retry-After` says when \
+one would.""",
     ),
     "DELETE /v1/practice": Operation(
         name="endPractice",
