@@ -13,10 +13,9 @@ from typing import Any, Final
 import httpx
 import msgspec
 
-from sanderling.client import Client
 from sanderling.exits import CommandFailed, Exit
 from sanderling.moving.outcome import Done, Outcome
-from sanderling.moving.patience import patiently
+from sanderling.moving.patience import Patient
 from sanderling.moving.plan import AlertBody, DestinationBody, PlannedAlert, wire
 from storage.records.alert import MOST_SOURCES
 
@@ -28,7 +27,7 @@ Key = tuple[str, str, str]
 class Alerting:
     """Makes alerts over sources whose ids are known by URL."""
 
-    def __init__(self, client: Client, outcome: Outcome, ids: Mapping[str, str], run: str) -> None:
+    def __init__(self, client: Patient, outcome: Outcome, ids: Mapping[str, str], run: str) -> None:
         self._client, self._outcome, self._ids, self._run = client, outcome, ids, run
 
     async def run(self, alerts: Sequence[PlannedAlert]) -> None:
@@ -44,7 +43,7 @@ class Alerting:
         found: dict[Key, dict[str, Any]] = {}
         query: bytes | dict[str, int] = {"limit": PAGE}
         while True:
-            answer = await patiently(self._client, "GET", "/v1/alerts", params=query)
+            answer = await self._client.ask("GET", "/v1/alerts", params=query)
             found |= {key: record for record in answer.json() if (key := _key(record)) in wanted}
             if "next" not in answer.links:
                 return found
@@ -63,7 +62,7 @@ class Alerting:
                 self._outcome(Done("alert", alert.place, name, "new", str(record["id"])))
             elif missing:
                 body = {"source_ids": [*record["source_ids"], *missing]}
-                await patiently(self._client, "PATCH", f"/v1/alerts/{record['id']}", json=body)
+                await self._client.ask("PATCH", f"/v1/alerts/{record['id']}", json=body)
                 says = f"{len(missing)} sources were missing in it"
                 self._outcome(Done("alert", alert.place, name, "changed", str(record["id"]), says))
             else:
@@ -75,14 +74,14 @@ class Alerting:
 
     async def _created(self, body: AlertBody, sources: Sequence[str]) -> dict[str, Any]:
         whole = wire(body) | {"source_ids": list(sources)}
-        answer = await patiently(self._client, "POST", "/v1/alerts", json=whole, headers=self._once(whole))
+        answer = await self._client.ask("POST", "/v1/alerts", json=whole, headers=self._once(whole))
         return dict(answer.json())
 
     async def _deliver(self, alert: PlannedAlert, id_: str) -> None:
         if not alert.destinations:
             return
         path = f"/v1/alerts/{id_}/destinations"
-        records = (await patiently(self._client, "GET", path, params={"limit": PAGE})).json()
+        records = (await self._client.ask("GET", path, params={"limit": PAGE})).json()
         there = {record["url"]: record["id"] for record in records}
         for body in alert.destinations:
             name = host_of(body)
@@ -91,7 +90,7 @@ class Alerting:
                 continue
             whole = wire(body)
             try:
-                answer = await patiently(self._client, "POST", path, json=whole, headers=self._once([id_, whole]))
+                answer = await self._client.ask("POST", path, json=whole, headers=self._once([id_, whole]))
             except CommandFailed as error:
                 self._outcome(Done("destination", alert.place, name, "refused", says=_unless_fatal(error)))
                 continue

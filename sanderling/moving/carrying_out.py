@@ -20,7 +20,7 @@ from sanderling.client import Client
 from sanderling.exits import CommandFailed
 from sanderling.moving.alerting import Alerting
 from sanderling.moving.outcome import Done, Outcome
-from sanderling.moving.patience import patiently
+from sanderling.moving.patience import Patient
 from sanderling.moving.plan import Plan, PlannedSource, wire
 
 BATCH: Final = 20
@@ -39,7 +39,7 @@ _AGAIN: Final = "Run the same command again when that is mended: what is there a
 class Adding:
     """The sources of a plan, on their way. `ids`: of those URLs that alerts are over, as far as they are there."""
 
-    def __init__(self, client: Client, plan: Plan, outcome: Outcome) -> None:
+    def __init__(self, client: Patient, plan: Plan, outcome: Outcome) -> None:
         self._client, self._outcome = client, outcome
         self._wanted = {url for alert in plan.alerts for url in alert.urls}
         self._waiting = in_turns(plan.sources, lambda source: urlsplit(source.body.url).netloc)
@@ -60,7 +60,7 @@ class Adding:
                     self._refused(source, self._full)
                 continue
             body = {"sources": [wire(source.body) for source, _ in batch]}
-            answer = await patiently(self._client, "POST", "/v1/sources", json=body, timeout=WITHIN)
+            answer = await self._client.ask("POST", "/v1/sources", json=body, timeout=WITHIN)
             for (source, tries), result in zip(batch, answer.json()["results"], strict=True):
                 await self._became(source, tries, result)
 
@@ -102,7 +102,7 @@ class Adding:
             self.ids[url] = id_
         untouched = record["updated_at"] == record["created_at"]
         if not source.enabled and record["enabled"] and (new or untouched):
-            await patiently(self._client, "POST", f"/v1/sources/{id_}/disable")
+            await self._client.ask("POST", f"/v1/sources/{id_}/disable")
         says = "" if new else _differs(source, record)
         self._outcome(Done("source", source.place, url, "new" if new else "there", id_, says))
 
@@ -133,9 +133,10 @@ async def carry_out(client: Client, plan: Plan, outcome: Outcome, run: str) -> N
     """
     try:
         async with client:
-            adding = Adding(client, plan, outcome)
+            patient = Patient(client)
+            adding = Adding(patient, plan, outcome)
             await adding.run()
-            await Alerting(client, outcome, adding.ids, run).run(plan.alerts)
+            await Alerting(patient, outcome, adding.ids, run).run(plan.alerts)
     except (CommandFailed, ExceptionGroup) as error:
         failed = _failure(error)
         raise CommandFailed(f"{failed.message}\n{outcome.words()} {_AGAIN}", failed.code) from None

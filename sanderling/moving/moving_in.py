@@ -83,11 +83,12 @@ def _teller(*, as_json: bool) -> Callable[[Done], None]:
             click.echo(msgspec.json.encode(done))
         elif done.became != "there" or done.says:
             click.echo(plain(_words(done)))
+            if done.secret:
+                click.echo(f"         its secret, shown this once: {done.secret}")
 
     return tell
 
 
 def _words(done: Done) -> str:
     text = f"{done.became:<8} {done.what:<11} {done.name}  ({done.place})"
-    text += f": {' '.join(done.says.split())}" if done.says else ""
-    return text + (f"\n         its secret, shown this once: {done.secret}" if done.secret else "")
+    return text + (f": {' '.join(done.says.split())}" if done.says else "")

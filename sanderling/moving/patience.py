@@ -1,4 +1,4 @@
-"""One request, made again while what is in the way passes by itself: a restart, a limit, a line that is cut."""
+"""Requests that are made again while what is in the way passes by itself: a restart, a limit, a line that is cut."""
 
 from __future__ import annotations
 
@@ -16,15 +16,25 @@ LONGEST: Final = 15.0
 """Seconds between two tries at most."""
 
 
-async def patiently(client: Client, method: str, path: str, **request: Any) -> httpx.Response:
-    """Ask until there is an answer. Raises CommandFailed when it is a refusal, or when none comes for long."""
-    wait, until = 1.0, trio.current_time() + GIVES_UP
-    while True:
-        try:
-            return await client.ask(method, path, **request)
-        except CommandFailed as error:
-            passing = error.code in (Exit.TRY_AGAIN, Exit.UNREACHABLE)
-            if not passing or trio.current_time() + wait > until:
-                raise
-        await trio.sleep(wait)
-        wait = min(LONGEST, wait * 2)
+class Patient:
+    """A client that waits. One whose service was never met does not: most likely its address is wrong."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._met = False
+
+    async def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+        """Ask until there is an answer. Raises CommandFailed when it is a refusal, or when none comes for long."""
+        wait, until = 1.0, trio.current_time() + GIVES_UP
+        while True:
+            try:
+                answer = await self._client.ask(method, path, **request)
+            except CommandFailed as error:
+                passing = error.code is Exit.TRY_AGAIN or (error.code is Exit.UNREACHABLE and self._met)
+                if not passing or trio.current_time() + wait > until:
+                    raise
+            else:
+                self._met = True
+                return answer
+            await trio.sleep(wait)
+            wait = min(LONGEST, wait * 2)
