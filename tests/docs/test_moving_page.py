@@ -1,0 +1,91 @@
+"""What docs/moving.md says of other programs: its commands work, and it names every field that is told of."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+import trio
+
+from sanderling.moving import miniflux, uptime_kuma
+from sanderling.moving.changedetection import fields as changedetection
+from sanderling.moving.plan import KINDS
+from sanderling.moving.report import as_text
+from sanderling.moving.urlwatch import filters, jobs
+from tests.e2e.origin import Origin
+from tests.e2e.service import a_key, a_service
+from tests.moving import samples
+from tests.rules.source_files import ROOT
+
+PAGE = (ROOT / "docs/moving.md").read_text("utf-8")
+PART = PAGE.partition("## From another program\n")[2].partition("\n## ")[0]
+COMMANDS = re.findall(r"^\$ (.*)$", PART, re.M)
+REPORT = re.findall(r"^```text\n(This is .*?)^```", PART, re.M | re.S)
+LIST = re.findall(r"^```text\n(# .*?)^```", PART, re.M | re.S)
+
+
+def under(heading: str) -> str:
+    return PART.partition(f"### {heading}\n")[2].partition("\n### ")[0]
+
+
+@pytest.mark.real
+async def test_every_command_works_in_its_order(tmp_path: Path) -> None:
+    """The list is the page's own, with the origin's addresses; the other files are samples of ours."""
+    origin, key = Origin(), a_key(tmp_path)
+    script = f'sanderling() {{ "{sys.executable}" -P -m sanderling "$@"; }}\nset -e\n' + "\n".join(COMMANDS)
+    files = {
+        "changedetection-backup.zip": samples.new_datastore(),
+        "miniflux.json": samples.MINIFLUX,
+        "urls.yaml": samples.URLWATCH,
+        "uptime-kuma.json": samples.KUMA,
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(origin.serve)
+        (given,) = LIST
+        local = given.replace("https://example.org/news", f"http://{origin.place}/feed")
+        local = local.replace("https://example.org/prices", f"http://{origin.place}/page")
+        (tmp_path / "list.txt").write_text(local)
+        async with a_service(tmp_path) as service:
+            variables = {"SANDERLING_URL": service.url, "SANDERLING_KEY": key}
+            with trio.fail_after(120):
+                done = await trio.run_process(
+                    ["bash", "-c", script],
+                    cwd=tmp_path,
+                    env=variables | {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+                    capture_stdout=True,
+                    capture_stderr=True,
+                    check=False,
+                )
+        nursery.cancel_scope.cancel()
+    told = done.stderr.decode()
+    assert done.returncode == 0, told
+    assert told.splitlines() == ["2 sources added.", "2 sources there already."]
+    assert done.stdout.decode().count("This is ") == 3
+
+
+def test_the_report_is_what_is_printed_today() -> None:
+    (shown,) = REPORT
+    printed = list(as_text(uptime_kuma.read_uptime_kuma(samples.KUMA)))
+    assert [line for line in shown.splitlines() if line not in printed] == []
+
+
+def test_every_kind_of_file_is_on_the_page() -> None:
+    assert {kind for kind in KINDS if f"`{kind}`" not in PART} == set()
+
+
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [
+        ("changedetection.io", [one[0] for one in (*changedetection.FIELDS, *changedetection.ONE_WAY)]),
+        ("Miniflux", [one.name for one in miniflux.FIELDS]),
+        ("urlwatch and webchanges", [*(one.name for one in jobs.FIELDS), *filters.TOLD.keys() - {"absolute-links"}]),
+        ("Uptime Kuma", [*(one.name for one in uptime_kuma.FIELDS), *uptime_kuma.WATCHED]),
+    ],
+)
+def test_every_field_that_is_told_of_is_in_its_table(heading: str, names: Iterable[str]) -> None:
+    assert {name for name in names if f"`{name}`" not in under(heading)} == set()
