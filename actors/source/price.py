@@ -61,6 +61,7 @@ def moved(value: float, planned: float, budget: float, seconds: float) -> float:
     >>> moved(4.0, 10.0, 10.0, 60.0), moved(4.0, 20.0, 10.0, 60.0) > 4.0, moved(4.0, 0.0, 10.0, 60.0) < 4.0
     (4.0, True, True)
     """
-    error = math.log(planned / budget) if planned > 0 else -LARGEST_ERROR
+    ratio = planned / budget  # 0 also when next to nothing is planned
+    error = math.log(ratio) if ratio > 0 else -LARGEST_ERROR
     error = min(LARGEST_ERROR, max(-LARGEST_ERROR, error))
     return min(HIGHEST, max(LOWEST, value * math.exp(GAIN * seconds * error)))

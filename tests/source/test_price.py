@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.source.price import COURTESY, HIGHEST, LOWEST, Price, first_guess, moved
@@ -15,6 +15,7 @@ def test_a_look_is_never_worth_less_than_courtesy() -> None:
 
 
 @given(st.floats(LOWEST, HIGHEST), st.floats(0, 1e6), st.floats(0.01, 1e4), st.floats(0, 1e5))
+@example(1.0, 5e-324, 2.0, 60.0)
 def test_the_price_stays_within_its_bounds(value: float, planned: float, budget: float, seconds: float) -> None:
     assert LOWEST <= moved(value, planned, budget, seconds) <= HIGHEST
 
