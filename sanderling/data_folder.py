@@ -30,14 +30,17 @@ def told_plainly(folder: Path) -> Iterator[None]:
             Exit.BAD_DATA,
         ) from None
     except Corrupt as error:
-        raise CommandFailed(
-            f"{folder} is damaged: {error}. Put a backup of the folder in its place.", Exit.BAD_DATA
-        ) from None
+        raise CommandFailed(f"{folder} is damaged: {error}.", Exit.BAD_DATA) from None
     except DiskFull as error:
-        raise CommandFailed(f"{folder}: no room is left: {error}. Free some and try again.", Exit.TRY_AGAIN) from None
+        raise CommandFailed(f"{folder}: {error}. Free some room and try again.", Exit.TRY_AGAIN) from None
     except Unavailable as error:
         raise CommandFailed(
             f"{folder}: the database does not answer now: {error}. Try again.", Exit.TRY_AGAIN
+        ) from None
+    except (FileExistsError, NotADirectoryError):
+        raise CommandFailed(
+            f"{folder} can't be used as data folder: it is a file, or leads through one. Choose a folder with --data.",
+            Exit.BAD_DATA,
         ) from None
     except OSError as error:
         raise CommandFailed(

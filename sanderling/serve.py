@@ -46,6 +46,10 @@ from supervision import Child, ChildSpec, Escalate, Stall, Watchdog
 
 CLOSE_WITHIN = 8.0
 """Seconds that the storage gets to finish its writes after an escalation: with the tree's own stop under 15."""
+_WAYS_OUT = {
+    errno.EACCES: " Ports below 1024 are root's: choose another with --port (docs/proxies.md: a proxy in front).",
+    errno.EADDRNOTAVAIL: " No network card of this machine has that address; --host 0.0.0.0 is all of them.",
+}
 COLLECT = (5_000, 4, 5_000)
 """When the garbage collector looks: often at a little, since it holds the loop meanwhile (a million objects of ten
 thousand new streams at once: 380 ms), and at everything hardly ever, since most of what lives here lives long."""
@@ -175,7 +179,8 @@ async def _open(listening: Listening, host: str, port: int, flag: str) -> int:
                 f"{where} is in use by another program, perhaps another Sanderling. Stop it, or choose with {flag}.",
                 Exit.TRY_AGAIN,
             ) from None
-        raise CommandFailed(f"Can't listen on {where}: {error.strerror or error}.", Exit.BAD_SETTING) from None
+        hint = _WAYS_OUT.get(error.errno or 0, "")
+        raise CommandFailed(f"Can't listen on {where}: {error.strerror or error}.{hint}", Exit.BAD_SETTING) from None
 
 
 async def _obey_signals(

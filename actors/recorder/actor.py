@@ -35,6 +35,8 @@ TIERS = {Kind.FEED: "feed", Kind.HTML: "html", Kind.PUSH: "push", Kind.NOTICE: "
 """What events are counted by."""
 DISK_FULL_PAUSE = 5.0
 """Seconds between two tries while there is no room on the disk."""
+NO_ROOM_FOR = 120.0
+"""Seconds for which a refusal for want of room is told: whoever was refused has tried again by then, and cleared it."""
 STUCK_AFTER = 30.0
 """Seconds in one commit after which the service is not ready any more."""
 
@@ -61,6 +63,7 @@ class Recorder:
         self._matcher = matcher
         self._mint = Identifiers(world.now, chance.getrandbits)
         self._busy_since: float | None = None
+        self._no_room_at: float | None = None
 
     async def run(self, child: Child) -> None:
         """Commit batches until stopped; a polite stop first commits what waits."""
@@ -98,6 +101,8 @@ class Recorder:
 
     def says(self) -> str:
         """Return what is wrong as a sentence, empty when all is well: it must be seen to move, not only to run."""
+        if self._no_room_at is not None and trio.current_time() - self._no_room_at < NO_ROOM_FOR:
+            return "the disk is full, and nothing is recorded: free some room"
         since, waiting = self._busy_since, self._mailbox.statistics().depth
         stuck = 0.0 if since is None else trio.current_time() - since
         return f"no commit has ended for {stuck:.0f} s, and {waiting} messages wait" if stuck > STUCK_AFTER else ""
@@ -118,9 +123,13 @@ class Recorder:
                 await self._append(records)
             if states:
                 await self._storage.log.save_states(states, self._storage.lease)
+            if records or states:
+                self._room_again()
         except DiskFull as error:
             # Nothing was written. The senders keep their state and will look again; reading goes on meanwhile.
-            self._world.log("recorder.disk_full", error=str(error), harvests=len(records))
+            level = "error" if self._no_room_at is None else "debug"
+            self._world.log("recorder.disk_full", level=level, error=str(error), harvests=len(records))
+            self._no_room_at = trio.current_time()
             for record in records:
                 record.reply.fail(error)
             await trio.sleep(DISK_FULL_PAUSE)
@@ -128,6 +137,11 @@ class Recorder:
             for record in records:
                 record.reply.fail(error)
             raise
+
+    def _room_again(self) -> None:
+        if self._no_room_at is not None:
+            self._no_room_at = None
+            self._world.log("recorder.room_again")
 
     async def _append(self, records: Sequence[Record]) -> None:
         after = self._storage.tail.head

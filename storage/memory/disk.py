@@ -104,7 +104,7 @@ class Disk:
         if lease.epoch != self.epoch:
             raise Fenced(f"life {self.epoch} owns the data now, not life {lease.epoch} ({lease.owner})")
         if self.full:
-            raise DiskFull("the disk is full: free some room")
+            raise DiskFull("the disk is full")
         if self.silent == "before":
             raise Unavailable("the disk does not answer")
 

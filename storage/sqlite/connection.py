@@ -94,7 +94,7 @@ def in_our_words(error: Exception) -> Exception:
         closed = isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error)
         return Unavailable("the storage is closed") if closed else error
     if code & 0xFF == sqlite3.SQLITE_FULL or code == _SHMSIZE:
-        return DiskFull("the disk is full: free some room")
+        return DiskFull("the disk is full")
     if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return Corrupt(f"the database is damaged ({error}): stop the service and put a backup in its place")
     if code & 0xFF in _AWAY:

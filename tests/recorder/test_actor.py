@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
-from actors.recorder.actor import TIERS, Recorder
+from actors.recorder.actor import NO_ROOM_FOR, TIERS, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
 from storage.errors import DiskFull
@@ -184,9 +184,21 @@ async def test_a_full_disk_is_told_to_the_senders_and_the_recorder_lives_on(auto
         disk.full = True
         with pytest.raises(DiskFull):
             await bench.record(a_harvest(a_source_id(), "lost"))
+        assert "disk is full" in bench.recorder.says()
         disk.full = False
         await bench.record(a_harvest(a_source_id(), "kept"))
         assert await bench.titles() == ["kept"]
+        assert bench.recorder.says() == "" and bench.logged == ["recorder.disk_full", "recorder.room_again"]
+
+
+async def test_a_full_disk_of_which_nobody_has_heard_again_is_not_told_for_ever(autojump_clock: object) -> None:
+    disk = Disk()
+    async with running(disk=disk) as bench:
+        disk.full = True
+        with pytest.raises(DiskFull):
+            await bench.record(a_harvest(a_source_id(), "lost"))
+        await trio.sleep(NO_ROOM_FOR)
+        assert bench.recorder.says() == ""
 
 
 async def test_a_draft_that_cannot_be_encoded_is_refused_alone() -> None:

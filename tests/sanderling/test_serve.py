@@ -12,10 +12,12 @@ import pytest
 import trio
 
 from actors.settings import Settings
+from sanderling.data_folder import told_plainly
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import Listening
 from sanderling.serve import _listen, _open, _run
+from storage.errors import Corrupt, DiskFull
 from supervision import Escalate
 from tests.rules.source_files import ROOT
 
@@ -107,6 +109,22 @@ async def test_a_host_name_that_is_none_is_a_bad_setting() -> None:
     with pytest.raises(CommandFailed, match="Can't listen") as caught:
         await _listen(Listening(), Settings(host="no such host"))
     assert caught.value.code == Exit.BAD_SETTING
+    with pytest.raises(CommandFailed, match=r"Can't listen on 192\.0\.2\.1 .* --host 0\.0\.0\.0"):
+        await _listen(Listening(), Settings(host="192.0.2.1", port=0))
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (FileExistsError(17, "File exists"), "it is a file"),
+        (PermissionError(13, "Permission denied"), "Make it writable"),
+        (DiskFull("the disk is full"), "data: the disk is full. Free some room and try again"),
+        (Corrupt("torn: put a backup in its place"), "is damaged: torn: put a backup in its place.$"),
+    ],
+)
+def test_what_is_wrong_with_the_data_folder_is_said_once_with_the_way_out(error: Exception, says: str) -> None:
+    with pytest.raises(CommandFailed, match=says), told_plainly(Path("data")):
+        raise error
 
 
 def test_hints_are_typed_as_they_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
