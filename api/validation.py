@@ -27,6 +27,8 @@ _AT = re.compile(r"^(?P<says>.*?)(?: - at `(?P<path>\$[^`]*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"(unknown|required) field `([^`]*)`")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 _FIELDS_AT_MOST = 400
+_UNSHOWN = frozenset(("hello",))
+"""Fields that may hold a secret: what was refused of them is not shown back, as clients log what they are refused."""
 
 
 class _Wrong(ValueError):
@@ -126,6 +128,8 @@ def _explained(text: str, tree: Any, where: str) -> Refusal:
 
 def _value_at(tree: Any, path: str) -> Any:
     for name, index in _STEP.findall(path):
+        if name in _UNSHOWN:
+            return None
         try:
             tree = tree[name] if name else tree[int(index)]
         except (LookupError, TypeError):

@@ -139,7 +139,7 @@ def serve(config: str | None, **flags: str | None) -> int:
 
 @main.group()
 def keys() -> None:
-    """Make, list and revoke API keys, and rotate the key that signs events; also beside a running service."""
+    """Make, list and revoke API keys; rotate the key that signs events, and the one that seals secrets."""
 
 
 keys.add_command(api_keys.create)
@@ -148,6 +148,7 @@ keys.add_command(api_keys.revoke)
 keys.add_command(signing.listed)
 keys.add_command(signing.rotate)
 keys.add_command(signing.master)
+keys.add_command(signing.rotate_master)
 
 
 @main.command()

@@ -7,7 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sanderling.exits import CommandFailed, Exit
-from storage.errors import Corrupt, DiskFull, Exposed, Locked, NewerSchema, Unavailable
+from storage.errors import Corrupt, DiskFull, Exposed, Locked, NewerSchema, NoKey, Unavailable
+
+NO_KEY = (
+    "{}: its secrets are sealed, and {}. Name the file of the master key in SANDERLING_MASTER_KEY_FILE, as the service "
+    "has it (a unit gets it as its credential `sanderling.master-key`), or put the data folder's own master.key back. "
+    "If the key is lost: restore a backup whose key you have, or give the sealed secrets up with `sanderling keys "
+    "rotate-master --lost` (docs/backup.md)."
+)
 
 
 @contextmanager
@@ -23,6 +30,8 @@ def told_plainly(folder: Path) -> Iterator[None]:
             "or name a folder of your own with --data.",
             Exit.BAD_DATA,
         ) from None
+    except NoKey as error:
+        raise CommandFailed(NO_KEY.format(folder, error), Exit.BAD_SETTING) from None
     except NewerSchema as error:
         raise CommandFailed(
             f"{folder} was written by a newer version: {error}. Upgrade Sanderling; or restore the copy that the newer "

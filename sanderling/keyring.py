@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,11 +11,14 @@ from actors.settings import Settings
 from actors.signatures.event import jwks, new_signing_key
 from api.dashboard.entry import new_link
 from sanderling.data_folder import told_plainly
+from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
+from sanderling.keeping.seal import find_master_key, master_in, named_vault
 from sanderling.keys import find_key, make_key
 from sanderling.real_world import entropy, now
 from storage.records.key import ApiKey, SigningKey
 from storage.sqlite.database import open_keys
+from storage.sqlite.rotation import Rotated, rotate
 
 
 def create(
@@ -38,14 +42,14 @@ def every(settings: Settings) -> Sequence[ApiKey]:
 def signing(settings: Settings) -> Sequence[SigningKey]:
     """Return the keys that sign events, the active one first; none before the first start."""
     folder = _existing(settings)
-    with told_plainly(folder), open_keys(folder) as keys:
+    with told_plainly(folder), open_keys(folder, named_vault(environ())) as keys:
         return keys.signing()
 
 
 def published(settings: Settings) -> bytes:
     """Return what /.well-known/jwks.json has: our keys' public halves, and those of other instances."""
     folder = _existing(settings)
-    with told_plainly(folder), open_keys(folder) as keys:
+    with told_plainly(folder), open_keys(folder, named_vault(environ())) as keys:
         return jwks(keys.signing(), keys.public())
 
 
@@ -53,9 +57,32 @@ def rotate_signing(settings: Settings) -> SigningKey:
     """Make and store a key that signs from now on, and return it. A running server takes it with its next event."""
     folder = _existing(settings)
     key = new_signing_key(entropy(32), now())
-    with told_plainly(folder), open_keys(folder) as keys:
+    with told_plainly(folder), open_keys(folder, named_vault(environ())) as keys:
         keys.add_signing(key)
     return key
+
+
+def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotated:
+    """Seal all secrets with the master key in a file, or with a new one of the folder's own.
+
+    lost: the old key is; what it sealed is given up. Raises CommandFailed.
+    """
+    folder = _existing(settings)
+    named = find_master_key(environ())
+    new = None if to is None else master_in(to)
+    if new is None and named is not None:
+        raise CommandFailed(
+            "This service's master key is one that you name. Make another, and say where it is:\n\n"
+            "  (umask 077; sanderling keys master > new.key)\n  sanderling keys rotate-master --to new.key",
+            Exit.USAGE,
+        )
+    with told_plainly(folder):
+        return rotate(
+            folder,
+            None if named is None else named.vault,
+            None if new is None else new.vault,
+            (lambda: "whsec_" + base64.b64encode(entropy(32)).decode()) if lost else None,
+        )
 
 
 def set_up_link(settings: Settings, url: str | None = None) -> str:

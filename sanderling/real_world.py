@@ -22,6 +22,7 @@ from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling.environment import environ
 from sanderling.health import SOCKET
+from sanderling.keeping.seal import named_vault
 from sanderling.passwords import Argon2
 from sanderling.program import worker_command, worker_environment
 from storage.interface import Storage
@@ -113,12 +114,15 @@ def real_world(
     metrics = Metrics()
     dice = chance()  # one for all: it has no state that consumers could disturb for each other
 
+    named = named_vault(environ())
+
     async def open_storage() -> Storage:
         return await open_sqlite(
             Path(settings.data),
             clock=wall,
             owner=f"pid {os.getpid()}",
             warn=lambda sentence: log("storage.warning", level="warning", says=sentence),
+            named=named,
         )
 
     return World(

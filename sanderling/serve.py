@@ -33,6 +33,7 @@ from api.server import front, tell_renewal
 from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.commands.templates import catalogue_of
+from sanderling.core_dumps import forbid_core_dumps
 from sanderling.data_folder import told_plainly
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
@@ -70,6 +71,7 @@ def serve(loaded: Loaded) -> int:
         keep=journal.lines.add,
     )
     _raise_file_limit()
+    forbid_core_dumps()
     gc.set_threshold(*COLLECT)
     return trio.run(_serve, loaded, log, journal, terminal)
 

@@ -39,6 +39,17 @@ class Corrupt(StorageError):
     """The data are damaged: fail closed and name the restore command."""
 
 
+class Unopened(Corrupt):
+    """A sealed secret does not open: it was altered, or put where it does not belong."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"the sealed secret of {kind} {name} does not open: it was altered, or moved from another row")
+
+
+class NoKey(StorageError):
+    """The secrets are sealed with a master key that is not here: name it (exit code 64). Nothing was opened."""
+
+
 class NewerSchema(StorageError):
     """The data were written by a newer version than this one: upgrade the program (exit code 78)."""
 

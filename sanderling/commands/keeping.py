@@ -75,12 +75,16 @@ def restore(file: Path, data: str | None, *, replace: bool) -> int:
         click.echo(f"What was there is in {done.aside}; delete it when all is well.", err=True)
     if done.templates is not None:
         click.echo(f"Templates are in {done.templates}: set `templates` to it, or move them.", err=True)
-    if done.without:
+    if done.lost.destinations:
         click.echo(
-            f"{done.without} destinations have no secret any more, and are disabled: rotate each one's secret, give it "
-            "to its receiver, enable it. Events are signed with a new key.",
+            f"{done.lost.destinations} destinations have no secret any more, and are disabled: rotate each one's "
+            "secret, give it to its receiver, enable it. Events are signed with a new key.",
             err=True,
         )
+    if done.lost.sources:
+        click.echo(f"{done.lost.sources} sources do not know what to say any more, and are disabled.", err=True)
+    if done.named:
+        click.echo("The service needs the master key that you have named here, too.", err=True)
     click.echo(f"Start it: {typed('serve', str(folder))}", err=True)
     return Exit.WELL
 

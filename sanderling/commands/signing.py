@@ -1,6 +1,8 @@
-"""`sanderling keys signing`, `rotate-signing`, `master`: the keys that sign events, and the one that seals secrets."""
+"""`sanderling keys signing`, `rotate-signing`, `master`, `rotate-master`: what signs events, and what seals secrets."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
@@ -45,13 +47,50 @@ def rotate(config: str | None, **flags: str | None) -> int:
 
 @click.command("master")
 def master() -> int:
-    """Make a master key, for SANDERLING_MASTER_KEY_FILE: it seals the secrets in backups. It is kept nowhere.
+    """Make a master key, for SANDERLING_MASTER_KEY_FILE: it seals the secrets in the database and in backups.
+
+    It is kept nowhere but where you put it.
 
     \b
     (umask 077; sanderling keys master > master.key)
     """
-    from sanderling.keeping.seal import written
     from sanderling.real_world import entropy
+    from storage.sqlite.vault import written
 
     click.echo(written(entropy(32)))
+    return Exit.WELL
+
+
+@click.command("rotate-master")
+@click.option(
+    "--to", type=click.Path(path_type=Path), help="A file with the new key.  [default: a new one of the folder]"
+)
+@click.option("--lost", is_flag=True, help="The old key is lost: give up what it sealed.")
+@settings_flags("data")
+def rotate_master(config: str | None, to: Path | None, *, lost: bool, **flags: str | None) -> int:
+    """Seal all secrets of the data folder with another master key. The service must be stopped.
+
+    With --to: the key in a file of yours, which the service must be given from then on. Without: a new one that is kept
+    in the data folder. The old one is found as the service finds it. It is one transaction: whenever this is cut off,
+    the old key opens everything, or the new one does.
+
+    \b
+    sanderling keys rotate-master --to /etc/sanderling/master.key
+    """
+    from sanderling import keyring
+
+    done = keyring.rotate_master(loaded(config, flags).settings, to, lost=lost)
+    if done.lost is None:
+        click.echo(f"{done.boxes} secrets are sealed with the new master key.", err=True)
+    else:
+        click.echo(
+            f"Given up: {done.lost.keys} signing keys, the secrets of {done.lost.destinations} destinations and "
+            f"{done.lost.sources} sources. These are disabled: give each a new secret, and enable it. Events will be "
+            "signed with a new key.",
+            err=True,
+        )
+    if not done.scrubbed:
+        click.echo("There was no room to write the database anew; the next start tries that again.", err=True)
+    if to is not None:
+        click.echo(f"Name {to} in SANDERLING_MASTER_KEY_FILE, or as the unit's credential, from now on.", err=True)
     return Exit.WELL

@@ -1,7 +1,8 @@
 """Making a backup, beside a running service or without one.
 
 copy -> check every page -> take the secrets out -> seal them -> write -> read it back -> rename. Until the rename the
-backup of yesterday is in its place. The copy lies in the data folder while it has its secrets, however this ends.
+backup of yesterday is in its place. The copy lies in the data folder while it has its secrets, however this ends. They
+lie there sealed with the database's key, and in the backup with the one that is named, which may be the same.
 """
 
 from __future__ import annotations
@@ -31,14 +32,16 @@ from sanderling.keeping.archive import (
 from sanderling.keeping.seal import FILE_VARIABLE, MasterKey, find_master_key
 from sanderling.real_world import entropy, now
 from storage.records.times import rfc3339
-from storage.sqlite.copying import copy_database, take_secrets
+from storage.sqlite.copying import copy_database, drop_secrets, examine, take_secrets
+from storage.sqlite.migrations import STEPS
 
 SCRATCH = ".backup-"
 STALE_MS = 86_400_000
 NO_MASTER_KEY = (
-    "A backup holds no secret unsealed, and there is no master key. Make one, and keep a copy of it apart from "
+    "A backup holds no secret unsealed, and no master key is named. Make one, and keep a copy of it apart from "
     f"backups:\n\n  (umask 077; sanderling keys master > master.key)\n  export {FILE_VARIABLE}=$PWD/master.key\n\n"
-    "Or leave the secrets out with --without-secrets: after a restore each destination then needs a new secret."
+    "Or leave the secrets out with --without-secrets: after a restore each destination then needs a new secret. The "
+    "data folder's own master.key will do too, once you have put a copy of it elsewhere and named that."
 )
 
 
@@ -62,7 +65,13 @@ def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | N
     copy = scratch / DATABASE
     with told_plainly(folder):
         content = copy_database(folder / DATABASE, copy)
-        secrets = take_secrets(copy, password=master is not None)
+        secrets = None
+        if master is None:
+            drop_secrets(copy)
+        else:
+            secrets = take_secrets(copy, folder, master.vault, password=True)
+        if content.schema < len(STEPS):
+            content = examine(copy)
     pieces = [Piece(DATABASE, copy)]
     if master is not None:
         sealed = scratch / SECRETS

@@ -10,12 +10,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from sanderling.data_folder import told_plainly
+from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
+from sanderling.keeping.seal import named_vault
 from storage.sqlite.connection import COMMAND, WRITER, connect, translated
 from storage.sqlite.folder import DATABASE, FolderLock, opening
 from storage.sqlite.migrations import STEPS, version_of
 from storage.sqlite.room import gives_back, rebuild, room_of
-from storage.sqlite.upgrade import SPARE, copy_name, upgrade
+from storage.sqlite.unlocking import unlock
+from storage.sqlite.upgrade import SPARE, copy_name, scrub, upgrade
 
 
 class Need(Struct, frozen=True):
@@ -67,7 +70,7 @@ def migrate(folder: Path) -> Need:
     found, database = need(folder), folder / DATABASE
     if found.nothing:
         return found
-    lock = FolderLock(folder)
+    lock, named = FolderLock(folder), named_vault(environ())
     with told_plainly(folder), opening(folder):
         lock.acquire()
         try:
@@ -78,7 +81,8 @@ def migrate(folder: Path) -> Need:
                     Exit.TRY_AGAIN,
                 )
             with closing(connect(database, WRITER)) as connection, translated():
-                upgrade(connection, database)
+                upgrade(connection, database, unlock(connection, folder, named).vault)
+                scrub(connection)
         finally:
             lock.release()
     return found

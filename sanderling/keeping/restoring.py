@@ -20,11 +20,13 @@ from sanderling.data_folder import told_plainly
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.archive import DATABASE, SECRETS, Manifest, unpack
-from sanderling.keeping.seal import FILE_VARIABLE, find_master_key
+from sanderling.keeping.seal import FILE_VARIABLE, find_master_key, named_vault
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
-from storage.sqlite.copying import Content, Secrets, examine, put_secrets
+from storage.sqlite.copying import Content, Secrets, examine, key_of, put_secrets
 from storage.sqlite.folder import LOCK, MARK, FolderLock
+from storage.sqlite.own_key import OWN, make_own, own_keys
+from storage.sqlite.sealing import Lost
 
 STAGE = ".restoring"
 TEMPLATES = "templates"
@@ -33,12 +35,15 @@ _BESIDE = (DATABASE + "-wal", DATABASE + "-shm")
 
 
 class Restored(NamedTuple):
-    """What was restored. `aside` holds what was there before; `without` destinations lost their secrets."""
+    """What was restored. `aside` holds what was there before; `lost` is what goes without its secrets. `named`: the
+    service needs the master key that was named for the restore.
+    """
 
     content: Content
     aside: Path | None
-    without: int
+    lost: Lost
     templates: Path | None
+    named: bool
 
 
 def restore(
@@ -59,8 +64,8 @@ def restore(
             _refuse_what_is_there(folder, replace)
             stage = _empty(folder / STAGE)
             try:
-                without, content = _staged(file, stage, variables, entropy)
-                return _swapped(folder, stage, at, without, content)
+                staged = _staged(file, folder, stage, variables, entropy)
+                return _swapped(folder, stage, at, staged)
             finally:
                 shutil.rmtree(stage, ignore_errors=True)
         finally:
@@ -68,7 +73,7 @@ def restore(
 
 
 def _refuse_what_is_there(folder: Path, replace: bool) -> None:
-    there = sorted(path.name for path in folder.iterdir() if path.name not in (LOCK, STAGE, "lost+found"))
+    there = sorted(path.name for path in folder.iterdir() if path.name not in (LOCK, OWN, STAGE, "lost+found"))
     if there and not replace:
         raise CommandFailed(
             f"{folder}: is not empty ({', '.join(there[:3])}{', ...' if len(there) > 3 else ''}). With --replace what "
@@ -77,26 +82,37 @@ def _refuse_what_is_there(folder: Path, replace: bool) -> None:
         )
 
 
+class _Staged(NamedTuple):
+    """What was unpacked and checked."""
+
+    content: Content
+    lost: Lost
+    named: bool
+
+
 def _staged(
-    file: Path, stage: Path, variables: Mapping[str, str], entropy: Callable[[int], bytes]
-) -> tuple[int, Content]:
-    """Unpack and check; return how many destinations have no secret, and what the database holds."""
+    file: Path, folder: Path, stage: Path, variables: Mapping[str, str], entropy: Callable[[int], bytes]
+) -> _Staged:
     try:
         with file.open("rb") as opened:
             kept_by_upgrade = opened.read(len(_SQLITE)) == _SQLITE
     except OSError as error:
         raise CommandFailed(f"{file}: cannot be read: {error.strerror or error}.") from None
-    database = stage / DATABASE
+    database, named = stage / DATABASE, named_vault(variables)
     if kept_by_upgrade:
         shutil.copyfile(file, database)
         database.chmod(0o600)
         with told_plainly(file):
-            return 0, examine(database)
+            content = examine(database)
+            key = key_of(database, folder, named)
+        return _Staged(content, Lost(0, 0, 0), key is not None and key == named)
     manifest = unpack(file, stage)
+    secrets = _opened_secrets(file, stage, manifest, variables)
+    vault = own_keys(folder).get(OWN) or named or make_own(stage)
     with told_plainly(file):
         content = examine(database)
-    secrets = _opened_secrets(file, stage, manifest, variables)
-    return put_secrets(database, secrets, lambda: "whsec_" + base64.b64encode(entropy(32)).decode()), content
+        lost = put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())
+    return _Staged(content, lost, vault == named)
 
 
 def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> Secrets | None:
@@ -115,15 +131,16 @@ def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapp
     return msgspec.json.decode(opened, type=Secrets)
 
 
-def _swapped(folder: Path, stage: Path, at: Millis, without: int, content: Content) -> Restored:
+def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged) -> Restored:
     aside = folder / f"before-restore-{rfc3339(at).replace(':', '')}"
     old = [folder / name for name in (DATABASE, *_BESIDE, FILE_NAME, TEMPLATES) if (folder / name).exists()]
     if old:
         aside.mkdir(mode=0o700)
         if (folder / DATABASE).exists():
             os.link(folder / DATABASE, aside / DATABASE)
-        if (folder / MARK).exists():  # the mark itself stays: no position that was given may be given again
-            shutil.copy(folder / MARK, aside / MARK)
+        for name in (MARK, OWN):  # these stay, too: no position may be given again, and the key opens both databases
+            if (folder / name).exists():
+                shutil.copy(folder / name, aside / name)
         for path in old:
             if path.name != DATABASE:
                 path.rename(aside / path.name)
@@ -132,10 +149,13 @@ def _swapped(folder: Path, stage: Path, at: Millis, without: int, content: Conte
         (stage / TEMPLATES).rename(folder / TEMPLATES)
     with suppress(FileNotFoundError):
         (stage / FILE_NAME).rename(folder / FILE_NAME)
+    if (stage / OWN).exists():  # before what it opens
+        (stage / OWN).rename(folder / OWN)
     _sync(stage / DATABASE)
     os.replace(stage / DATABASE, folder / DATABASE)
     _sync(folder)
-    return Restored(content, aside if old else None, without, folder / TEMPLATES if templates else None)
+    kept = aside if old else None
+    return Restored(staged.content, kept, staged.lost, folder / TEMPLATES if templates else None, staged.named)
 
 
 def _empty(stage: Path) -> Path:

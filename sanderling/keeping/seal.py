@@ -1,13 +1,12 @@
-"""The master key: 256 bits that the owner keeps apart from backups, and that seal the secrets inside them.
+"""The master key that the owner names: 256 bits that he keeps apart from backups.
 
 It comes from a file, the environment, or systemd's credentials, in this order; never from a flag, as everybody on a
-machine sees those. Sealing is NaCl's secret box (XSalsa20-Poly1305): what is altered does not open.
+machine sees those. Who names none has the data folder's own (`storage/sqlite/own_key.py`) for the database, and none
+for backups. A backup's secrets are in NaCl's secret box (XSalsa20-Poly1305): what is altered does not open.
 """
 
 from __future__ import annotations
 
-import base64
-import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,18 +15,21 @@ from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
 from sanderling.exits import CommandFailed, Exit
+from storage.sqlite.vault import Vault, read_master
 
 VARIABLE = "SANDERLING_MASTER_KEY"
 FILE_VARIABLE = "SANDERLING_MASTER_KEY_FILE"
 CREDENTIAL = "sanderling.master-key"
-_WRITTEN = re.compile(r"smk_[A-Za-z0-9_-]{43}", re.ASCII)
 
 
 class MasterKey:
-    """A master key. Its repr, and so any log line or traceback, does not show it."""
+    """A master key: `vault` is what it does in a database, the rest what it does in backups.
+
+    Its repr, and so any log line or traceback, does not show it.
+    """
 
     def __init__(self, secret: bytes) -> None:
-        self._box = SecretBox(secret)
+        self._box, self.vault = SecretBox(secret), Vault(secret)
 
     def __repr__(self) -> str:
         return "MasterKey(...)"
@@ -44,15 +46,10 @@ class MasterKey:
             return None
 
 
-def written(secret: bytes) -> str:
-    """Return a master key as it is written to a file."""
-    return "smk_" + base64.urlsafe_b64encode(secret).decode().rstrip("=")
-
-
 def find_master_key(variables: Mapping[str, str]) -> MasterKey | None:
     """Return the master key that the environment leads to; None for none. Raises CommandFailed (BAD_SETTING)."""
     if named := variables.get(FILE_VARIABLE):
-        return _read(_text(Path(named), private=True), named)
+        return master_in(Path(named))
     if text := variables.get(VARIABLE):
         return _read(text, VARIABLE)
     if folder := variables.get("CREDENTIALS_DIRECTORY"):
@@ -60,6 +57,17 @@ def find_master_key(variables: Mapping[str, str]) -> MasterKey | None:
         if path.is_file():  # systemd sees to its rights
             return _read(_text(path, private=False), str(path))
     return None
+
+
+def named_vault(variables: Mapping[str, str]) -> Vault | None:
+    """Return what the named master key does in a database; None when none is named. Raises CommandFailed."""
+    master = find_master_key(variables)
+    return None if master is None else master.vault
+
+
+def master_in(path: Path) -> MasterKey:
+    """Return the master key in a file. Raises CommandFailed."""
+    return _read(_text(path, private=True), str(path))
 
 
 def _text(path: Path, *, private: bool) -> str:
@@ -77,9 +85,10 @@ def _text(path: Path, *, private: bool) -> str:
 
 
 def _read(text: str, origin: str) -> MasterKey:
-    if not _WRITTEN.fullmatch(text.strip()):
+    master = read_master(text)
+    if master is None:
         raise CommandFailed(
             f"{origin}: holds no master key; one begins with smk_, and `sanderling keys master` makes one.",
             Exit.BAD_SETTING,
         )
-    return MasterKey(base64.urlsafe_b64decode(text.strip()[4:] + "="))
+    return MasterKey(master)

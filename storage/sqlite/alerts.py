@@ -11,31 +11,35 @@ from msgspec.structs import replace
 
 from storage.interface import Lease
 from storage.records.alert import Alert
-from storage.records.destination import Destination
+from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis
 from storage.sqlite.readers import Readers
+from storage.sqlite.sealing import SECRETS
+from storage.sqlite.vault import Vault
 from storage.sqlite.writer import Transaction, Writer
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
+_decode_secrets = msgspec.json.Decoder(tuple[Secret, ...]).decode
 _ALERTS = "SELECT body, match_count, last_match_at FROM alert"
 _MATCHED = "SELECT events FROM matched_day WHERE day=? AND alert=?"
-_DESTINATIONS = "SELECT body, last_delivery_at FROM destination"
+_DESTINATIONS = "SELECT body, sealed, last_delivery_at FROM destination"
 
 # An upsert, never INSERT OR REPLACE: that deletes the old row, and with it all that hangs on it. The figures in columns
 # of their own are written by an insert only.
 _PUT_ALERT = """INSERT INTO alert(id, created_at, body, match_count, last_match_at) VALUES(?,?,?,?,?)
     ON CONFLICT(id) DO UPDATE SET created_at=excluded.created_at, body=excluded.body"""
-_PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, last_delivery_at)
-    SELECT ?, id, ?, ?, ? FROM alert WHERE id=?
-    ON CONFLICT(id) DO UPDATE SET alert=excluded.alert, created_at=excluded.created_at, body=excluded.body"""
+_PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, sealed, last_delivery_at)
+    SELECT ?, id, ?, ?, ?, ? FROM alert WHERE id=?
+    ON CONFLICT(id) DO UPDATE SET alert=excluded.alert, created_at=excluded.created_at, body=excluded.body,
+    sealed=excluded.sealed"""
 
 
 class SqliteAlerts:
     """See `storage.interface.Alerts`. A destination of an alert that is gone is not added."""
 
-    def __init__(self, writer: Writer, readers: Readers, lease: Lease) -> None:
-        self._writer, self._readers, self._lease = writer, readers, lease
+    def __init__(self, writer: Writer, readers: Readers, lease: Lease, vault: Vault) -> None:
+        self._writer, self._readers, self._lease, self._vault = writer, readers, lease, vault
 
     async def put(self, alert: Alert) -> None:
         """Add or replace an alert; see Alerts."""
@@ -93,7 +97,7 @@ class SqliteAlerts:
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination; see Alerts."""
-        await self._write(_PUT_DESTINATION, *_destination_row(destination))
+        await self._write(_PUT_DESTINATION, *_destination_row(destination, self._vault))
 
     async def edit_destination(
         self, destination_id: str, change: Callable[[Destination], Destination]
@@ -109,14 +113,14 @@ class SqliteAlerts:
     async def destination(self, destination_id: str) -> Destination | None:
         """Return one destination; see Alerts."""
         rows = await self._read(_DESTINATIONS + " WHERE id=?", destination_id)
-        return _destination(rows[0]) if rows else None
+        return _destination(rows[0], self._vault) if rows else None
 
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
         """Return destinations, oldest first; see Alerts."""
         which = "" if alert_id is None else " WHERE alert=?"
         parameters = () if alert_id is None else (alert_id,)
         rows = await self._read(_DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
-        return [_destination(row) for row in rows]
+        return [_destination(row, self._vault) for row in rows]
 
     async def delete_destination(
         self, destination_id: str, check: Callable[[Destination], None] = lambda _: None
@@ -127,7 +131,7 @@ class SqliteAlerts:
             transaction.fence(self._lease)
             row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
             if row is not None:
-                check(_destination(row))
+                check(_destination(row, transaction.vault))
                 transaction.execute("DELETE FROM destination WHERE id=?", (destination_id,))
             return row is not None
 
@@ -156,15 +160,15 @@ def change_destination(
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
     if row is None:
         return None
-    changed = change(_destination(row))
-    transaction.execute(_PUT_DESTINATION, _destination_row(changed))
+    changed = change(_destination(row, transaction.vault))
+    transaction.execute(_PUT_DESTINATION, _destination_row(changed, transaction.vault))
     return changed
 
 
 def pay(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:
     """Clear what a destination owes if that is what `pays` says; return whether it was."""
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (debtor,)).fetchone()
-    if row is None or not pays(_destination(row).owes):
+    if row is None or not pays(_destination(row, transaction.vault).owes):
         return False
     change_destination(transaction, debtor, lambda it: replace(it, owes=None))
     return True
@@ -180,13 +184,17 @@ def _alert_row(alert: Alert) -> tuple[object, ...]:
     return alert.id, alert.created_at, msgspec.json.encode(alert), alert.match_count, alert.last_match_at
 
 
-def _destination(row: tuple[bytes, int | None]) -> Destination:
-    body, last_delivery_at = row
+def _destination(row: tuple[bytes, bytes | None, int | None], vault: Vault) -> Destination:
+    body, sealed, last_delivery_at = row
+    record = _decode_destination(body)
     return replace(
-        _decode_destination(body), last_delivery_at=None if last_delivery_at is None else Millis(last_delivery_at)
+        record,
+        secrets=_decode_secrets(vault.open(SECRETS.kind, record.id, sealed or b"")),
+        last_delivery_at=None if last_delivery_at is None else Millis(last_delivery_at),
     )
 
 
-def _destination_row(destination: Destination) -> tuple[object, ...]:
-    body = msgspec.json.encode(destination)
-    return destination.id, destination.created_at, body, destination.last_delivery_at, destination.alert_id
+def _destination_row(destination: Destination, vault: Vault) -> tuple[object, ...]:
+    body = msgspec.json.encode(replace(destination, secrets=()))
+    sealed = vault.seal(SECRETS.kind, destination.id, msgspec.json.encode(destination.secrets))
+    return destination.id, destination.created_at, body, sealed, destination.last_delivery_at, destination.alert_id

@@ -11,23 +11,26 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from sqlite3 import Connection
 
 from msgspec import Struct
+from nacl.utils import random as drawn
 
 from storage.errors import Corrupt
 from storage.records.identity import START, Seq
 from storage.sqlite import scan
 from storage.sqlite.connection import COMMAND, Pragmas, connect, translated
-from storage.sqlite.migrations import version_of
+from storage.sqlite.migrations import migrate, version_of
+from storage.sqlite.sealing import HELLOS, PLACES, SECRETS, SEEDS, Lost, encoded, examine_boxes, give_up, opened
+from storage.sqlite.unlocking import mark_of, unlock
+from storage.sqlite.vault import SIZE, Vault
 
 _COPY: Pragmas = (("busy_timeout", 5000), ("synchronous", 2), ("temp_store", 2))
 # No page of a copy that held a secret keeps it, and no journal on the disk gets it.
 _EDIT: Pragmas = (("busy_timeout", 5000), ("journal_mode", "memory"), ("synchronous", 2), ("secure_delete", 1))
 _TABLES = "SELECT name FROM sqlite_master WHERE type='table'"
-_DESTINATIONS = "SELECT key, id, body FROM destination"
-_PUT_BODY = "UPDATE destination SET body=? WHERE key=?"
-_PASSING = ("DELETE FROM call", "DELETE FROM session", "DELETE FROM set_up_link")
-"""What is of no use after a restore, and would let somebody in."""
+_PASSING = ("DELETE FROM vault", "DELETE FROM call", "DELETE FROM session", "DELETE FROM set_up_link")
+"""The mark of a key that a backup is not sealed with; what is of no use after a restore, and would let somebody in."""
 _FORGET_PASSWORD = "DELETE FROM password"  # noqa: S105 - a statement
 
 
@@ -40,10 +43,13 @@ class Content(Struct, frozen=True):
 
 
 class Secrets(Struct, frozen=True):
-    """The secrets of a database: seeds of signing keys (hex, by key id), destinations' secrets as they are stored."""
+    """The secrets of a database: seeds of signing keys (hex, by key id), destinations' secrets as they are stored, and
+    what sources say after their handshake.
+    """
 
     seeds: Mapping[str, str]
     destinations: Mapping[str, Sequence[Mapping[str, object]]]
+    hellos: Mapping[str, str] = {}
 
     def __repr__(self) -> str:
         """Count them."""
@@ -83,55 +89,73 @@ def examine(database: Path) -> Content:
         return Content(schema, events, scan.bounds(connection, START).newest)
 
 
-def take_secrets(copy: Path, *, password: bool) -> Secrets:
-    """Take all secrets out of a copy, and return them; `password` says whether the dashboard's may go along.
+def key_of(database: Path, folder: Path, named: Vault | None) -> Vault | None:
+    """Return the key that a database beside a folder is sealed with, None for one without. Raises NoKey, Unopened."""
+    with closing(connect(database, _COPY)) as connection, translated():
+        if mark_of(connection) is None:
+            return None
+        vault = unlock(connection, folder, named).vault
+        examine_boxes(connection, vault)
+        return vault
 
-    What lets somebody in for a while (sessions, set-up link, answers of repeatable calls) goes for good.
+
+def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: bool) -> Secrets:
+    """Take all secrets out of a copy of a folder's database and return them; `named` as in `unlock`.
+
+    A copy of an earlier schema is brought up first. `password` says whether the dashboard's may go along. What lets
+    somebody in for a while (sessions, set-up link, answers of repeatable calls) goes for good. Raises NoKey, Unopened.
     """
     with closing(connect(copy, _EDIT)) as connection, translated():
-        connection.execute("BEGIN IMMEDIATE")
-        seeds = {id: seed.hex() for id, seed in connection.execute("SELECT key_id, seed FROM signing_key").fetchall()}
-        connection.execute("UPDATE signing_key SET seed=zeroblob(0)")
-        destinations = {}
-        for key, id, body in connection.execute(_DESTINATIONS).fetchall():
-            record = json.loads(body)
-            destinations[id] = record.pop("secrets", [])
-            connection.execute(_PUT_BODY, (_encoded(record | {"secrets": []}), key))
-        tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
-        for statement in (*_PASSING, *(() if password else (_FORGET_PASSWORD,))):
-            if statement.rpartition(" ")[2] in tables:
-                connection.execute(statement)
-        connection.execute("COMMIT")
-    return Secrets(seeds, destinations)
+        vault = unlock(connection, folder, named).vault if mark_of(connection) else _passing()
+        migrate(connection, vault=vault)
+        seeds, secrets, hellos = (opened(connection, vault, place) for place in PLACES)
+        _empty(connection, password=password)
+    return Secrets(
+        {id: seed.hex() for id, seed in seeds.items()},
+        {id: json.loads(text) for id, text in secrets.items()},
+        {id: text.decode() for id, text in hellos.items()},
+    )
 
 
-def put_secrets(copy: Path, secrets: Secrets | None, fresh: Callable[[], str]) -> int:
-    """Put secrets back into a copy; return how many destinations go without theirs.
+def drop_secrets(copy: Path) -> None:
+    """Take all secrets out of a copy for good, and the dashboard's password. No key is needed for that."""
+    with closing(connect(copy, _EDIT)) as connection, translated():
+        migrate(connection, vault=_passing())
+        _empty(connection, password=False)
 
-    These get a secret that nobody has seen, and are disabled: their owner rotates it, and enables them. A signing key
-    without its seed goes; the service makes a new one.
+
+def _passing() -> Vault:
+    """Return a key for what lies plain and is taken out at once."""
+    return Vault(drawn(SIZE))
+
+
+def _empty(connection: Connection, *, password: bool) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    for place in PLACES:
+        for name, _box in connection.execute(place.boxes).fetchall():
+            connection.execute(place.put, (b"", name))
+    for statement in (*_PASSING, *(() if password else (_FORGET_PASSWORD,))):
+        connection.execute(statement)
+    connection.execute("COMMIT")
+
+
+def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callable[[], str]) -> Lost:
+    """Put secrets back into a copy, sealed with this key; return how many go without theirs, as `give_up` does.
+
+    A copy of an earlier schema is brought up first.
     """
-    seeds = secrets.seeds if secrets else {}
-    known = secrets.destinations if secrets else {}
-    without = 0
     with closing(connect(copy, COMMAND)) as connection, translated():
+        migrate(connection, vault=vault)
         connection.execute("BEGIN IMMEDIATE")
-        for id, seed in seeds.items():
-            connection.execute("UPDATE signing_key SET seed=? WHERE key_id=?", (bytes.fromhex(seed), id))
-        connection.execute("DELETE FROM signing_key WHERE length(seed)=0")
-        for key, id, body in connection.execute(_DESTINATIONS).fetchall():
-            record = json.loads(body)
-            if record.get("secrets"):
-                continue
-            if id in known:
-                record["secrets"] = known[id]
-            else:
-                record |= {"secrets": [{"value": fresh()}], "enabled": False}
-                without += 1
-            connection.execute(_PUT_BODY, (_encoded(record), key))
+        if secrets is not None:
+            boxes = (
+                (SEEDS, {id: bytes.fromhex(seed) for id, seed in secrets.seeds.items()}),
+                (SECRETS, {id: encoded(value) for id, value in secrets.destinations.items()}),
+                (HELLOS, {id: text.encode() for id, text in secrets.hellos.items()}),
+            )
+            for place, known in boxes:
+                for name, secret in known.items():
+                    connection.execute(place.put, (vault.seal(place.kind, name, secret), name))
+        lost = give_up(connection, vault, fresh)
         connection.execute("COMMIT")
-    return without
-
-
-def _encoded(record: Mapping[str, object]) -> bytes:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+    return lost

@@ -1,7 +1,8 @@
 """Opening the data folder: the server's engine, and the command line's door to the keys.
 
-The order matters: the folder's lock, then the schema, then this start's epoch (which fences every earlier life off),
-then the log's newest position beside the head mark, and only then the readers.
+The order matters: the folder's lock, then the master key, the schema, every sealed secret opened once, then this
+start's epoch (which fences every earlier life off), the log's newest position beside the head mark, and only then the
+readers.
 """
 
 from __future__ import annotations
@@ -28,11 +29,16 @@ from storage.sqlite.folder import FolderLock, HeadMark, opening, prepare
 from storage.sqlite.keys import SqliteKeys, all_keys, all_public, all_signing, delete_key, insert_key, insert_signing
 from storage.sqlite.log import SqliteLog
 from storage.sqlite.migrations import STEPS, version_of
+from storage.sqlite.own_key import settle
 from storage.sqlite.people import SqlitePeople, insert_link, read_password
 from storage.sqlite.readers import Readers
 from storage.sqlite.room import rebuild
+from storage.sqlite.sealing import examine_boxes
 from storage.sqlite.sources import SqliteSources
-from storage.sqlite.upgrade import upgrade
+from storage.sqlite.unlocking import OTHER, mark_of, unlock
+from storage.sqlite.unlocking import mark as note_key
+from storage.sqlite.upgrade import scrub, upgrade
+from storage.sqlite.vault import Vault
 from storage.sqlite.wal import Wal
 from storage.sqlite.work import SqliteWork
 from storage.sqlite.writer import Writer
@@ -42,25 +48,33 @@ REBUILT = 1 << 30
 """Bytes of a database that a start copies, in seconds, so that it can give room back; larger ones `migrate` does."""
 
 
-async def open_sqlite(folder: Path, *, clock: Callable[[], float], owner: str, warn: Callable[[str], None]) -> Storage:
+async def open_sqlite(
+    folder: Path,
+    *,
+    clock: Callable[[], float],
+    owner: str,
+    warn: Callable[[str], None],
+    named: Vault | None = None,
+) -> Storage:
     """Open the engine over a folder, made when missing.
 
     `clock` is the wall clock in seconds, `owner` names the process in the lease, `warn` hears sentences that an
-    operator must read. Raises Locked, NewerSchema, Corrupt, DiskFull, Unavailable, and OSError when
-    the folder can't be made.
+    operator must read. `named` is the master key that the owner has named, if any: see `unlocking.py`. Raises Locked,
+    NoKey, NewerSchema, Corrupt, DiskFull, Unavailable, and OSError when the folder can't be made.
     """
     database = prepare(folder)
     lock = FolderLock(folder)
     with ExitStack() as undo:
         undo.callback(lock.release)
-        opened = await trio.to_thread.run_sync(_open, database, lock, HeadMark(folder))
+        opened = await trio.to_thread.run_sync(_open, database, lock, HeadMark(folder), named)
         undo.callback(opened.close)
         for sentence in opened.warnings:
             warn(sentence)
         door = connect(database, READER, read_only=True)
         undo.callback(door.close)
-        parts = _Parts(lock, door, Readers(database), Writer(opened.mark, Wal(database, clock), clock, warn), database)
-        storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known)
+        writer = Writer(opened.mark, Wal(database, clock), clock, warn, opened.vault)
+        parts = _Parts(lock, door, Readers(database), writer, database)
+        storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known, opened.vault)
         parts.writer.start(opened.connection, opened.newest)
         undo.pop_all()
     return storage
@@ -79,15 +93,15 @@ class _Parts(NamedTuple):
 class SqliteStorage:
     """One opened engine; see `storage.interface.Storage`. `known`: the newest position that anyone may have seen."""
 
-    def __init__(self, parts: _Parts, lease: Lease, known: Seq) -> None:
+    def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
         _, door, readers, writer, _ = parts
         self.lease = lease
         self.tail = Tail(known)
         self.log = SqliteLog(writer, readers, known)
-        self.sources = SqliteSources(writer, readers)
-        self.keys = SqliteKeys(writer, readers, door, lease)
-        self.alerts = SqliteAlerts(writer, readers, lease)
+        self.sources = SqliteSources(writer, readers, vault)
+        self.keys = SqliteKeys(writer, readers, door, lease, vault)
+        self.alerts = SqliteAlerts(writer, readers, lease, vault)
         self.bins = SqliteBins(writer, readers, door, lease)
         self.calls = SqliteCalls(writer, lease)
         self.people = SqlitePeople(writer, readers, door, lease)
@@ -125,6 +139,7 @@ class _Opened(NamedTuple):
     newest: Seq
     known: Seq
     warnings: Sequence[str]
+    vault: Vault
 
     def close(self) -> None:
         """Give up what was opened."""
@@ -132,17 +147,16 @@ class _Opened(NamedTuple):
         self.connection.close()
 
 
-def _open(database: Path, lock: FolderLock, mark: HeadMark) -> _Opened:
+def _open(database: Path, lock: FolderLock, mark: HeadMark, named: Vault | None) -> _Opened:
     with opening(database.parent), ExitStack() as undo, translated():
         lock.acquire()
         rebuild(database, at_most=REBUILT)
         connection = connect(database, WRITER)
         undo.callback(connection.close)
         undo.callback(mark.close)
-        copy = upgrade(connection, database)
+        vault, warnings = _unlocked(connection, database, named)
         (epoch,) = connection.execute("UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value").fetchone()
         newest = scan.bounds(connection, START).newest
-        warnings = [] if copy is None else [f"the database was upgraded; as it was, it is in {copy} (docs/upgrade.md)"]
         try:
             marked = mark.read()
         except ValueError as error:
@@ -151,7 +165,25 @@ def _open(database: Path, lock: FolderLock, mark: HeadMark) -> _Opened:
         if marked > newest:
             warnings.append(_behind(newest, marked))
         undo.pop_all()
-    return _Opened(connection, mark, epoch, newest, Seq(max(newest, marked)), warnings)
+    return _Opened(connection, mark, epoch, newest, Seq(max(newest, marked)), warnings, vault)
+
+
+def _unlocked(connection: sqlite3.Connection, database: Path, named: Vault | None) -> tuple[Vault, list[str]]:
+    """Return the key of a database of today's schema, with every secret in it sealed, and what is to be told."""
+    folder = database.parent
+    version_of(connection)
+    vault, own = unlock(connection, folder, named)
+    warnings = [OTHER] if own else []
+    copy = upgrade(connection, database, vault)
+    if copy is not None:
+        warnings.append(f"the database was upgraded; as it was, it is in {copy} (docs/upgrade.md)")
+    if mark_of(connection) is None:
+        note_key(connection, vault)
+    settle(folder, vault)
+    examine_boxes(connection, vault)
+    if not scrub(connection):
+        warnings.append("there was no room to write the database anew: its free pages may still hold older secrets")
+    return vault, warnings
 
 
 def _behind(newest: Seq, marked: Seq) -> str:
@@ -168,8 +200,8 @@ class CommandKeys:
     Used as a context.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: sqlite3.Connection, folder: Path, named: Vault | None = None) -> None:
+        self._connection, self._folder, self._named = connection, folder, named
 
     def __enter__(self) -> CommandKeys:
         return self
@@ -193,9 +225,11 @@ class CommandKeys:
             return delete_key(self._connection, key_id)
 
     def signing(self) -> Sequence[SigningKey]:
-        """Return all signing keys, the active one first."""
+        """Return all signing keys, the active one first. Raises NoKey."""
         with translated():
-            return all_signing(self._connection)
+            if mark_of(self._connection) is None:
+                return []
+            return all_signing(self._connection, unlock(self._connection, self._folder, self._named).vault)
 
     def public(self) -> Sequence[PublicKey]:
         """Return the public halves of other instances' keys, the oldest first."""
@@ -203,10 +237,13 @@ class CommandKeys:
             return all_public(self._connection)
 
     def add_signing(self, key: SigningKey) -> None:
-        """Add a signing key as the active one; a running server signs with it from its next event on."""
+        """Add a signing key as the active one; a running server signs with it from its next event on. Raises NoKey."""
         with translated(), self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            insert_signing(self._connection, key)
+            self._connection.execute("BEGIN IMMEDIATE")  # first, as no other process changes the master key then
+            vault = unlock(self._connection, self._folder, self._named).vault
+            if mark_of(self._connection) is None:
+                note_key(self._connection, vault)
+            insert_signing(self._connection, key, vault)
 
     def password(self) -> Password | None:
         """Return the dashboard's password, None before the first one is set."""
@@ -223,20 +260,23 @@ class CommandKeys:
         self._connection.close()
 
 
-def open_keys(folder: Path) -> CommandKeys:
+def open_keys(folder: Path, named: Vault | None = None) -> CommandKeys:
     """Open the keys of a folder; folder and database are made when missing.
 
-    Raises Locked when the schema is older than this program and a server holds the folder, else as `open_sqlite`.
+    The master key is needed for signing keys alone. Raises Locked when the schema is older than this program and a
+    server holds the folder, else as `open_sqlite`.
     """
     database = prepare(folder)
     with opening(folder), ExitStack() as undo, translated():
         connection = connect(database, COMMAND)
         undo.callback(connection.close)
-        if version_of(connection) < len(STEPS):
+        version = version_of(connection)
+        if version < len(STEPS):
             lock = FolderLock(folder)
             lock.acquire()
             undo.callback(lock.release)
-            upgrade(connection, database)
+            upgrade(connection, database, unlock(connection, folder, named).vault if version else None)
+            scrub(connection)
             lock.release()
         undo.pop_all()
-    return CommandKeys(connection)
+    return CommandKeys(connection, folder, named)

@@ -17,6 +17,8 @@ from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.sqlite.connection import translated
 from storage.sqlite.readers import Readers
+from storage.sqlite.sealing import SEEDS
+from storage.sqlite.vault import Vault
 from storage.sqlite.writer import Transaction, Writer
 
 _decode = msgspec.json.Decoder(ApiKey).decode
@@ -31,8 +33,8 @@ _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 class SqliteKeys:
     """See `storage.interface.Keys`. `door` is the loop's own connection."""
 
-    def __init__(self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease) -> None:
-        self._writer, self._readers, self._door, self._lease = writer, readers, door, lease
+    def __init__(self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease, vault: Vault) -> None:
+        self._writer, self._readers, self._door, self._lease, self._vault = writer, readers, door, lease, vault
 
     async def add(self, key: ApiKey) -> None:
         """Add an API key; see Keys."""
@@ -74,7 +76,7 @@ class SqliteKeys:
 
     async def signing(self) -> Sequence[SigningKey]:
         """Return all signing keys; see Keys."""
-        return await self._readers.run(all_signing)
+        return await self._readers.run(lambda connection: all_signing(connection, self._vault))
 
     async def active_signing(self) -> str | None:
         """Return the active one's id; see Keys. Not a checkpoint."""
@@ -87,7 +89,7 @@ class SqliteKeys:
 
         def job(transaction: Transaction) -> None:
             transaction.fence(self._lease)
-            insert_signing(transaction.connection, key)
+            insert_signing(transaction.connection, key, self._vault)
 
         await self._writer.submit(job)
 
@@ -121,9 +123,10 @@ def all_keys(connection: sqlite3.Connection) -> Sequence[ApiKey]:
     return [_key(row) for row in connection.execute(_ALL).fetchall()]
 
 
-def all_signing(connection: sqlite3.Connection) -> Sequence[SigningKey]:
-    """Return all signing keys, the active one first."""
-    return [SigningKey(*row) for row in connection.execute(_SIGNING).fetchall()]
+def all_signing(connection: sqlite3.Connection, vault: Vault) -> Sequence[SigningKey]:
+    """Return all signing keys, the active one first. Raises Unopened."""
+    rows = connection.execute(_SIGNING).fetchall()
+    return [SigningKey(id, vault.open(SEEDS.kind, id, seed), at, state) for id, seed, at, state in rows]
 
 
 def all_public(connection: sqlite3.Connection) -> Sequence[PublicKey]:
@@ -131,11 +134,11 @@ def all_public(connection: sqlite3.Connection) -> Sequence[PublicKey]:
     return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
 
 
-def insert_signing(connection: sqlite3.Connection, key: SigningKey) -> None:
+def insert_signing(connection: sqlite3.Connection, key: SigningKey, vault: Vault) -> None:
     """Write a signing key as the active one and retire the others, inside a transaction that is open."""
     connection.execute("UPDATE signing_key SET state='retired'")
     insert = "INSERT INTO signing_key(key_id, seed, created_at, state) VALUES(?,?,?,'active')"
-    connection.execute(insert, (key.key_id, key.seed, key.created_at))
+    connection.execute(insert, (key.key_id, vault.seal(SEEDS.kind, key.key_id, key.seed), key.created_at))
 
 
 def _key(row: tuple[bytes, int | None]) -> ApiKey:

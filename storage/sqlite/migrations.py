@@ -11,11 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from storage.errors import NewerSchema
+from storage.sqlite.sealing import seal_plain
+from storage.sqlite.unlocking import mark
+from storage.sqlite.vault import Vault
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-Step = Callable[["Database"], None]
+Step = Callable[["Database", Vault | None], None]
+"""Gets the key that secrets are sealed with; None for a new database of which nobody has a key yet."""
 
 _FIRST = (
     # Counters of the whole database: `epoch` of the newest start, `floor` of the log.
@@ -68,7 +72,7 @@ _FIRST = (
 )
 
 
-def first(db: Database) -> None:
+def first(db: Database, _: Vault | None) -> None:
     """Everything that there is."""
     for statement in _FIRST:
         db.conn.execute(statement)
@@ -88,7 +92,7 @@ _FIGURES = (
 )
 
 
-def figures_and_digests(db: Database) -> None:
+def figures_and_digests(db: Database, _: Vault | None) -> None:
     """Figures of alerts and destinations in columns of their own, and frozen digests."""
     for statement in _FIGURES:
         db.conn.execute(statement)
@@ -123,7 +127,7 @@ _BINS_AND_CALLS = (
 )
 
 
-def bins_and_calls(db: Database) -> None:
+def bins_and_calls(db: Database, _: Vault | None) -> None:
     """Webhook bins with what they captured, answers of calls that may be repeated, and which attempts were the last."""
     for statement in _BINS_AND_CALLS:
         db.conn.execute(statement)
@@ -144,7 +148,7 @@ _DASHBOARD = (
 )
 
 
-def dashboard(db: Database) -> None:
+def dashboard(db: Database, _: Vault | None) -> None:
     """The dashboard's password, the link to set it, and who is signed in."""
     for statement in _DASHBOARD:
         db.conn.execute(statement)
@@ -160,7 +164,7 @@ _MATCHED_DAYS = (
 )
 
 
-def matched_days(db: Database) -> None:
+def matched_days(db: Database, _: Vault | None) -> None:
     """How many events an alert has met on each of the last days."""
     for statement in _MATCHED_DAYS:
         db.conn.execute(statement)
@@ -172,13 +176,32 @@ _PUBLIC_KEYS = (
 )
 
 
-def public_keys(db: Database) -> None:
+def public_keys(db: Database, _: Vault | None) -> None:
     """Public halves of the keys that signed events which came from another instance."""
     for statement in _PUBLIC_KEYS:
         db.conn.execute(statement)
 
 
-STEPS: Sequence[Step] = (first, figures_and_digests, bins_and_calls, dashboard, matched_days, public_keys)
+_SEALED = (
+    # box: the mark of the key that everything is sealed with; see unlocking.py.
+    "CREATE TABLE vault(one INTEGER PRIMARY KEY CHECK(one = 1), box BLOB NOT NULL) STRICT",
+    # What of the record is a secret. None: it has none.
+    "ALTER TABLE destination ADD COLUMN sealed BLOB",
+    "ALTER TABLE source ADD COLUMN sealed BLOB",
+)
+
+
+def sealed(db: Database, vault: Vault | None) -> None:
+    """Secrets lie in boxes, and what lay plain is sealed. Free pages may still hold it: see `upgrade.scrub`."""
+    for statement in _SEALED:
+        db.conn.execute(statement)
+    if vault is not None:
+        mark(db.conn, vault)
+        seal_plain(db.conn, vault)
+        db.conn.execute("INSERT INTO fact SELECT 'scrub', 1 WHERE EXISTS (SELECT 1 FROM signing_key)")
+
+
+STEPS: Sequence[Step] = (first, figures_and_digests, bins_and_calls, dashboard, matched_days, public_keys, sealed)
 
 
 def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> int:
@@ -190,21 +213,24 @@ def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) ->
     return version
 
 
-def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> None:
-    """Bring a database up to this program's schema. Raises NewerSchema; a failing step raises and leaves nothing."""
+def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS, *, vault: Vault | None = None) -> None:
+    """Bring a database up to this program's schema. Raises NewerSchema; a failing step raises and leaves nothing.
+
+    vault: seals what older programs left plain; only a new database does without.
+    """
     if version_of(connection, steps) == len(steps):
         return
     from sqlite_utils import Database, Migrations  # noqa: PLC0415  (a third of a second that only a first start pays)
 
     migrations = Migrations("sanderling")
     for number, step in enumerate(steps, 1):
-        migrations(name=f"{number:04d}_{step.__name__}")(_counted(number, step))
+        migrations(name=f"{number:04d}_{step.__name__}")(_counted(number, step, vault))
     migrations.apply(Database(connection, execute_plugins=False))
 
 
-def _counted(number: int, step: Step) -> Step:
+def _counted(number: int, step: Step, vault: Vault | None) -> Callable[[Database], None]:
     def run(db: Database) -> None:
-        step(db)
+        step(db, vault)
         db.conn.execute(f"PRAGMA user_version={number}")
 
     return run

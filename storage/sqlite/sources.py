@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from storage.errors import Duplicate
 from storage.interface import Lease
@@ -13,30 +14,33 @@ from storage.records.identity import SourceId
 from storage.records.source import Source, SourceState, Watched
 from storage.sqlite.log import decode_hot, encode_hot
 from storage.sqlite.readers import Readers
+from storage.sqlite.sealing import HELLOS
+from storage.sqlite.vault import Vault
 from storage.sqlite.writer import Transaction, Writer
 
 _decode = msgspec.json.Decoder(Source).decode
-_WATCHED = """SELECT s.body, h.body, b.body FROM source_key k JOIN source s ON s.key=k.key
+_WATCHED = """SELECT s.body, s.sealed, h.body, b.body FROM source_key k JOIN source s ON s.key=k.key
     JOIN source_hot h ON h.key=k.key JOIN source_base b ON b.key=k.key """
 
 
 class SqliteSources:
     """See `storage.interface.Sources`."""
 
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer, self._readers = writer, readers
+    def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
+        self._writer, self._readers, self._vault = writer, readers, vault
 
     async def add(self, source: Source, state: SourceState, lease: Lease) -> None:
         """Add a source; see Sources."""
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            existing = _by_url(transaction.connection, source.url)
+            existing = _by_url(transaction.connection, source.url, transaction.vault)
             if existing is not None:
                 raise Duplicate(existing)
             transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (source.id,))
             (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (source.id,)).fetchone()
-            transaction.execute("INSERT INTO source VALUES(?,?,?)", (key, source.url, msgspec.json.encode(source)))
+            insert = "INSERT INTO source(key, url, body, sealed) VALUES(?,?,?,?)"
+            transaction.execute(insert, (key, source.url, *_row(source, transaction.vault)))
             transaction.execute("INSERT INTO source_hot VALUES(?,?)", (key, encode_hot(state.hot)))
             transaction.execute("INSERT INTO source_base VALUES(?,?)", (key, state.base or b""))
 
@@ -47,11 +51,11 @@ class SqliteSources:
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            existing = _by_url(transaction.connection, source.url)
+            existing = _by_url(transaction.connection, source.url, transaction.vault)
             if existing is not None and existing.id != source.id:
                 raise Duplicate(existing)
-            update = "UPDATE source SET url=?, body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
-            transaction.execute(update, (source.url, msgspec.json.encode(source), source.id))
+            update = "UPDATE source SET url=?, body=?, sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+            transaction.execute(update, (source.url, *_row(source, transaction.vault), source.id))
 
         await self._writer.submit(job)
 
@@ -67,26 +71,40 @@ class SqliteSources:
     async def get(self, source: SourceId) -> Watched | None:
         """Return one source; see Sources."""
         row = await self._readers.run(lambda c: c.execute(_WATCHED + "WHERE k.id=?", (source,)).fetchone())
-        return None if row is None else _watched(row)
+        return None if row is None else _watched(row, self._vault)
 
     async def by_url(self, url: str) -> Source | None:
         """Return the source of a URL; see Sources."""
-        return await self._readers.run(lambda connection: _by_url(connection, url))
+        return await self._readers.run(lambda connection: _by_url(connection, url, self._vault))
 
     async def page(self, after: SourceId | None, limit: int) -> Sequence[Watched]:
         """Return sources in id order; see Sources."""
 
         def look(connection: sqlite3.Connection) -> Sequence[Watched]:
             rows = connection.execute(_WATCHED + "WHERE k.id>? ORDER BY k.id LIMIT ?", (after or "", limit))
-            return [_watched(row) for row in rows.fetchall()]
+            return [_watched(row, self._vault) for row in rows.fetchall()]
 
         return await self._readers.run(look)
 
 
-def _by_url(connection: sqlite3.Connection, url: str) -> Source | None:
-    row = connection.execute("SELECT body FROM source WHERE url=?", (url,)).fetchone()
-    return None if row is None else _decode(row[0])
+def _by_url(connection: sqlite3.Connection, url: str, vault: Vault) -> Source | None:
+    row = connection.execute("SELECT body, sealed FROM source WHERE url=?", (url,)).fetchone()
+    return None if row is None else _source(row[0], row[1], vault)
 
 
-def _watched(row: tuple[bytes, bytes, bytes]) -> Watched:
-    return Watched(_decode(row[0]), decode_hot(row[1]), row[2])
+def _watched(row: tuple[bytes, bytes | None, bytes, bytes], vault: Vault) -> Watched:
+    body, sealed, hot, base = row
+    return Watched(_source(body, sealed, vault), decode_hot(hot), base)
+
+
+def _source(body: bytes, sealed: bytes | None, vault: Vault) -> Source:
+    source = _decode(body)
+    return source if sealed is None else replace(source, hello=vault.open(HELLOS.kind, source.id, sealed).decode())
+
+
+def _row(source: Source, vault: Vault) -> tuple[bytes, bytes | None]:
+    """Return a source's record without what it says after its handshake, and that in a box."""
+    if source.hello is None:
+        return msgspec.json.encode(source), None
+    sealed = vault.seal(HELLOS.kind, source.id, source.hello.encode())
+    return msgspec.json.encode(replace(source, hello=None)), sealed

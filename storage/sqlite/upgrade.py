@@ -14,6 +14,7 @@ from storage.errors import DiskFull
 from storage.sqlite import room
 from storage.sqlite.copying import copy_database
 from storage.sqlite.migrations import STEPS, migrate, version_of
+from storage.sqlite.vault import Vault
 
 KEPT = 2
 _NAME = "before-upgrade-from-schema-{}.db"
@@ -21,22 +22,44 @@ SPARE = 16 << 20
 """Bytes that stay free beside the copy, for the steps themselves."""
 
 
-def upgrade(connection: sqlite3.Connection, database: Path) -> Path | None:
+def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None) -> Path | None:
     """Bring a database up to this program's schema, after keeping a copy when it is older; return the copy.
 
-    The caller holds the folder's lock. Raises NewerSchema, Corrupt, DiskFull and Unavailable; nothing has changed then.
+    The caller holds the folder's lock; `vault` may be None for a new database. Raises NewerSchema, Corrupt, DiskFull
+    and Unavailable; nothing has changed then.
     """
     version = version_of(connection)
     copy = _keep(database, version) if 0 < version < len(STEPS) else None
     if not version:
         room.begin(connection)
-    migrate(connection)
+    migrate(connection, vault=vault)
     return copy
 
 
 def copy_name(version: int) -> str:
     """Return the name of the copy that an upgrade from a schema keeps."""
     return _NAME.format(version)
+
+
+def scrub(connection: sqlite3.Connection) -> bool:
+    """Write the database anew when its free pages may hold what is a secret; return whether none do now.
+
+    It is needed once after secrets were sealed, or sealed with another key; nobody else may use the database. Without
+    room for it nothing changes, and the next start tries again.
+    """
+    if connection.execute("SELECT 1 FROM fact WHERE name='scrub'").fetchone() is None:
+        return True
+    try:
+        connection.execute("PRAGMA temp_store=1")  # a whole database is no guest for the memory
+        connection.execute("VACUUM")
+        (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if not busy:
+            connection.execute("DELETE FROM fact WHERE name='scrub'")
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        connection.execute("PRAGMA temp_store=2")
+    return not busy
 
 
 def kept(folder: Path) -> list[Path]:

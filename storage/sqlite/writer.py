@@ -22,6 +22,7 @@ from storage.interface import Lease
 from storage.records.identity import START, Seq
 from storage.sqlite.connection import in_our_words
 from storage.sqlite.folder import HeadMark
+from storage.sqlite.vault import Vault
 from storage.sqlite.wal import Wal
 
 MOST_EVENTS, MOST_ROWS = 512, 500
@@ -34,10 +35,10 @@ T = TypeVar("T")
 
 
 class Transaction:
-    """The open transaction, as a job sees it. A job that appends sets `newest`."""
+    """The open transaction, as a job sees it, with the key of what is sealed. A job that appends sets `newest`."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+    def __init__(self, connection: sqlite3.Connection, vault: Vault) -> None:
+        self.connection, self.vault = connection, vault
         self.execute = connection.execute
         self.executemany = connection.executemany
         self.newest = START
@@ -78,8 +79,10 @@ class Writer:
     skipped when its turn comes.
     """
 
-    def __init__(self, mark: HeadMark, wal: Wal, clock: Callable[[], float], warn: Callable[[str], None]) -> None:
-        self._mark, self._wal, self._clock, self._warn = mark, wal, clock, warn
+    def __init__(
+        self, mark: HeadMark, wal: Wal, clock: Callable[[], float], warn: Callable[[str], None], vault: Vault
+    ) -> None:
+        self._mark, self._wal, self._clock, self._warn, self._vault = mark, wal, clock, warn, vault
         self._queue: queue.SimpleQueue[_Ticket[Any] | None] = queue.SimpleQueue()
         self._next: _Ticket[Any] | None = None
         self._token = trio.lowlevel.current_trio_token()
@@ -212,7 +215,7 @@ class Writer:
         Raises whatever makes the transaction unusable. A job that fails before it has written anything does not.
         """
         connection.execute("BEGIN IMMEDIATE")
-        transaction = Transaction(connection)
+        transaction = Transaction(connection, self._vault)
         for ticket in tickets:
             before = connection.total_changes
             try:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
@@ -20,7 +21,7 @@ from sanderling.keeping import making
 from sanderling.keeping.archive import verify
 from sanderling.keeping.making import make_backup
 from sanderling.keeping.restoring import Restored, restore
-from sanderling.keeping.seal import find_master_key, written
+from sanderling.keeping.seal import find_master_key, named_vault
 from sanderling.real_world import entropy
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
@@ -30,6 +31,8 @@ from storage.sqlite import open_sqlite
 from storage.sqlite.copying import Secrets
 from storage.sqlite.folder import DATABASE, MARK, FolderLock
 from storage.sqlite.migrations import STEPS
+from storage.sqlite.sealing import Lost
+from storage.sqlite.vault import written
 from tests.contract.builders import (
     CountingMint,
     a_destination,
@@ -45,17 +48,18 @@ pytestmark = pytest.mark.real
 
 MASTER = {"SANDERLING_MASTER_KEY": written(b"m" * 32)}
 SECRET = "whsec_" + "c2VjcmV0" * 5
+HELLO = '{"token": "of the feed"}'
+NOTHING = Lost(0, 0, 0)
 AT = Millis(1_800_000_000_000)
 
 
 async def opened(folder: Path, said: list[str] | None = None) -> Storage:
-    return await open_sqlite(
-        folder, clock=lambda: 1_800_000_000.0, owner="test", warn=(said if said is not None else []).append
-    )
+    warn = (said if said is not None else []).append
+    return await open_sqlite(folder, clock=lambda: 1_800_000_000.0, owner="test", warn=warn, named=named_vault(MASTER))
 
 
 async def filled(storage: Storage) -> None:
-    await storage.sources.add(a_source(1), a_harvest(1).state, storage.lease)
+    await storage.sources.add(replace(a_source(1), hello=HELLO), a_harvest(1).state, storage.lease)
     await storage.log.append([a_harvest(1, "one", "two")], storage.lease, CountingMint(), stamp)
     await storage.keys.add(an_api_key())
     await storage.keys.add_signing(a_signing_key("active"))
@@ -101,13 +105,16 @@ async def test_a_backup_beside_a_running_service_gives_everything_back(tmp_path:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert sorted(os.listdir(tmp_path)) == ["b.tar", "data"]
 
-    assert back(file, tmp_path / "new").without == 0
+    done = back(file, tmp_path / "new")
+    assert done.lost == NOTHING and done.named
     again = await opened(tmp_path / "new")
     events = await again.log.read(START, 10, EVERYTHING, 100)
     assert len(events.events) == 2
     assert [key.name for key in await again.keys.all()] == ["key"]
     assert [key.seed for key in await again.keys.signing()] == [a_signing_key("active").seed]
     assert [each.secrets for each in await again.alerts.destinations()] == [(Secret(SECRET),)]
+    (row,) = await again.sources.page(None, 10)
+    assert row.source.hello == HELLO
     await again.aclose()
 
 
@@ -141,11 +148,10 @@ async def test_st15_a_backup_beside_a_writer_is_one_moment_of_the_log(tmp_path: 
 
 
 async def test_x20_no_secret_is_in_a_backup_unsealed(folder: Path, tmp_path: Path) -> None:
-    assert SECRET.encode() in (folder / DATABASE).read_bytes()
     for name, secrets in (("sealed.tar", True), ("without.tar", False)):
         manifest = make_backup(Settings(data=str(folder)), tmp_path / name, MASTER, secrets=secrets)
         body = (tmp_path / name).read_bytes()
-        assert SECRET.encode() not in body and a_signing_key("active").seed not in body
+        assert SECRET.encode() not in body and a_signing_key("active").seed not in body and HELLO.encode() not in body
         assert MASTER["SANDERLING_MASTER_KEY"].encode() not in body and b"m" * 32 not in body
         assert manifest.secrets == ("sealed" if secrets else "none")
 
@@ -163,10 +169,13 @@ async def test_a_backup_without_secrets_leaves_destinations_disabled_and_no_sign
     folder: Path, tmp_path: Path
 ) -> None:
     make_backup(Settings(data=str(folder)), tmp_path / "b.tar", {}, secrets=False)
-    assert back(tmp_path / "b.tar", tmp_path / "new", master=False).without == 1
+    done = back(tmp_path / "b.tar", tmp_path / "new", master=False)
+    assert done.lost == Lost(keys=1, destinations=1, sources=1) and not done.named
     storage = await opened(tmp_path / "new")
     (destination,) = await storage.alerts.destinations()
     assert not destination.enabled and destination.secrets[0].value != SECRET
+    (row,) = await storage.sources.page(None, 10)
+    assert not row.source.enabled and row.source.hello is None
     assert not await storage.keys.signing()
     await storage.aclose()
 
@@ -290,14 +299,17 @@ async def test_x20_a_master_key_that_others_can_read_is_refused(tmp_path: Path, 
         make_backup(Settings(data=str(folder)), tmp_path / "b", {"SANDERLING_MASTER_KEY_FILE": str(key)}, secrets=True)
     (tmp_path / "sanderling.master-key").write_text(written(b"m" * 32))
     make_backup(Settings(data=str(folder)), tmp_path / "b", {"CREDENTIALS_DIRECTORY": str(tmp_path)}, secrets=True)
-    assert back(tmp_path / "b", tmp_path / "new").without == 0
+    assert back(tmp_path / "b", tmp_path / "new").lost == NOTHING
 
 
 async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: Path, tmp_path: Path) -> None:
     """The way back: secrets and all, as the older program left it."""
     (tmp_path / DATABASE).write_bytes((folder / DATABASE).read_bytes())
     kept = (tmp_path / DATABASE).rename(tmp_path / "before-upgrade-from-schema-1.db")
-    assert back(kept, folder, replace=True, master=False).content.events == 2
+    with pytest.raises(CommandFailed, match="no master key is here") as told:
+        back(kept, folder, replace=True, master=False)
+    assert told.value.code is Exit.BAD_SETTING
+    assert back(kept, folder, replace=True).content.events == 2
     storage = await opened(folder)
     assert [each.secrets for each in await storage.alerts.destinations()] == [(Secret(SECRET),)]
     await storage.aclose()
@@ -310,7 +322,7 @@ async def test_x20_the_copy_with_its_secrets_never_lies_beside_the_backup(
     (tmp_path / "nas").mkdir()
     seen: list[list[str]] = []
 
-    def killed(copy: Path, *, password: bool) -> None:
+    def killed(copy: Path, *_: object, password: bool) -> None:
         seen.append(os.listdir(tmp_path / "nas"))
         assert copy.is_relative_to(folder)
         raise KeyboardInterrupt

@@ -28,6 +28,7 @@ from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination
 from storage.records.identity import START, day_of, seq_of
 from storage.sqlite.folder import DATABASE, FolderLock
+from storage.sqlite.own_key import OWN
 from tests.contract.builders import NOW, CountingMint, a_harvest, a_source, a_source_id, a_state, an_api_key
 from tests.moving.whole_instance import (
     ALERT,
@@ -73,14 +74,16 @@ async def test_what_comes_in_goes_out_with_the_same_bytes(data: bytes, tmp_path:
     assert body(await exported(tmp_path / "new")) == body(data)
     end = loaded.end
     assert (end.keys, end.sources, end.alerts, end.destinations, end.events) == (2, 2, 2, 3, 8)
-    assert sorted(os.listdir(tmp_path / "new")) == [DATABASE, "sanderling.head", "sanderling.lock"]
+    assert sorted(os.listdir(tmp_path / "new")) == [OWN, DATABASE, "sanderling.head", "sanderling.lock"]
     assert stat.S_IMODE((tmp_path / "new" / DATABASE).stat().st_mode) == 0o600
 
 
 async def test_nothing_secret_is_in_it(data: bytes, tmp_path: Path) -> None:
     secrets = [*SECRETS, KEY.seed.hex(), OLD_KEY.seed.hex(), an_api_key().sha256]
-    old = b"".join(path.read_bytes() for path in (tmp_path / "old").glob("sanderling.db*"))
-    assert SECRETS[0].encode() in old
+    old = await opened(tmp_path / "old")
+    held = [secret.value for each in await old.alerts.destinations() for secret in each.secrets]
+    await old.aclose()
+    assert SECRETS[0] in held[0]
     assert [secret for secret in secrets if secret.encode() in data] == []
     assert KEY.seed not in data
 

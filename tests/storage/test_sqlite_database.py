@@ -22,6 +22,7 @@ from storage.sqlite import connection, open_keys, open_sqlite
 from storage.sqlite.connection import READER, WRITER, connect
 from storage.sqlite.folder import DATABASE, LOCK, MARK
 from storage.sqlite.migrations import STEPS, migrate, version_of
+from storage.sqlite.own_key import OWN
 from tests.contract.builders import (
     CountingMint,
     a_harvest,
@@ -61,7 +62,7 @@ async def test_the_folder_and_its_files_are_for_their_owner_only(tmp_path: Path)
     await storage.sources.add(a_source(), a_state(), storage.lease)
     modes = modes_in(folder)
     assert modes.pop(".") == 0o700
-    assert set(modes) == {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK, MARK}
+    assert set(modes) == {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK, MARK, OWN}
     assert set(modes.values()) == {0o600}
     await storage.aclose()
 
@@ -209,7 +210,7 @@ def test_a_failing_step_leaves_nothing_and_is_tried_again(tmp_path: Path) -> Non
     database = connect(tmp_path / DATABASE, WRITER)
     broken = True
 
-    def another(db: object) -> None:
+    def another(db: object, vault: object) -> None:
         database.execute("CREATE TABLE half(x INTEGER) STRICT")
         if broken:
             raise RuntimeError("planned")
@@ -257,7 +258,8 @@ async def test_a_deleted_wal_is_noticed_and_ids_go_on_above_what_it_held(tmp_pat
     copy.mkdir()
     (copy / DATABASE).write_bytes((tmp_path / DATABASE).read_bytes())  # the database without its WAL
     await storage.aclose()
-    (copy / MARK).write_bytes((tmp_path / MARK).read_bytes())
+    for name in (MARK, OWN):
+        (copy / name).write_bytes((tmp_path / name).read_bytes())
 
     warnings: list[str] = []
     again = await opened(copy, warnings.append)

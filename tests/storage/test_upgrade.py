@@ -21,11 +21,13 @@ from storage.sqlite.connection import WRITER, connect
 from storage.sqlite.folder import DATABASE
 from storage.sqlite.log import encode_hot
 from storage.sqlite.migrations import STEPS, migrate, version_of
+from storage.sqlite.vault import Vault
 from tests.contract.builders import NOW, a_destination, a_signing_key, a_source, an_alert, an_api_key
 
 pytestmark = pytest.mark.real
 EARLIER = range(1, len(STEPS))
 SECRET = Secret("whsec_b2xk")
+VAULT = Vault(b"v" * 32)
 
 
 def written_by(step: int, folder: Path) -> Path:
@@ -115,7 +117,7 @@ def test_the_copies_of_the_last_two_upgrades_are_kept(tmp_path: Path) -> None:
     for step in EARLIER:
         path = written_by(step, tmp_path)
         with closing(connect(path, WRITER)) as database:
-            upgrade.upgrade(database, path)
+            upgrade.upgrade(database, path, VAULT)
         path.unlink()
     newest = [f"before-upgrade-from-schema-{step}.db" for step in reversed(EARLIER)]
     assert [copy.name for copy in upgrade.kept(tmp_path)] == newest[:2]
@@ -126,7 +128,7 @@ def test_without_room_for_the_copy_nothing_is_changed(tmp_path: Path, monkeypatc
     monkeypatch.setattr(upgrade, "SPARE", 1 << 60)
     with closing(connect(path, WRITER)) as database:
         with pytest.raises(DiskFull, match="copies the database first"):
-            upgrade.upgrade(database, path)
+            upgrade.upgrade(database, path, VAULT)
         assert version_of(database, STEPS) == 1
     assert upgrade.kept(tmp_path) == []
 
@@ -136,5 +138,5 @@ def test_a_newer_schema_is_neither_copied_nor_touched(tmp_path: Path) -> None:
     with closing(connect(path, WRITER)) as database:
         database.execute(f"PRAGMA user_version={len(STEPS) + 1}")
         with pytest.raises(NewerSchema):
-            upgrade.upgrade(database, path)
+            upgrade.upgrade(database, path, VAULT)
     assert upgrade.kept(tmp_path) == []

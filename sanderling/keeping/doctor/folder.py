@@ -10,9 +10,9 @@ from statistics import median
 
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.finding import Finding
-from sanderling.keeping.seal import find_master_key
 from sanderling.real_world import entropy, monotonic
 from storage.sqlite.folder import DATABASE
+from storage.sqlite.own_key import OWN
 
 LITTLE, HARDLY_ANY = 512 << 20, 64 << 20
 SYNCS = 15
@@ -42,7 +42,7 @@ def permissions(patient: Patient) -> Iterator[Finding]:
             open_to_others.append(path)
     for path in open_to_others:
         mode = stat.S_IMODE(path.stat().st_mode)
-        level = "fail" if path == folder or path.name.startswith(DATABASE) else "warn"
+        level = "fail" if path == folder or path.name.startswith((DATABASE, OWN)) else "warn"
         do = f"chmod go-rwx {path}"
         yield Finding(level, "folder", f"others may use {path} (mode {mode:04o})", do)  # type: ignore[arg-type]  # two of the three words
     if not open_to_others:
@@ -89,12 +89,3 @@ def speed(patient: Patient) -> Iterator[Finding]:
         yield Finding("warn", "disk speed", says, "Commits wait for it: put the folder on a local disk.")
     else:
         yield Finding("ok", "disk speed", says)
-
-
-def master_key(patient: Patient) -> Iterator[Finding]:
-    """Whether backups can take the secrets along."""
-    if find_master_key(patient.variables) is None:
-        do = "Make one: (umask 077; sanderling keys master > FILE), and name it in SANDERLING_MASTER_KEY_FILE."
-        yield Finding("warn", "master key", "there is none here: backups can't hold the secrets", do)
-    else:
-        yield Finding("ok", "master key", "readable, for its owner only")

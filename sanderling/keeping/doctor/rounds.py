@@ -12,7 +12,7 @@ from actors.settings import Settings
 from sanderling.environment import FILE_NAME, Loaded, load
 from sanderling.exits import CommandFailed, Exit
 from sanderling.health import at_socket
-from sanderling.keeping.doctor import database, folder, machine, network
+from sanderling.keeping.doctor import database, folder, machine, master_key, network
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.finding import Finding, tell
 from storage.errors import StorageError
@@ -23,7 +23,7 @@ QUESTIONS: Mapping[str, Question] = {
     "disk room": folder.room,
     "disk speed": folder.speed,
     "database": database.database,
-    "master key": folder.master_key,
+    "master key": master_key.master_key,
     "clock": machine.clock,
     "open files": machine.limits,
     "worker": machine.worker,

@@ -10,7 +10,12 @@ from typing import Final
 
 CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
     "source_key": {"key": "a number of this folder's own", "id": "source.source.id, event.event.source_id"},
-    "source": {"key": "", "url": "source.source.url", "body": "source.source"},
+    "source": {
+        "key": "",
+        "url": "source.source.url",
+        "body": "source.source",
+        "sealed": "a greeting does not travel; source.greets says that there is one",
+    },
     "source_hot": {"key": "", "body": "source.memory"},
     "source_base": {"key": "", "body": "source.base"},
     "log": {
@@ -33,7 +38,8 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "id": "destination.destination.id",
         "alert": "destination.destination.alert_id",
         "created_at": "destination.destination.created_at",
-        "body": "destination.destination, without its secrets",
+        "body": "destination.destination",
+        "sealed": "webhook secrets do not travel",
         "last_delivery_at": "destination.destination.last_delivery_at",
     },
     "cursor": {"name": "only matching has one", "seq": "log.matched"},
@@ -59,6 +65,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "bin": "webhook bins",
     "capture": "what webhook bins have captured",
     "call": "answers of calls that may be repeated",
+    "vault": "which master key seals the secrets",
 }
 """By table, in words."""
 

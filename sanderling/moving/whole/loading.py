@@ -16,7 +16,9 @@ from msgspec.structs import replace
 
 from actors.signatures.webhook import new_secret
 from sanderling.data_folder import told_plainly
+from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
+from sanderling.keeping.seal import named_vault
 from sanderling.moving.whole.lines import End, Head, Hook, Key, Log, Query, Watch, arrived, day_number, last_day
 from sanderling.moving.whole.reading import Adopted, Checked, read
 from sanderling.moving.whole.stage import put_in_place, staged
@@ -78,7 +80,8 @@ def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], byt
 
 
 async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
-    storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None)
+    named = named_vault(environ())
+    storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None, named=named)
     try:
         await _refuse_unless_empty(storage, folder)
         filling = _Filling(storage, entropy)

@@ -16,12 +16,14 @@ from pathlib import Path
 import trio
 
 from sanderling.data_folder import told_plainly
+from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.making import SCRATCH, sweep
+from sanderling.keeping.seal import named_vault
 from sanderling.real_world import wall
 from storage.interface import Storage
 from storage.sqlite import open_sqlite
-from storage.sqlite.copying import copy_database
+from storage.sqlite.copying import copy_database, key_of
 from storage.sqlite.folder import DATABASE
 
 CLOSE_WITHIN = 10.0
@@ -37,7 +39,8 @@ async def snapshot(folder: Path) -> AsyncIterator[Storage]:
     _refuse_without_room(folder, database)
     with told_plainly(folder), tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
         copy_database(database, Path(scratch) / DATABASE)
-        storage = await open_sqlite(Path(scratch), clock=wall, owner="export", warn=lambda _: None)
+        vault = key_of(Path(scratch) / DATABASE, folder, named_vault(environ()))
+        storage = await open_sqlite(Path(scratch), clock=wall, owner="export", warn=lambda _: None, named=vault)
         try:
             yield storage
         finally:

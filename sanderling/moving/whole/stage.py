@@ -10,6 +10,7 @@ from pathlib import Path
 
 from storage.sqlite.copying import copy_database
 from storage.sqlite.folder import DATABASE, MARK
+from storage.sqlite.own_key import OWN
 
 STAGE = ".importing"
 _NEW = ".importing.new"
@@ -32,6 +33,8 @@ def staged(folder: Path) -> Iterator[Path]:
             copy_database(database, new / DATABASE)
         else:
             (new / DATABASE).touch(mode=0o600)
+        if (folder / OWN).exists():
+            shutil.copy(folder / OWN, new / OWN)
         new.rename(stage)
         yield stage
     finally:
@@ -40,10 +43,12 @@ def staged(folder: Path) -> Iterator[Path]:
 
 
 def put_in_place(stage: Path, folder: Path) -> None:
-    """Change the database by one rename. What the old one had in its log files was copied with it."""
+    """Change the database by one rename. What the old one had in its log files was copied with it, as was its key."""
     _sync(stage / DATABASE)
     for suffix in ("-wal", "-shm"):
         (folder / (DATABASE + suffix)).unlink(missing_ok=True)
+    if (stage / OWN).exists():  # before what it opens
+        os.replace(stage / OWN, folder / OWN)
     os.replace(stage / DATABASE, folder / DATABASE)
     if (stage / MARK).exists():
         os.replace(stage / MARK, folder / MARK)

@@ -1,0 +1,90 @@
+"""The data folder's own master key, for who has named none: made by the first start, for the folder's owner only.
+
+It lies beside what it opens, so it protects what leaves without it: copies of the database, disks and pages that are
+given away in part, a reader of one file. Who reads the whole folder has both.
+
+A new one lies in `master.key.new` until the database is sealed with it, and then takes the old one's place: whenever
+this is cut off, one of the two files opens the database.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from nacl.utils import random as drawn
+
+from storage.errors import Exposed, NoKey
+from storage.sqlite.vault import SIZE, Vault, read_master, written
+
+OWN = "master.key"
+NEXT = "master.key.new"
+
+
+def own_keys(folder: Path) -> Mapping[str, Vault]:
+    """Return the folder's own keys by their files' names: none, one, or two when a change was cut off.
+
+    Raises Exposed when others may read one, NoKey when a file holds none, OSError.
+    """
+    return {name: _read(folder / name) for name in (OWN, NEXT) if (folder / name).exists()}
+
+
+def make_own(folder: Path, name: str = OWN) -> Vault:
+    """Make a key and keep it in the folder for good, before anything is sealed with it. Raises OSError."""
+    master = drawn(SIZE)
+    partial = folder / (name + ".partial")
+    partial.unlink(missing_ok=True)
+    with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "w") as file:
+        file.write(written(master) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(folder / name)
+    _sync(folder)
+    return Vault(master)
+
+
+def settle(folder: Path, used: Vault) -> None:
+    """Finish or undo a change that was cut off, once it is known which key opens the database. Raises OSError."""
+    if (folder / NEXT).exists():
+        if _holds(folder / NEXT, used):
+            (folder / NEXT).replace(folder / OWN)
+        else:
+            (folder / NEXT).unlink()
+        _sync(folder)
+
+
+def forget_own(folder: Path, used: Vault) -> None:
+    """Delete the folder's own key when it is another than the one that is used. Raises OSError."""
+    if (folder / OWN).exists() and not _holds(folder / OWN, used):
+        (folder / OWN).unlink()
+        _sync(folder)
+
+
+def _holds(path: Path, vault: Vault) -> bool:
+    try:
+        return _read(path) == vault
+    except NoKey:
+        return False
+
+
+def _read(path: Path) -> Vault:
+    status = path.stat()
+    mode = stat.S_IMODE(status.st_mode)
+    if mode & 0o077 and status.st_uid != os.geteuid():
+        raise Exposed(path, mode)
+    if mode & 0o077:
+        path.chmod(0o600)
+    master = read_master(path.read_text("ascii", "replace"))
+    if master is None:
+        raise NoKey(f"{path} holds no master key: it is damaged")
+    return Vault(master)
+
+
+def _sync(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

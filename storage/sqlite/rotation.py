@@ -1,0 +1,69 @@
+"""Sealing a whole database with another master key.
+
+One transaction changes every box and the mark, so the database is sealed with the old key or the new one whenever this
+is cut off. Then the file is written anew: a free page may hold a box that the old key opens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from storage.errors import NoKey
+from storage.sqlite.connection import COMMAND, connect, translated
+from storage.sqlite.folder import FolderLock, opening, prepare
+from storage.sqlite.own_key import NEXT, forget_own, make_own, settle
+from storage.sqlite.sealing import Lost, give_up, reseal
+from storage.sqlite.unlocking import unlock
+from storage.sqlite.upgrade import scrub, upgrade
+from storage.sqlite.vault import Vault
+
+_SCRUB = "INSERT INTO fact VALUES('scrub', 1) ON CONFLICT DO NOTHING"
+
+
+class Rotated(NamedTuple):
+    """How many boxes there are, what was given up (None: nothing), and whether no page of the file has an old box."""
+
+    boxes: int
+    lost: Lost | None
+    scrubbed: bool
+
+
+def rotate(folder: Path, named: Vault | None, new: Vault | None, fresh: Callable[[], str] | None = None) -> Rotated:
+    """Seal a folder's secrets with a new master key, or with a new one of its own (None).
+
+    `fresh`: the old key is lost; what it sealed is given up, see `give_up`. Raises Locked while a service runs on the
+    folder, NoKey when the old key is neither here nor given up, and as `open_sqlite` does; nothing has changed then.
+    """
+    database = prepare(folder)
+    lock = FolderLock(folder)
+    with opening(folder), ExitStack() as undo, translated():
+        lock.acquire()
+        undo.callback(lock.release)
+        connection = connect(database, COMMAND)
+        undo.callback(connection.close)
+        old = None
+        try:
+            old = unlock(connection, folder, named).vault
+            settle(folder, old)
+        except NoKey:
+            if fresh is None:
+                raise
+        vault = make_own(folder, NEXT) if new is None else new
+        upgrade(connection, database, old or vault)
+        boxes, lost = 0, None
+        connection.execute("BEGIN IMMEDIATE")
+        undo.callback(connection.rollback)
+        if old is not None:
+            boxes = reseal(connection, old, vault)
+        elif fresh is not None:
+            lost = give_up(connection, vault, fresh)
+        connection.execute(_SCRUB)
+        connection.execute("COMMIT")
+        if new is None:
+            settle(folder, vault)
+        else:
+            forget_own(folder, vault)
+        return Rotated(boxes, lost, scrub(connection))

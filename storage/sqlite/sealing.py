@@ -1,0 +1,119 @@
+"""Which columns are boxes, and what is done to all of them at once: sealed, sealed with another key, given up.
+
+In the order of the table: seeds of the keys that sign events, webhook secrets (all of a destination in one box), and
+what a pushing source is told after its handshake. All else that lets somebody in is kept as a hash.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from storage.sqlite.unlocking import mark
+from storage.sqlite.vault import Vault
+
+
+class Lost(NamedTuple):
+    """How many of each went without their secrets."""
+
+    keys: int
+    destinations: int
+    sources: int
+
+
+class Place(NamedTuple):
+    """Rows of a kind with their boxes, and how a row gets another box."""
+
+    kind: str
+    boxes: str
+    put: str
+
+
+SEEDS = Place("signing_key", "SELECT key_id, seed FROM signing_key", "UPDATE signing_key SET seed=? WHERE key_id=?")
+SECRETS = Place("destination", "SELECT id, sealed FROM destination", "UPDATE destination SET sealed=? WHERE id=?")
+HELLOS = Place(
+    "source",
+    "SELECT k.id, s.sealed FROM source s JOIN source_key k ON k.key=s.key WHERE s.sealed IS NOT NULL",
+    "UPDATE source SET sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)",
+)
+PLACES = (SEEDS, SECRETS, HELLOS)
+_DESTINATIONS = "SELECT id, body FROM destination"
+_SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"
+_PUT_DESTINATION = "UPDATE destination SET body=? WHERE id=?"
+_PUT_SOURCE = "UPDATE source SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+
+
+def opened(connection: sqlite3.Connection, vault: Vault, place: Place) -> Mapping[str, bytes]:
+    """Return what is in all boxes of a place, by the rows' names. Raises Unopened for the first that does not open."""
+    rows = connection.execute(place.boxes).fetchall()
+    return {name: vault.open(place.kind, name, box or b"") for name, box in rows}
+
+
+def examine_boxes(connection: sqlite3.Connection, vault: Vault) -> int:
+    """Open every box once and return how many there are. Raises Unopened. Some 10 microseconds each."""
+    return sum(len(opened(connection, vault, place)) for place in PLACES)
+
+
+def seal_plain(connection: sqlite3.Connection, vault: Vault) -> None:
+    """Seal what programs before schema 7 have written, inside a transaction that is open."""
+    for id, seed in connection.execute(SEEDS.boxes).fetchall():
+        if seed:  # a backup of that time has none
+            connection.execute(SEEDS.put, (vault.seal(SEEDS.kind, id, seed), id))
+    for id, body in connection.execute(_DESTINATIONS).fetchall():
+        record = json.loads(body)
+        if record.get("secrets"):
+            secrets = encoded(record["secrets"])
+            connection.execute(SECRETS.put, (vault.seal(SECRETS.kind, id, secrets), id))
+            connection.execute(_PUT_DESTINATION, (encoded(record | {"secrets": []}), id))
+    for id, body in connection.execute(_SOURCES).fetchall():
+        record = json.loads(body)
+        if record.get("hello") is not None:
+            connection.execute(HELLOS.put, (vault.seal(HELLOS.kind, id, record["hello"].encode()), id))
+            connection.execute(_PUT_SOURCE, (encoded(record | {"hello": None}), id))
+
+
+def reseal(connection: sqlite3.Connection, old: Vault, new: Vault) -> int:
+    """Seal everything with another key, inside a transaction that is open; return how many boxes. Raises Unopened."""
+    count = 0
+    for place in PLACES:
+        for name, secret in opened(connection, old, place).items():
+            connection.execute(place.put, (new.seal(place.kind, name, secret), name))
+            count += 1
+    mark(connection, new)
+    return count
+
+
+def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], str]) -> Lost:
+    """Do without every secret that this key does not open, inside a transaction that is open; return what that is.
+
+    A destination gets a secret that nobody has seen (`fresh`) and is disabled, as is a source that does not know what
+    to say any more; a signing key goes, and the service makes another one.
+    """
+    keys = _unopened(connection, vault, SEEDS)
+    for id in keys:
+        connection.execute("DELETE FROM signing_key WHERE key_id=?", (id,))
+    destinations = _unopened(connection, vault, SECRETS)
+    bodies = dict(connection.execute(_DESTINATIONS).fetchall())
+    for id in destinations:
+        secrets = encoded([{"value": fresh()}])
+        connection.execute(SECRETS.put, (vault.seal(SECRETS.kind, id, secrets), id))
+        connection.execute(_PUT_DESTINATION, (encoded(json.loads(bodies[id]) | {"enabled": False}), id))
+    sources = _unopened(connection, vault, HELLOS)
+    bodies = dict(connection.execute(_SOURCES).fetchall())
+    for id in sources:
+        connection.execute(HELLOS.put, (None, id))
+        connection.execute(_PUT_SOURCE, (encoded(json.loads(bodies[id]) | {"enabled": False}), id))
+    mark(connection, vault)
+    return Lost(len(keys), len(destinations), len(sources))
+
+
+def _unopened(connection: sqlite3.Connection, vault: Vault, place: Place) -> Sequence[str]:
+    rows = connection.execute(place.boxes).fetchall()
+    return [name for name, box in rows if not vault.opens(place.kind, name, box or b"")]
+
+
+def encoded(value: object) -> bytes:
+    """Return JSON as it is kept."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,60 @@
+"""Which master key a database is sealed with.
+
+A database keeps one box with nothing in it, as a mark of its key, from the moment at which something may have been
+sealed. The first of the keys that are here (the one that was named, then the folder's own) that opens the mark
+is the one; a database without a mark takes the first there is, and when there is none the folder gets its own.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import NamedTuple
+
+from storage.errors import NoKey
+from storage.sqlite.own_key import NEXT, OWN, make_own, own_keys
+from storage.sqlite.vault import Vault
+
+_KIND, _NAME = "vault", "mark"
+_THERE = "SELECT 1 FROM sqlite_master WHERE type='table' AND name='vault'"
+OTHER = (
+    "the secrets are sealed with the data folder's own master.key, and not with the master key that was named: to seal "
+    "them with that one, stop the service and run `sanderling keys rotate-master --to FILE`"
+)
+
+
+class Unlocked(NamedTuple):
+    """The key that a database is sealed with; `own`: it is the folder's, though another one was named."""
+
+    vault: Vault
+    own: bool = False
+
+
+def unlock(connection: sqlite3.Connection, folder: Path, named: Vault | None) -> Unlocked:
+    """Return the key that opens a database, or is to seal it from now on.
+
+    Raises NoKey when none that is here opens it; Exposed, OSError for the folder's own.
+    """
+    mark = mark_of(connection)
+    own = own_keys(folder)
+    if mark is None:
+        return Unlocked(named or own.get(OWN) or own.get(NEXT) or make_own(folder))
+    for vault in (named, *own.values()):
+        if vault is not None and vault.opens(_KIND, _NAME, mark):
+            return Unlocked(vault, own=named is not None and vault != named)
+    tried = [*(["the one that was named"] if named is not None else []), *(f"{folder / name}" for name in own)]
+    raise NoKey(f"none of the master keys here opens them ({', '.join(tried)})" if tried else "no master key is here")
+
+
+def mark_of(connection: sqlite3.Connection) -> bytes | None:
+    """Return a database's mark; None when nothing in it is sealed so far."""
+    if connection.execute(_THERE).fetchone() is None:
+        return None
+    row = connection.execute("SELECT box FROM vault").fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def mark(connection: sqlite3.Connection, vault: Vault) -> None:
+    """Note the key that a database is sealed with, inside whatever transaction is open."""
+    box = vault.seal(_KIND, _NAME, b"")
+    connection.execute("INSERT INTO vault VALUES(1, ?) ON CONFLICT DO UPDATE SET box=excluded.box", (box,))
