@@ -29,6 +29,7 @@ def move_out(
     sanderling export sanderling.ndjson
     sanderling export - --no-events | zstd > sources.ndjson.zst
     """
+    from sanderling.moving.whole.lines import counted
     from sanderling.moving.whole.writing import position_of, write_export
 
     if schema:
@@ -42,6 +43,5 @@ def move_out(
         raise CommandFailed("--no-events and --since exclude each other.", Exit.USAGE)
     folder = Path(loaded(config, flags).settings.data)
     end = write_export(folder, file, position_of(since), events=not no_events)
-    held = f"{end.sources} sources, {end.alerts} alerts, {end.destinations} destinations, {end.events} events"
-    click.echo(f"{file}: written: {held}, without secrets.", err=True)
+    click.echo(f"{file}: written: {counted(end)}, without secrets.", err=True)
     return Exit.WELL

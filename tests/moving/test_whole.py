@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -15,7 +17,6 @@ from jsonschema import Draft202012Validator
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signatures.verdict import Cause
 from sanderling.exits import CommandFailed, Exit
-from sanderling.moving.whole import loading
 from sanderling.moving.whole.inventory import CARRIED, LEFT_OUT
 from sanderling.moving.whole.lines import Moved
 from sanderling.moving.whole.loading import Loaded, load, look_through
@@ -216,24 +217,25 @@ async def test_an_instance_that_holds_something_or_is_served_is_left_as_it_is(
     assert not unfinished(tmp_path / "new")
 
 
-async def test_a_cut_import_says_so_and_can_be_begun_anew(
-    data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(*_: object) -> None:
-        stage = tmp_path / "new" / STAGE
-        stage.rename(tmp_path / "as-it-was")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(loading, "put_in_place", killed)
-    with pytest.raises(KeyboardInterrupt):
-        await taken(data, tmp_path / "new")
-    (tmp_path / "as-it-was").rename(tmp_path / "new" / STAGE)
-    assert unfinished(tmp_path / "new")
-    assert not (tmp_path / "new" / DATABASE).exists()
-    monkeypatch.undo()
-    await taken(data, tmp_path / "new")
-    assert not unfinished(tmp_path / "new")
-    assert body(await exported(tmp_path / "new")) == body(data)
+async def test_an_import_that_is_killed_says_so_and_can_be_begun_anew(data: bytes, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-P", "-m", "sanderling", "import", "--yes", "-", "--data", str(folder)],
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        stdin=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    await process.stdin.send_all(b"".join(data.splitlines(keepends=True)[:-1]))
+    with trio.fail_after(30):
+        while not (folder / STAGE / "sanderling.head").exists():  # noqa: ASYNC110 - another process's doing
+            await trio.sleep(0.02)
+    process.kill()
+    await process.wait()
+    assert unfinished(folder)
+    assert not (folder / DATABASE).exists()
+    await taken(data, folder)
+    assert not unfinished(folder)
+    assert body(await exported(folder)) == body(data)
 
 
 # --- that it cannot rot ----------------------------------------------------------------------------------------------

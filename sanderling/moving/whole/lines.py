@@ -176,6 +176,12 @@ def _unknown(given: Any, understood: Any, at: str = "") -> Iterator[str]:
             yield from _unknown(mine, other, at)
 
 
+def counted(end: End) -> str:
+    """Return how much there is, in words."""
+    what = (("source", end.sources), ("alert", end.alerts), ("destination", end.destinations), ("event", end.events))
+    return ", ".join(f"{number:,} {word}{'' if number == 1 else 's'}" for word, number in what)
+
+
 # --- records and lines -----------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ import msgspec
 from sanderling.environment import on_terminal, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import plain
-from sanderling.moving.whole.lines import begins_export
+from sanderling.moving.whole.lines import begins_export, counted
 from sanderling.moving.whole.loading import Loaded, load, look_through
 from sanderling.real_world import entropy
 
@@ -73,22 +73,21 @@ def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(msgspec.json.encode({"head": head, "end": end, "without_greeting": loaded.speechless}))
         return
-    held = f"{end.sources} sources, {end.alerts} alerts, {end.destinations} destinations, {end.events} events"
     of = plain(f"an instance of Sanderling {head.version[:40]}, {head.made_at[:40]}")
-    click.echo(f"{held}: {where}, of {of}.", err=True)
+    click.echo(f"{counted(end)}: {where}, of {of}.", err=True)
 
 
 def _tell_what_is_left_to_do(loaded: Loaded, folder: Path) -> None:
     if loaded.end.destinations:
         click.echo(
-            f"Its {loaded.end.destinations} destinations are disabled, as no secret travels: rotate each one's secret, "
-            "give it to its receiver, enable it. A replay is offered of what they miss until then.",
+            "Its destinations are disabled, as no secret travels: make a new one for each, give it to the receiver, "
+            "enable it. A replay is offered of what they miss until then.",
             err=True,
         )
     if loaded.speechless:
         click.echo(
-            f"{len(loaded.speechless)} push sources are disabled, as their greeting (`hello`) may be a secret and does "
-            f"not travel: set it, and enable them: {', '.join(loaded.speechless[:20])}"
+            "Disabled, as its greeting (`hello`) may be a secret and does not travel (set it, then enable it): "
+            f"{', '.join(loaded.speechless[:20])}"
             f"{' ...' if len(loaded.speechless) > 20 else ''}",
             err=True,
         )
