@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from api.dashboard.hours import HOUR
 from api.dashboard.screen import Page, Screen, Visit
@@ -76,15 +78,16 @@ def _path(row: TreeRow) -> str:
     return f"/{row.path}" if row.path.startswith(("sources/", "destinations/")) else "/system"
 
 
-def peak(hours: Sequence[int], now: Millis) -> list[str]:
-    """Return a label for each hour: when it began by UTC, and how many events it brought.
+def labels(hours: Sequence[int], now: Millis, zone: ZoneInfo) -> list[str]:
+    """Return a label for each hour: when it began by the reader's clock, and how many events it brought.
 
-    >>> peak([0, 1], Millis(3_600_000 * 13))
-    ['12:00 UTC: no events', '13:00 UTC: 1 event']
+    >>> labels([0, 1], Millis(3_600_000 * 13), ZoneInfo("Asia/Kolkata"))
+    ['17:30: no events', '18:30: 1 event']
     """
     first = now // HOUR - len(hours) + 1
+    began = [datetime.fromtimestamp((first + at) * HOUR / 1000, zone) for at in range(len(hours))]
     words = [f"{count or 'no'} event{'' if count == 1 else 's'}" for count in hours]
-    return [f"{(first + at) % 24:02d}:00 UTC: {said}" for at, said in enumerate(words)]
+    return [f"{at:%H:%M}: {said}" for at, said in zip(began, words, strict=True)]
 
 
 async def today(visit: Visit) -> Page:
@@ -101,7 +104,7 @@ async def today(visit: Visit) -> Page:
         "draining": overview.draining,
         "streams": overview.streams,
         "hours": hours,
-        "labels": peak(hours, visit.now),
+        "labels": labels(hours, visit.now, visit.zone),
         "day": sum(hours),
         "items": items,
         "since": since,

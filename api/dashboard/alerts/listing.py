@@ -82,7 +82,7 @@ def _row(visit: Visit, alert: Alert, met: Mapping[int, int], hooks: Sequence[Des
         sources=sources_words(alert),
         destinations=many(len(hooks), "destination") if hooks else "",
         trouble=sum(not hook.enabled or hook.state != "active" for hook in hooks),
-        volume=volume(met, visit.now),
+        volume=volume(met, visit.now, visit.zone),
     )
 
 

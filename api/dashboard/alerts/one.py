@@ -64,7 +64,7 @@ async def one(visit: Visit) -> Page:
     shows = {
         "alert": alert,
         "language": language_name(alert.language),
-        "volume": volume(met.get(alert.id, {}), visit.now),
+        "volume": volume(met.get(alert.id, {}), visit.now, visit.zone),
         "sources": await _sources(visit, alert),
         "notices": [words for name, words, _ in NOTICES if name in alert.notices],
         "matches": await _matches(visit, alert),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from actors.errors import DomainError
 from api.acts.alerts import check_query
@@ -43,15 +44,15 @@ async def tried(visit: Visit, form: AlertForm, source_ids: tuple[str, ...]) -> T
         found = await preview(visit, asked(form, source_ids), week)
     except (Refusal, DomainError) as error:
         return Tried(says=error.detail)
-    return of(found, visit.now)
+    return of(found, visit.now, visit.zone)
 
 
-def of(found: AlertPreview, now: Millis) -> Tried:
+def of(found: AlertPreview, now: Millis, zone: ZoneInfo) -> Tried:
     """Return a preview as a page shows it."""
     days = {day_of(parse_rfc3339(f"{day.day}T00:00:00Z")): day.matches for day in found.days}
     return Tried(
         found=found,
-        volume=volume(days, now),
+        volume=volume(days, now, zone),
         headline=_headline(found),
         reach=_reach(found),
         matches=[shown(match) for match in found.matches],

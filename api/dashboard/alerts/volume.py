@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from storage.records.identity import Millis, day_of
 from storage.records.times import rfc3339
@@ -13,7 +15,9 @@ _DAY = 86_400_000
 
 
 class Volume(NamedTuple):
-    """values, labels: of each of the last days (UTC), today at the end. says: the picture in a sentence."""
+    """values, labels: of each of the last days (UTC, by which matches are counted), today at the end. says: the picture
+    in a sentence, which names UTC to who has another clock.
+    """
 
     values: Sequence[int]
     labels: Sequence[str]
@@ -26,11 +30,11 @@ def days_until(now: Millis) -> range:
     return range(day_of(now) - DAYS + 1, day_of(now) + 1)
 
 
-def volume(counts: Mapping[int, int], now: Millis) -> Volume:
+def volume(counts: Mapping[int, int], now: Millis, zone: ZoneInfo) -> Volume:
     """Return the volume of counts by day.
 
-    >>> volume({0: 2}, Millis(86_400_000)).says
-    '2 matches in the last 7 days; most on 1 Jan: 2'
+    >>> volume({0: 2}, Millis(86_400_000), ZoneInfo("Asia/Kolkata")).says
+    '2 matches in the last 7 days; most on 1 Jan: 2 (days by UTC)'
     """
     days = days_until(now)
     values = [counts.get(day, 0) for day in days]
@@ -40,6 +44,8 @@ def volume(counts: Mapping[int, int], now: Millis) -> Volume:
     if total:
         most = max(values)
         says += f"; most on {named(days[values.index(most)])}: {most}"
+    if datetime.fromtimestamp(now / 1000, zone).utcoffset():
+        says += " (days by UTC)"
     return Volume(values, labels, total, says)
 
 
