@@ -33,7 +33,7 @@ WITHIN: Final = 90.0
 """Seconds for the answer to a batch; the service gives one within 55."""
 TRIES: Final = 3
 """How often an address is sent of which the service did not know in time what it is."""
-_AGAIN: Final = "Run the same command again when that is mended: what is there already stays as it is."
+AGAIN: Final = "Run the same command again to go on: what is there already stays as it is."
 
 
 class Adding:
@@ -139,7 +139,7 @@ async def carry_out(client: Client, plan: Plan, outcome: Outcome, run: str) -> N
             await Alerting(patient, outcome, adding.ids, run).run(plan.alerts)
     except (CommandFailed, ExceptionGroup) as error:
         failed = _failure(error)
-        raise CommandFailed(f"{failed.message}\n{outcome.words()} {_AGAIN}", failed.code) from None
+        raise CommandFailed(f"{failed.message}\n{outcome.words()} {AGAIN}", failed.code) from None
 
 
 def _failure(error: Exception) -> CommandFailed:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sanderling.moving.drafting import Drafting
 from sanderling.moving.fields import Field, mapping, records, tell_of, text, truth
 from sanderling.moving.notifying import destination
-from sanderling.moving.plan import AlertBody, DestinationBody, Plan, shortened
+from sanderling.moving.plan import DestinationBody, Plan, named
 from sanderling.moving.recognising import decoded
 from sanderling.moving.wording import WHOLE_WORDS, Unsayable, any_of, none_of, pattern, whole
 
@@ -62,8 +62,7 @@ def _feed(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> None:
     query = _query(drafting, place, feed)
     destinations = _destinations(drafting, place, feed)
     if query or destinations:
-        name = f"Miniflux: {text(feed, 'title') or url}" if query else "Miniflux"
-        drafting.alert(place, url, AlertBody(name=shortened(name, 180), filter_query=query), destinations)
+        drafting.alert(place, url, named("Miniflux", query), destinations)
 
 
 def _destinations(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> list[DestinationBody]:

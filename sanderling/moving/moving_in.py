@@ -15,7 +15,7 @@ from sanderling.environment import on_terminal
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import plain
 from sanderling.moving import report
-from sanderling.moving.carrying_out import carry_out
+from sanderling.moving.carrying_out import AGAIN, carry_out
 from sanderling.moving.outcome import Done, Outcome
 from sanderling.moving.plan import Kind, NotReadable, Plan
 from sanderling.moving.reading import MOST_BYTES, read
@@ -68,7 +68,11 @@ def agreed(plan: Plan, client: Client, *, yes: bool) -> bool:
 def do(plan: Plan, client: Client, *, as_json: bool) -> int:
     """Carry a plan out, and print what became of it. Returns the exit code: FAILED when anything was refused."""
     outcome = Outcome(_teller(as_json=as_json))
-    trio.run(carry_out, client, plan, outcome, entropy(16).hex())
+    try:
+        trio.run(carry_out, client, plan, outcome, entropy(16).hex())
+    except (KeyboardInterrupt, BaseExceptionGroup):
+        click.echo(f"{outcome.words()} {AGAIN}", err=True)
+        raise
     if as_json:
         sums = {f"{what}_{became}": number for (what, became), number in outcome.sums.items()}
         click.echo(msgspec.json.encode({"sums": sums}))

@@ -78,6 +78,15 @@ class AlertBody(Struct, frozen=True, kw_only=True):
     notice_after: int | None = None
 
 
+def named(program: str, query: str) -> AlertBody:
+    """Return the body of an alert that is called by its query, so that all who ask the same share it.
+
+    >>> named("urlwatch", '"sold out"').name, named("urlwatch", "").name
+    ('urlwatch: "sold out"', 'urlwatch')
+    """
+    return AlertBody(name=shortened(f"{program}: {query}", 180) if query else program, filter_query=query)
+
+
 class PlannedAlert(Struct, frozen=True):
     """An alert over sources of the plan, named by their URLs as these stand in their bodies; there is one at least."""
 

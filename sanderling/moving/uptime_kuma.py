@@ -10,10 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from sanderling.moving.drafting import Drafting
 from sanderling.moving.fields import Field, mapping, records, tell_of, text, truth
 from sanderling.moving.notifying import WHAT, destination
-from sanderling.moving.plan import AlertBody, DestinationBody, NotReadable, Plan, shortened
+from sanderling.moving.plan import DestinationBody, NotReadable, Plan, named, shortened
 from sanderling.moving.recognising import decoded
 from sanderling.moving.wording import WHOLE_WORDS, Unsayable, phrase
 
@@ -133,8 +135,7 @@ class _Monitor:
         query = self._query() if self._kind == "keyword" else ""
         if not (query or self._destinations):
             return
-        name = shortened(f"Uptime Kuma: {self._name or url}", 180) if query else "Uptime Kuma"
-        body = AlertBody(name=name, filter_query=query, notices=NOTICES, notice_after=self._patience())
+        body = replace(named("Uptime Kuma", query), notices=NOTICES, notice_after=self._patience())
         self._drafting.alert(self._place, url, body, self._destinations)
 
     def _query(self) -> str:

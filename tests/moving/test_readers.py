@@ -53,7 +53,7 @@ def test_watches_of_changedetection_become_sources(data: bytes) -> None:
 def test_what_changedetection_waits_for_and_whom_it_tells_becomes_alerts() -> None:
     first, second = read_changedetection(samples.old_datastore()).alerts
     assert first.body.filter_query == '-"maintenance"'  # one of the texts it waits for can't be said: rather too much
-    assert first.body.name == "changedetection.io: Day tickets" and first.body.language == "simple"
+    assert first.body.name == 'changedetection.io: -"maintenance"' and first.body.language == "simple"
     assert [one.url for one in first.destinations] == ["https://hooks.example/tides?room=1"]
     assert second.body.filter_query == "" and second.urls == ("https://tides.example/news",)
     assert [one.url for one in second.destinations] == ["https://hooks.example/all?key=hidden"]

@@ -14,7 +14,7 @@ from sanderling.moving.changedetection.files import Datastore, datastore
 from sanderling.moving.drafting import Drafting
 from sanderling.moving.fields import MOST_ITEMS, mapping, tell_of, text, texts, truth
 from sanderling.moving.notifying import destination
-from sanderling.moving.plan import AlertBody, DestinationBody, NotReadable, Plan, shortened
+from sanderling.moving.plan import DestinationBody, NotReadable, Plan, named, shortened
 from sanderling.moving.wording import WHOLE_WORDS, Unsayable, any_of, lookup, none_of, whole
 from sanderling.moving.xpath import css_of
 
@@ -131,9 +131,7 @@ class _Reading:
         query, destinations = self._query(), self._destinations()
         if not (query or destinations):
             return
-        named = text(self._watch, "title") or url
-        name = shortened(f"changedetection.io: {named}", 180) if query else "changedetection.io"
-        self._drafting.alert(self._place, url, AlertBody(name=name, filter_query=query), destinations)
+        self._drafting.alert(self._place, url, named("changedetection.io", query), destinations)
 
     def _query(self) -> str:
         wanted, unwanted = self._lookups("trigger_text"), self._lookups("text_should_not_be_present")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sanderling.moving.drafting import Drafting
 from sanderling.moving.fields import MOST_ITEMS, Field, tell_of, text, truth
-from sanderling.moving.plan import AlertBody, NotReadable, Plan, shortened
+from sanderling.moving.plan import NotReadable, Plan, named, shortened
 from sanderling.moving.urlwatch.filters import filtered
 from sanderling.moving.wording import Unsayable, whole
 from sanderling.moving.yaml import documents
@@ -128,8 +128,7 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any]) -> None:
         drafting.note(place, "filter", "impossible", str(error))
         return
     if query:
-        name = shortened(f"urlwatch: {text(job, 'name') or url}", 180)
-        drafting.alert(place, url, AlertBody(name=name, filter_query=query))
+        drafting.alert(place, url, named("urlwatch", query))
 
 
 def _tags(value: Any) -> list[str]:
