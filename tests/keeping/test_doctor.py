@@ -14,8 +14,9 @@ import pytest
 import trio
 
 from actors.settings import Settings
+from actors.world import ResolveFailed
 from sanderling.exits import Exit
-from sanderling.keeping.doctor import database, folder, machine, network
+from sanderling.keeping.doctor import database, folder, machine, names, network
 from sanderling.keeping.doctor.expiry import ends_at
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.doctor.rounds import QUESTIONS, findings
@@ -119,6 +120,47 @@ async def test_a_port_in_use_is_found(patient: Patient) -> None:
     assert [finding.level async for finding in network.port(replace(taken, running=True))] == ["ok"]
     await listener.aclose()
     assert [finding.level async for finding in network.port(taken)] == ["ok"]
+
+
+class Answers:
+    """A resolver that knows one name, and is silent when it is broken."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self.broken = broken
+
+    async def resolve(self, host: str) -> list[str]:
+        if self.broken:
+            raise ResolveFailed("no server answers", local=True)
+        if host != "known.test":
+            raise ResolveFailed("there is no such name", local=False)
+        return ["192.0.2.1"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "broken", "level", "words"),
+    [
+        ((), False, "ok", "the resolver answers"),
+        ((), True, "fail", "no server answers"),
+        (("known.test",), False, "ok", "known.test"),
+        (("known.test", "gone.test"), False, "warn", "gone.test does not resolve"),
+        (("known.test",), True, "fail", "no server answers"),
+    ],
+)
+async def test_only_names_of_ones_own_sources_are_asked_for(
+    hosts: tuple[str, ...], broken: bool, level: str, words: str
+) -> None:
+    finding = await names.answered(hosts, Answers(broken=broken))
+    assert (finding.level, finding.what) == (level, "names") and words in finding.says
+
+
+def test_hosts_are_those_of_sources_that_have_a_name(patient: Patient) -> None:
+    urls = ["https://a.test/x", "https://a.test/y", "http://192.0.2.1/", "http://[2001:db8::1]/", "wss://b.test:444/"]
+    with closing(sqlite3.connect(patient.folder / DATABASE)) as connection, connection:
+        for number, url in enumerate(urls):
+            connection.execute("INSERT INTO source_key VALUES(?, ?)", (number, str(number)))
+            connection.execute("INSERT INTO source VALUES(?, ?, x'00')", (number, url))
+    assert names.watched_hosts(patient) == ["a.test", "b.test"]
+    assert names.watched_hosts(replace(patient, folder=patient.folder / "none")) == ()
 
 
 async def test_the_clock_is_steady_here(patient: Patient) -> None:

@@ -1,4 +1,4 @@
-"""The network: names, the guard on private addresses, the port, TLS files, proxies."""
+"""The network: the guard on private addresses, the port, TLS files, proxies."""
 
 from __future__ import annotations
 
@@ -7,38 +7,18 @@ from datetime import UTC, datetime
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
-import trio
-
 from actors.egress.address import check_address
-from actors.egress.sockets import SystemResolver
 from actors.errors import UrlRefused
 from actors.settings import Network
-from actors.world import ResolveFailed
 from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.keeping.doctor.expiry import ends_at
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.finding import Finding
 from sanderling.real_world import open_listeners, wall
 
-NAME = "example.com"
 METADATA = "169.254.169.254"
 PRIVATE = ("127.0.0.1", "::1", "10.0.0.1", "192.168.0.1", "fd00::1", "::ffff:127.0.0.1", METADATA)
 SOON_DAYS = 14
-RESOLVE_WITHIN = 12.0
-
-
-async def names(patient: Patient) -> AsyncIterator[Finding]:
-    """Whether names resolve."""
-    if patient.offline:
-        return
-    try:
-        with trio.fail_after(RESOLVE_WITHIN):
-            found = await SystemResolver().resolve(NAME)
-    except (ResolveFailed, trio.TooSlowError) as error:
-        do = "Nothing can be watched by name: see /etc/resolv.conf and the firewall. (--offline leaves this out.)"
-        yield Finding("fail", "names", f"{NAME} does not resolve: {error}", do)
-    else:
-        yield Finding("ok", "names", f"{NAME} resolves to {len(found)} addresses")
 
 
 def guard(patient: Patient) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from actors.settings import Settings
 from sanderling.environment import FILE_NAME, Loaded, load
 from sanderling.exits import CommandFailed, Exit
 from sanderling.health import at_socket
-from sanderling.keeping.doctor import database, folder, machine, master_key, network
+from sanderling.keeping.doctor import database, folder, machine, master_key, names, network
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.finding import Finding, tell
 from storage.errors import StorageError
@@ -27,7 +27,7 @@ QUESTIONS: Mapping[str, Question] = {
     "clock": machine.clock,
     "open files": machine.limits,
     "worker": machine.worker,
-    "names": network.names,
+    "names": names.names,
     "guard": network.guard,
     "tls": network.tls,
     "port": network.port,
