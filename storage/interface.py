@@ -15,7 +15,7 @@ from storage.calls import Calls
 from storage.people import People
 from storage.records.alert import Alert
 from storage.records.bin import Bin, Capture, CapturePage
-from storage.records.cursor import Bounds, Filter, Page
+from storage.records.cursor import Bounds, Filter, Held, Page
 from storage.records.delivery import (
     Attempt,
     Delivery,
@@ -98,6 +98,15 @@ class EventLog(Protocol):
 
     async def room(self) -> Room:
         """Return about how many bytes the storage takes, all that lies beside the log too, and how many are free."""
+
+    async def held(self, source: SourceId) -> Held:
+        """Return what the log holds of a source. Events are counted, bytes reckoned from the newest of them."""
+
+    async def heaviest(self, limit: int) -> Mapping[SourceId, Held]:
+        """Return of which sources the log holds most bytes, the heaviest first; of those that have many events.
+
+        Sources that are gone and the service's own notices are among them. Reads an index from end to end.
+        """
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie after one position and before another, practice aside. Reads all of them."""

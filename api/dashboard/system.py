@@ -9,13 +9,14 @@ from urllib.parse import urlencode
 from msgspec import Meta, Struct
 
 from actors.settings import Settings, masked, meaning
+from api.dashboard.amounts import size
 from api.dashboard.screen import Page, Screen, Visit
-from api.v1 import admin
-from api.v1.admin_schemas import Overview, TreePage, TreeQuery
+from api.v1 import admin, admin_sizes
+from api.v1.admin_schemas import Overview, Sizes, SizesQuery, TreePage, TreeQuery
 from storage.records.identity import Millis, millis_of
 
 ROWS = 50
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+HEAVIEST = 5
 MOODS = {
     "ok": "good",
     "paused": "calm",
@@ -47,18 +48,6 @@ class Set(NamedTuple):
     says: str
 
 
-def size(count: int) -> str:
-    """Return bytes in words.
-
-    >>> size(0), size(2048), size(5_000_000)
-    ('0 bytes', '2.0 KiB', '4.8 MiB')
-    """
-    amount, unit = float(count), 0
-    while amount >= 1024 and unit < len(_UNITS) - 1:
-        amount, unit = amount / 1024, unit + 1
-    return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{count} bytes"
-
-
 def settings_of(visit: Visit) -> list[Set]:
     """Return all settings, those first that somebody has set."""
     settings, origins = visit.doors.settings, visit.doors.origins
@@ -84,7 +73,8 @@ async def show(visit: Visit) -> Page:
     query = TreeQuery(filter=wanted.filter, start=wanted.start, limit=ROWS)
     tree: TreePage = await visit.api(admin.tree, query=query)
     bounds = await visit.doors.storage.log.bounds()
-    sizes = visit.doors.storage.sizes()
+    files = visit.doors.storage.sizes()
+    taken: Sizes = await visit.api(admin_sizes.sizes, query=SizesQuery(limit=HEAVIEST))
     shows = {
         "overview": overview,
         "tree": tree,
@@ -93,8 +83,10 @@ async def show(visit: Visit) -> Page:
         "back": _place(wanted, max(0, tree.start - ROWS)) if tree.start else "",
         "moods": MOODS,
         "settings": settings_of(visit),
-        "data": size(sizes.get("database", 0)),
-        "wal": size(sizes.get("wal", 0)),
+        "data": size(files.get("database", 0)),
+        "wal": size(files.get("wal", 0)),
+        "taken": taken,
+        "size": size,
         "days": visit.doors.settings.retention_days,
         "most": visit.doors.settings.retention_events,
         "oldest": Millis(millis_of(bounds.oldest)) if bounds.oldest else None,

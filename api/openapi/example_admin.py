@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from api.openapi.example_records import EVENT_ID, LOOKED, MADE, PAGE, SOURCE_ID
+from api.openapi.example_records import EVENT_ID, HELD, LOOKED, MADE, PAGE, SOURCE_ID
 from api.v1 import admin_schemas as wire
 
 _PATH = f"sources/{SOURCE_ID}"
@@ -47,6 +47,12 @@ WATCHING = wire.Watching(
     failures=0,
     retry_at=None,
     trail=(LOOK,),
+    held=HELD,
+)
+SIZES = wire.Sizes(
+    48_300_032,
+    1_212_416,
+    (wire.SourceSize(source_id=SOURCE_ID, url=PAGE, events=HELD.events, bytes=HELD.bytes),),
 )
 PART = wire.TreePart(
     row=ROW,
@@ -133,5 +139,7 @@ ALL: tuple[Struct, ...] = (
     ATTEMPT,
     DELIVERIES,
     *DELIVERIES.rows,
+    SIZES,
+    *SIZES.sources,
     DONE,
 )

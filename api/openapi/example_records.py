@@ -67,6 +67,7 @@ SOURCE = wire.SourceRecord(
     discovered_feed_url=DETECTED.feed_url,
     mode="poll",
 )
+HELD = wire.HeldEvents(events=3, bytes=4_820)
 STATUS = wire.SourceStatus(
     id=SOURCE_ID,
     state="active",
@@ -83,6 +84,7 @@ STATUS = wire.SourceStatus(
     last_error=None,
     breaker=BREAKER,
     consecutive_failures=0,
+    held=HELD,
 )
 CHECK = wire.CheckAnswer(SOURCE_ID, LOOKED)
 REFUSED = Problem(
@@ -197,6 +199,7 @@ ALL: tuple[Struct, ...] = (
     BREAKER,
     SOURCE,
     STATUS,
+    HELD,
     CHECK,
     BATCH,
     INVALID,

@@ -16,8 +16,11 @@ from api.route import Answer, Call, Route
 from api.sse import MEDIA
 from api.v1 import admin_schemas as wire
 from api.v1.admin_deliveries import deliveries
+from api.v1.admin_sizes import sizes
+from api.v1.schemas import HeldEvents
 from api.v1.sources import ask_registry, time_or_null
 from storage.records import trail
+from storage.records.cursor import Held
 from storage.records.times import rfc3339
 
 TRAIL = 20
@@ -52,10 +55,12 @@ async def tree(call: Call) -> Answer:
 
 async def part(call: Call) -> Answer:
     """Return all that is known of one part."""
-    return Answer(_part(call, call.doors.overseer.whole(call.path["path"])))
+    whole = call.doors.overseer.whole(call.path["path"])
+    held = await call.doors.storage.log.held(whole.source.id) if whole.source is not None else Held(0, 0)
+    return Answer(_part(call, whole, held))
 
 
-def _part(call: Call, whole: Whole) -> wire.TreePart:
+def _part(call: Call, whole: Whole, held: Held) -> wire.TreePart:
     status = whole.status
     mailbox = None if status is None else status.mailbox
     crash = None if status is None else status.crash
@@ -73,11 +78,11 @@ def _part(call: Call, whole: Whole) -> wire.TreePart:
         else wire.MailboxSeen(mailbox.depth, mailbox.bound, mailbox.received, mailbox.full),
         slowest_step_s=None if steps is None else round(steps.slowest, 3),
         idle_s=None if steps is None else round(steps.idle, 3),
-        source=_watching(call, whole),
+        source=_watching(call, whole, held),
     )
 
 
-def _watching(call: Call, whole: Whole) -> wire.Watching | None:
+def _watching(call: Call, whole: Whole, held: Held) -> wire.Watching | None:
     source, hot = whole.source, whole.hot
     if source is None or hot is None:
         return None
@@ -106,6 +111,7 @@ def _watching(call: Call, whole: Whole) -> wire.Watching | None:
             wire.LookSeen(rfc3339(row.last_at), row.verdict.name.lower(), row.looks, row.status, row.size, row.ms)
             for row in rows
         ),
+        held=HeldEvents(events=held.events, bytes=held.bytes),
     )
 
 
@@ -233,6 +239,7 @@ ROUTES = (
         wire.DeliveriesPage,
         query=wire.DeliveriesPageQuery,
     ),
+    _read("/sizes", sizes, "Read what takes the room, the heaviest sources first.", wire.Sizes, query=wire.SizesQuery),
     _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
     _write(f"{_PART}/check", _check, "Look at a source now, within what politeness allows.", *_MAYBE),
     _write(f"{_PART}/restart", _restart, "Begin another life of a part.", *_MAYBE),

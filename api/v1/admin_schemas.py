@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from actors.overseer.rows import Kind, Sort, Word
-from api.v1.schemas import Time
+from api.v1.schemas import HeldEvents, Time
 from storage.records.delivery import Result
 from storage.records.destination import DeliveryMode
 from storage.records.health import Cause, Flag
@@ -127,6 +127,7 @@ class Watching(Struct, frozen=True):
     failures: int
     retry_at: Time | None
     trail: tuple[LookSeen, ...]
+    held: HeldEvents
 
 
 class TreePart(Struct, frozen=True):
@@ -276,3 +277,24 @@ class Done(Struct, frozen=True):
 
     done: str
     path: str
+
+
+class SourceSize(HeldEvents, frozen=True, kw_only=True):
+    """What a source has in the log. `url` is null for one that was deleted, and for the service's own notices."""
+
+    source_id: str
+    url: str | None
+
+
+class SizesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many sources."""
+
+    limit: Annotated[int, Meta(ge=1, le=100, description="The heaviest so many", examples=[10])] = 10
+
+
+class Sizes(Struct, frozen=True):
+    """What the storage takes: bytes in all, those of them that are free for new events, and its heaviest sources."""
+
+    bytes: int
+    free: int
+    sources: tuple[SourceSize, ...]

@@ -197,6 +197,13 @@ class PushStatus(Struct, frozen=True):
     unreadable: int
 
 
+class HeldEvents(Struct, frozen=True, kw_only=True):
+    """What the log holds of a source: events, and about how many bytes they take."""
+
+    events: int
+    bytes: int
+
+
 class SourceStatus(Struct, frozen=True, kw_only=True):
     """What the watching does at this moment; `last_error` in words."""
 
@@ -215,6 +222,7 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
     last_error: str | None
     breaker: Breaker
     consecutive_failures: int
+    held: HeldEvents
     queue_position: int = 0
     push: PushStatus | None = None
 

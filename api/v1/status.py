@@ -6,6 +6,7 @@ from actors.messages import PushView, SourceView
 from api.route import Answer, Call, Route
 from api.v1 import schemas as wire
 from api.v1.sources import breaker_of, time_or_null, view_of
+from storage.records.cursor import Held
 
 
 def _push(view: SourceView) -> wire.PushStatus | None:
@@ -24,7 +25,7 @@ def _push(view: SourceView) -> wire.PushStatus | None:
     )
 
 
-def status_of(view: SourceView) -> wire.SourceStatus:
+def status_of(view: SourceView, held: Held) -> wire.SourceStatus:
     """Return what the watching of a source does now."""
     hot = view.hot
     return wire.SourceStatus(
@@ -43,6 +44,7 @@ def status_of(view: SourceView) -> wire.SourceStatus:
         last_error=hot.last_error,
         breaker=breaker_of(view),
         consecutive_failures=hot.breaker.failures,
+        held=wire.HeldEvents(events=held.events, bytes=held.bytes),
         queue_position=view.queue_position,
         push=_push(view),
     )
@@ -50,7 +52,8 @@ def status_of(view: SourceView) -> wire.SourceStatus:
 
 async def status(call: Call) -> Answer:
     """Return what the watching of one source does now."""
-    return Answer(status_of(await view_of(call)))
+    view = await view_of(call)
+    return Answer(status_of(view, await call.doors.storage.log.held(view.source.id)))
 
 
 ROUTES = (

@@ -51,6 +51,8 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
     if status["last_error"]:
         yield f"  last error  {plain(status['last_error'])}"
     told = f"{status['looks']:,} looks, {status['unchanged']:,} of them unchanged, {status['events']:,} events"
+    held = status["held"]
+    yield f"  in the log  {held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB"
     yield f"  so far      {told}; the last one {when(status['last_event_at'])}"
 
 

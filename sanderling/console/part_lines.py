@@ -81,6 +81,8 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
     yield from _field("last event", ago(source["last_event_at"], now), width)
     yield from _field("breaker", _breaker(source, now), width, "" if source["breaker"] == "closed" else BAD)
     yield from _field("exchange", _exchange(source, now), width)
+    held = source["held"]
+    yield from _field("log", f"{held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB", width)
 
 
 def _marks(trail: Sequence[Mapping[str, Any]], width: int) -> Line:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -11,9 +11,9 @@ from storage.interface import Lease, Mint, Stamp
 from storage.memory.disk import Apply, Disk
 from storage.memory.writer import Writer
 from storage.records.body import id_in
-from storage.records.cursor import Bounds, Filter, Page
+from storage.records.cursor import Bounds, Filter, Held, Page
 from storage.records.event import Kind, Stored, check_adopted, kind_of
-from storage.records.identity import SERVICE, START, Seq, seq_of
+from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState, Watched
 from storage.retention import Room
 
@@ -141,6 +141,22 @@ class MemoryLog:
     async def give_back(self, limit: int, lease: Lease) -> int:
         """Return 0: memory keeps nothing free; see EventLog."""
         return 0
+
+    async def held(self, source: SourceId) -> Held:
+        """Return what there is of a source; see EventLog."""
+        return self._held().get(source, Held(0, 0))
+
+    async def heaviest(self, limit: int) -> Mapping[SourceId, Held]:
+        """Return the heaviest; see EventLog."""
+        ranked = sorted(self._held().items(), key=lambda item: (-item[1].bytes, item[0]))
+        return dict(ranked[:limit])
+
+    def _held(self) -> dict[SourceId, Held]:
+        found: dict[SourceId, Held] = {}
+        for event in self._disk.events:
+            events, size = found.get(event.source, Held(0, 0))
+            found[event.source] = Held(events + 1, size + len(event.body))
+        return found
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie between two positions; see EventLog."""

@@ -53,6 +53,13 @@ class Page(NamedTuple):
     floor: Seq
 
 
+class Held(NamedTuple):
+    """What the log holds of a source: how many events, and about how many bytes in them."""
+
+    events: int
+    bytes: int
+
+
 class Bounds(NamedTuple):
     """The log's ends.
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import msgspec
 
 from storage.interface import Lease, Mint, Stamp
 from storage.records.body import id_in
-from storage.records.cursor import Bounds, Filter, Page
+from storage.records.cursor import Bounds, Filter, Held, Page
 from storage.records.event import Kind, Stored, check_adopted, kind_of
-from storage.records.identity import SERVICE, START, Seq, seq_of
+from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, HotState, SourceState
 from storage.retention import Room
-from storage.sqlite import room, scan
+from storage.sqlite import room, scan, weights
 from storage.sqlite.alerts import pay
 from storage.sqlite.readers import Readers
 from storage.sqlite.writer import MOST_ROWS, Transaction, Writer
@@ -136,6 +136,14 @@ class SqliteLog:
             return room.give_back(transaction.connection, limit)
 
         return await self._writer.submit(job, rows=MOST_ROWS)
+
+    async def held(self, source: SourceId) -> Held:
+        """Return what there is of a source; see EventLog."""
+        return await self._readers.run(partial(weights.held, source=source))
+
+    async def heaviest(self, limit: int) -> Mapping[SourceId, Held]:
+        """Return the heaviest; see EventLog."""
+        return await self._readers.run(partial(weights.heaviest, limit=limit))
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie between two positions; see EventLog."""

@@ -104,6 +104,20 @@ async def test_destinations_stand_in_rows_who_fails_first_then_who_has_most_wait
     assert [row["id"] for row in page["rows"]] == [hooks[1]]
 
 
+async def test_what_sources_hold_is_told_of_one_and_of_the_heaviest(house: House, client: httpx.AsyncClient) -> None:
+    path = watch(house, 1)
+    light = await house.publish("a")
+    heavy = await house.publish(*["b" * 500] * 3, source=2)
+    sizes = (await client.get("/v1/admin/sizes")).json()
+    held = [{"events": len(found), "bytes": sum(len(event.body) for event in found)} for found in (heavy, light)]
+    assert [{"events": one["events"], "bytes": one["bytes"]} for one in sizes["sources"]] == held
+    assert (sizes["free"], sizes["bytes"]) == (0, sum(one["bytes"] for one in held))
+    assert len((await client.get("/v1/admin/sizes", params={"limit": 1})).json()["sources"]) == 1
+    assert (await client.get(f"/v1/admin/tree/{path}")).json()["source"]["held"] == held[1]
+    status = await (await house.client("sources:read")).get(f"/v1/{path}/status")
+    assert status.json()["held"] == held[1]
+
+
 async def test_a_part_is_told_in_full(house: House, client: httpx.AsyncClient) -> None:
     path = watch(house, 1, breaker=BreakerState("open", 5, 1, NOW), looks=7, last_status=503)
     for error in ("first", "second"):

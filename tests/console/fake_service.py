@@ -193,6 +193,7 @@ class FakeService(httpx.AsyncBaseTransport):
             "breaker": "open" if row["state"] == "open" else "closed",
             "failures": 6 if row["state"] == "open" else 0,
             "retry_at": "2026-04-21T12:09:41.000Z" if row["state"] == "open" else None,
+            "held": {"events": 41, "bytes": 92_480},
             "trail": [
                 look | {"verdict": "unchanged", "looks": 14},
                 look | {"verdict": "content", "looks": 3, "status": 200, "bytes": 51_200},

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.messages import Examined, ExamineSource, SourceView
+from api.dashboard.amounts import size
 from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form
 from api.dashboard.screen import Page, Screen, Visit
@@ -111,6 +112,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
     view, hot = found.view, found.view.hot
     rows = trail.read(hot.trail)
     told = await _events(visit, id, query.cursor)
+    held = await visit.doors.storage.log.held(id)
     shows = {
         "view": view,
         "source": view.source,
@@ -122,6 +124,8 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "labels": words.labels(view.source),
         "examined": found,
         "causes": words.CAUSES,
+        "held": held,
+        "size": size,
         "line": timeline(rows, visit.now, _next(view)),
         "verdicts": words.VERDICTS,
         "last": rows[-1] if rows else None,

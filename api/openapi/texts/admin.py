@@ -64,6 +64,13 @@ values of closed sets only, so there are as many series with 100,000 sources as 
 A row a destination, switched off ones too: who fails first, then who has most waiting. `GET \
 /v1/destinations/{id}/deliveries` lists the attempts of one. `start` may be anywhere; there is no cursor.""",
     ),
+    "GET /v1/admin/sizes": Operation(
+        name="readSizes",
+        tag=_TAG,
+        explains="""\
+Events are counted, bytes reckoned from the newest of each source: `sanderling sources sizes` on the machine itself \
+adds up all of them. Ranked are the 200 sources with the most events.""",
+    ),
     "GET /v1/admin/log": Operation(
         name="readLog",
         tag=_TAG,

@@ -1,0 +1,19 @@
+"""What takes the room, for whoever operates the service."""
+
+from __future__ import annotations
+
+from api.route import Answer, Call
+from api.v1 import admin_schemas as wire
+
+
+async def sizes(call: Call) -> Answer:
+    """Return what the storage takes, and the heaviest sources."""
+    query: wire.SizesQuery = call.query
+    storage = call.doors.storage
+    room = await storage.log.room()
+    found = []
+    for id, held in (await storage.log.heaviest(query.limit)).items():
+        watched = await storage.sources.get(id)
+        url = None if watched is None else watched.source.url
+        found.append(wire.SourceSize(source_id=id, url=url, events=held.events, bytes=held.bytes))
+    return Answer(wire.Sizes(room.whole, room.free, tuple(found)))

@@ -1,0 +1,46 @@
+"""What sources weigh in the log, quickly: events are counted in the index, bytes reckoned from the newest of them.
+
+To add up the lengths of all bodies takes a page of the file for each (`sanderling sources sizes` does). Here a source
+costs its stretch of the index, and some pages.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+
+from storage.records.cursor import Held
+from storage.records.identity import SourceId
+
+SAMPLE = 50
+"""Newest events of a source whose bodies are measured."""
+MEASURED = 200
+"""Sources with the most events, of which the heaviest are sought."""
+_KEY = "SELECT key FROM source_key WHERE id=?"
+_COUNT = "SELECT count(*) FROM log WHERE source=?"
+_MEAN = "SELECT avg(length(body)) FROM (SELECT body FROM log WHERE source=? ORDER BY seq DESC LIMIT ?)"
+_COUNTS = """SELECT k.id, l.source, l.events FROM (
+    SELECT source, count(*) AS events FROM log GROUP BY source ORDER BY events DESC, source LIMIT ?
+) l JOIN source_key k ON k.key=l.source"""
+
+
+def held(connection: sqlite3.Connection, source: SourceId) -> Held:
+    """Return what the log holds of a source."""
+    key = connection.execute(_KEY, (source,)).fetchone()
+    if key is None:
+        return Held(0, 0)
+    (events,) = connection.execute(_COUNT, key).fetchone()
+    return _reckoned(connection, key[0], events)
+
+
+def heaviest(connection: sqlite3.Connection, limit: int) -> Mapping[SourceId, Held]:
+    """Return of which sources it holds most bytes, the heaviest first."""
+    counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
+    found = {SourceId(id): _reckoned(connection, key, events) for id, key, events in counted}
+    ranked = sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))
+    return dict(ranked[:limit])
+
+
+def _reckoned(connection: sqlite3.Connection, key: int, events: int) -> Held:
+    (mean,) = connection.execute(_MEAN, (key, SAMPLE)).fetchone()
+    return Held(events, round(events * (mean or 0)))
