@@ -158,7 +158,7 @@ def test_hosts_are_those_of_sources_that_have_a_name(patient: Patient) -> None:
     with closing(sqlite3.connect(patient.folder / DATABASE)) as connection, connection:
         for number, url in enumerate(urls):
             connection.execute("INSERT INTO source_key VALUES(?, ?)", (number, str(number)))
-            connection.execute("INSERT INTO source VALUES(?, ?, x'00')", (number, url))
+            connection.execute("INSERT INTO source(key, url, body) VALUES(?, ?, x'00')", (number, url))
     assert names.watched_hosts(patient) == ["a.test", "b.test"]
     assert names.watched_hosts(replace(patient, folder=patient.folder / "none")) == ()
 
