@@ -21,6 +21,7 @@ from sanderling.keeping.doctor.expiry import ends_at
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.doctor.rounds import QUESTIONS, findings
 from sanderling.keeping.finding import Finding
+from sanderling.moving.whole.stage import STAGE
 from storage.sqlite import open_keys
 from storage.sqlite.folder import DATABASE, MARK
 from storage.sqlite.migrations import STEPS
@@ -57,6 +58,14 @@ def test_x20_what_others_may_read_is_found(patient: Patient) -> None:
     (patient.folder / DATABASE).chmod(0o640)
     finding = worst(list(folder.permissions(patient)))
     assert finding.level == "fail" and "0640" in finding.says and finding.do.startswith("chmod go-rwx")
+
+
+def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patient: Patient) -> None:
+    assert list(folder.half_an_import(patient)) == []
+    (patient.folder / STAGE).mkdir()
+    (patient.folder / STAGE / DATABASE).touch()
+    (finding,) = folder.half_an_import(patient)
+    assert finding.level == "fail" and "sanderling import" in finding.do
 
 
 def test_a_damaged_database_is_named_with_the_way_out(patient: Patient) -> None:

@@ -22,7 +22,7 @@ from sanderling.moving.whole.lines import Moved
 from sanderling.moving.whole.loading import Loaded, load, look_through
 from sanderling.moving.whole.schema import as_text, schema
 from sanderling.moving.whole.stage import STAGE, unfinished
-from sanderling.moving.whole.writing import position_of, write_export
+from sanderling.moving.whole.writing import CannotWrite, export, position_of, write_export
 from sanderling.real_world import entropy
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, MATCHED
@@ -198,6 +198,22 @@ async def test_an_instance_that_was_started_keeps_its_keys_and_its_password(data
     assert (len(await again.keys.signing()), len(await again.keys.public())) == (1, 2)
     assert len(await again.sources.page(None, 9)) == 2
     await again.aclose()
+
+
+async def test_what_is_no_export_is_never_written_over(tmp_path: Path) -> None:
+    folder = await a_folder(tmp_path / "old")
+
+    def refused(file: str) -> str:
+        with pytest.raises(CommandFailed) as failed:
+            write_export(folder, file, None, events=True)
+        return failed.value.message
+
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(CannotWrite, match="No space left"), open("/dev/full", "wb", buffering=0) as full:  # noqa: ASYNC230
+        await export(folder, full, NOW, None)
+    assert "is no export; it stays as it is" in await trio.to_thread.run_sync(refused, str(tmp_path / "mine.txt"))
+    assert "there is no such folder" in await trio.to_thread.run_sync(refused, str(tmp_path / "no/e.ndjson"))
+    assert sorted(os.listdir(tmp_path)) == ["mine.txt", "old"]
 
 
 @pytest.mark.parametrize("twice", [False, True])

@@ -10,6 +10,7 @@ from statistics import median
 
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.finding import Finding
+from sanderling.moving.whole.stage import STAGE, unfinished
 from sanderling.real_world import entropy, monotonic
 from storage.sqlite.folder import DATABASE
 from storage.sqlite.own_key import OWN
@@ -47,6 +48,13 @@ def permissions(patient: Patient) -> Iterator[Finding]:
         yield Finding(level, "folder", f"others may use {path} (mode {mode:04o})", do)  # type: ignore[arg-type]  # two of the three words
     if not open_to_others:
         yield Finding("ok", "folder", f"{folder.absolute()}: for its owner only")
+
+
+def half_an_import(patient: Patient) -> Iterator[Finding]:
+    """Whether an import of a whole instance was cut off here. Nothing is said where none was."""
+    if unfinished(patient.folder):
+        do = f"If none is under way: run `sanderling import` again, or delete {patient.folder / STAGE}"
+        yield Finding("fail", "import", "an import into the folder was cut off: the service does not start", do)
 
 
 def room(patient: Patient) -> Iterator[Finding]:

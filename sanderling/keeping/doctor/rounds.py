@@ -20,6 +20,7 @@ from storage.errors import StorageError
 Question = Callable[[Patient], Iterator[Finding] | AsyncIterator[Finding]]
 QUESTIONS: Mapping[str, Question] = {
     "folder": folder.permissions,
+    "import": folder.half_an_import,
     "disk room": folder.room,
     "disk speed": folder.speed,
     "database": database.database,

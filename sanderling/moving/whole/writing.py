@@ -10,7 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
@@ -56,8 +56,16 @@ PAGE = 100
 LAST = Millis((1 << 53) - 1)
 
 
+class CannotWrite(Exception):
+    """What takes the lines has failed: no fault of the data folder. `error` is what the system says."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class Written:
-    """Where lines go: counts them, and digests all but the first and the last."""
+    """Where lines go: counts them, and digests all but the first and the last. All raise CannotWrite."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -66,33 +74,44 @@ class Written:
 
     def head(self, head: Head) -> None:
         """Write the first line."""
-        self._out.write(encode(head) + b"\n")
+        self._write(encode(head) + b"\n")
 
     def put(self, line: Line) -> None:
         """Write a line."""
         text = encode(line) + b"\n"
         self._digest.update(text)
         self._count[type(line)] += 1
-        self._out.write(text)
+        self._write(text)
 
     def end(self) -> End:
         """Write the last line, and return it."""
         count = self._count
         end = End(count[Key], count[Watch], count[Query], count[Hook], count[Told], self._digest.hexdigest())
-        self._out.write(encode(end) + b"\n")
+        self._write(encode(end) + b"\n")
         return end
+
+    def _write(self, text: bytes) -> None:
+        try:
+            self._out.write(text)
+        except OSError as error:
+            raise CannotWrite(error) from None
 
 
 def write_export(folder: Path, file: str, since: Seq | None, *, events: bool) -> End:
-    """Export a data folder to a file, `-` for the standard output; return the last line. Raises CommandFailed."""
+    """Export a data folder to a file, `-` for the standard output; return the last line.
+
+    Raises CommandFailed, and BrokenPipeError when the reader of the standard output has what it wanted.
+    """
     made_at = now()
-    if file == "-":
-        out = sys.stdout.buffer
-        end = trio.run(lambda: export(folder, out, made_at, since, events=events))
-        out.flush()
-        return end
-    with fresh(Path(file)) as out:
-        return trio.run(lambda: export(folder, out, made_at, since, events=events))
+    try:
+        with fresh(Path(file)) if file != "-" else nullcontext(sys.stdout.buffer) as out:
+            end = trio.run(lambda: export(folder, out, made_at, since, events=events))
+            out.flush()
+            return end
+    except CannotWrite as failed:
+        if isinstance(failed.error, BrokenPipeError):
+            raise failed.error from None
+        raise _unwritable(file, failed.error) from None
 
 
 def position_of(since: str | None) -> Seq | None:
@@ -112,7 +131,7 @@ def position_of(since: str | None) -> Seq | None:
 
 
 async def export(folder: Path, out: BinaryIO, made_at: Millis, since: Seq | None, *, events: bool = True) -> End:
-    """Write what a data folder holds; return the last line. Raises CommandFailed, OSError of the writing.
+    """Write what a data folder holds; return the last line. Raises CommandFailed, CannotWrite.
 
     since: only events after this position.
     """
@@ -223,7 +242,11 @@ def fresh(target: Path) -> Iterator[BinaryIO]:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise CommandFailed(f"{target}: cannot be written: {error.strerror or error}.", Exit.TRY_AGAIN) from None
+        raise _unwritable(str(target), error) from None
+
+
+def _unwritable(target: str, error: OSError) -> CommandFailed:
+    return CommandFailed(f"{target}: cannot be written: {error.strerror or error}.", Exit.TRY_AGAIN)
 
 
 def _refuse(target: Path) -> None:
