@@ -21,6 +21,7 @@ echo "BUILD = \"$build\"" >"$OUT/build/named/sanderling_build.py"
 "$venv/bin/python" -P -m PyInstaller --noconfirm --clean --log-level WARN \
     --workpath "$OUT/build/frozen" --distpath "$OUT/build/made" release/sanderling.spec
 cp -a "$OUT/build/made/sanderling" "$OUT/dist/directory/sanderling"
+find "$OUT/dist/directory" -type f -name '*.so*' -exec chmod 644 {} + # a library is no program
 find "$OUT/dist/directory" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 cp "$OUT/build/made/one-file" "$OUT/dist/sanderling"
 rm -f "$OUT/dist/sanderling-universal"

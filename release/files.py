@@ -78,6 +78,15 @@ def copyright_text(licence: str) -> str:
     )
 
 
+def debian_changelog(epoch: int) -> str:
+    """Return what Debian asks of a package: who made this version of it, and when."""
+    when = datetime.fromtimestamp(epoch, UTC).strftime("%a, %d %b %Y %H:%M:%S +0000")
+    return (
+        f"sanderling ({__version__}-1) stable; urgency=medium\n\n  * What is new is in changelog.gz.\n\n"
+        f" -- The Sanderling project <maintainers@sanderling.example>  {when}\n"
+    )
+
+
 def main(folder: Path, epoch: int) -> None:
     """Write all of them."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +99,11 @@ def main(folder: Path, epoch: int) -> None:
     }
     for name, text in texts.items():
         (folder / name).write_text(text, "utf-8")
-    zipped = {"sanderling.1.gz": man_page(), "changelog.gz": (TOP / "CHANGELOG.md").read_text("utf-8")}
+    zipped = {
+        "sanderling.1.gz": man_page(),
+        "changelog.gz": (TOP / "CHANGELOG.md").read_text("utf-8"),
+        "changelog.Debian.gz": debian_changelog(epoch),
+    }
     for name, text in zipped.items():
         (folder / name).write_bytes(gzip.compress(text.encode(), mtime=0))
 

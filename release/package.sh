@@ -25,11 +25,11 @@ export SOURCE_DATE_EPOCH PYTHONPATH DIST FILES VERSION MTIME ARCH
 rm -f "$DIST"/*.deb "$DIST"/*.rpm
 for kind in deb rpm; do
     case $kind in
-    deb) LIBC="libc6 (>= $newest)" ZLIB=zlib1g ;;
-    rpm) LIBC="glibc >= $newest" ZLIB=zlib ;;
+    deb) LIBC="libc6 (>= $newest)" ZLIB=zlib1g ACCOUNTS=passwd ;;
+    rpm) LIBC="libc.so.6(GLIBC_$newest)(64bit)" ZLIB="libz.so.1()(64bit)" ACCOUNTS=/usr/sbin/useradd ;; # every distribution's names
     esac
     sed -e "s|\${DIST}|$DIST|; s|\${FILES}|$FILES|; s|\${VERSION}|$VERSION|; s|\${MTIME}|$MTIME|; s|\${ARCH}|$ARCH|" \
-        -e "s|\${LIBC}|$LIBC|; s|\${ZLIB}|$ZLIB|" release/nfpm.yaml >"$out/build/nfpm-$kind.yaml"
+        -e "s|\${LIBC}|$LIBC|; s|\${ZLIB}|$ZLIB|; s|\${ACCOUNTS}|$ACCOUNTS|" release/nfpm.yaml >"$out/build/nfpm-$kind.yaml"
     "$venv/bin/nfpm" package --config "$out/build/nfpm-$kind.yaml" --packager "$kind" --target "$DIST/"
 done
 cp "$FILES/sanderling.cdx.json" "$DIST/"
@@ -37,7 +37,7 @@ cp "$FILES/sanderling.cdx.json" "$DIST/"
 # The image's root: the program, what it is linked to, a folder for data and one for what is passing.
 root=$DIST/image/root
 rm -rf "$DIST/image"
-mkdir -p "$root/tmp" "$root/data" "$root/usr/lib" "$root/usr/bin" "$root/etc"
+mkdir -p "$root/tmp" "$DIST/image/data" "$root/usr/lib" "$root/usr/bin" "$root/etc"
 libc=$(ldd "$DIST/directory/sanderling/sanderling" | grep -o '/[^ ]*libc.so.6')
 ldd "$DIST/directory/sanderling/sanderling" | grep -o '/[^ ]*' | sort -u | while read -r library; do
     mkdir -p "$root$(dirname "$library")"
@@ -52,4 +52,4 @@ echo "sanderling:x:10001:10001::/data:/none" >"$root/etc/passwd"
 chmod 1777 "$root/tmp"
 cp release/Containerfile release/compose.yaml "$DIST/image/"
 
-(cd "$DIST" && sha256sum sanderling *.deb *.rpm sanderling.cdx.json >SHA256SUMS && cat SHA256SUMS)
+(cd "$DIST" && sha256sum sanderling sanderling-universal* *.deb *.rpm sanderling.cdx.json >SHA256SUMS && cat SHA256SUMS)

@@ -67,4 +67,4 @@ def test_every_file_that_the_recipe_names_is_made_or_there(written: Path) -> Non
     named = {line.split("${FILES}/")[1] for line in recipe.splitlines() if "${FILES}/" in line}
     assert {path.name for path in written.iterdir()} == named
     scripts = [line.split(": ")[1] for line in recipe.splitlines() if ": release/" in line]
-    assert len(scripts) == 3 and all((ROOT / script).is_file() for script in scripts)
+    assert len(scripts) == 4 and all((ROOT / script).is_file() for script in scripts)
