@@ -63,7 +63,7 @@ class Hand:
             try:
                 self._do(act)
             except (OSError, LookupError, subprocess.SubprocessError) as error:
-                raise CommandFailed(f"Could not {act.says}: {_words(error)}. Mend that and install again.") from None
+                raise CommandFailed(f"Could not {act.says}: {_words(error)}. Mend that and say it again.") from None
 
     def _do(self, act: Act) -> None:
         match act:
@@ -91,7 +91,12 @@ class Hand:
         return _under(self._root, path)
 
     def _run(self, command: tuple[str, ...], *, check: bool = True) -> None:
-        done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)  # noqa: S603  # our own lists
+        try:
+            done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)  # noqa: S603  # our own lists
+        except FileNotFoundError:
+            if check:
+                raise
+            return
         if check and done.returncode:
             raise OSError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"rc {done.returncode}")
 
@@ -129,9 +134,19 @@ def lay_out(to: Path, environment: Mapping[str, str]) -> None:
         raise CommandFailed(
             "This is a checkout; `install` lays out the program that `make binary` makes.", Exit.BAD_SETTING
         )
-    launcher = inside / LAUNCHER if is_one_file() else Path(sys.executable)
     fresh = to.with_name(f".{to.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
+    try:
+        _copy(inside, fresh)
+        _try(fresh / "sanderling", environment)
+        fresh.replace(to)
+    except (OSError, CommandFailed):
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+
+
+def _copy(inside: Path, fresh: Path) -> None:
+    launcher = inside / LAUNCHER if is_one_file() else Path(sys.executable)
     fresh.mkdir(parents=True)
     carried = PurePosixPath(LAUNCHER).parts[0]
     shutil.copytree(
@@ -146,12 +161,6 @@ def lay_out(to: Path, environment: Mapping[str, str]) -> None:
         for path in (Path(folder) / name for name in names):
             if not path.is_symlink():
                 path.chmod(0o755 if path.name == "sanderling" else 0o644)
-    try:
-        _try(fresh / "sanderling", environment)
-    except CommandFailed:
-        shutil.rmtree(fresh)
-        raise
-    fresh.replace(to)
 
 
 def _try(launcher: Path, environment: Mapping[str, str]) -> None:
@@ -217,4 +226,6 @@ def _under(root: Path, path: PurePosixPath) -> Path:
 
 
 def _words(error: Exception) -> str:
+    if isinstance(error, shutil.Error):  # a list of all files that could not be copied, mostly for one reason
+        return str(error.args[0][0][2]).partition(": ")[0]
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

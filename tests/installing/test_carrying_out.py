@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -128,9 +131,23 @@ def test_an_act_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
         hand.do((Write(SYSTEM.unit.parents[2] / "x/unit", "text"),))
 
 
+def test_a_full_disk_is_told_in_one_line_and_nothing_half_is_left(
+    frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(source: str, target: str, **_more: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), source, None, target)
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    root = tmp_path / "root"
+    assert run(["install", "--prefix", str(root)]) == Exit.FAILED
+    told = capsys.readouterr().err
+    assert "No space left on device. Mend that" in told and len(told) < 200
+    assert list((root / "opt/sanderling").iterdir()) == []
+
+
 def test_a_program_of_the_system_is_run_and_its_failure_told(tmp_path: Path) -> None:
     hand = Hand(tmp_path, {"PATH": "/usr/bin:/bin"})
-    hand.do((Run(("false",), may_fail=True), Run(("true",))))
+    hand.do((Run(("false",), may_fail=True), Run(("no-such-program",), may_fail=True), Run(("true",))))
     with pytest.raises(Exception, match="Could not run false: rc 1"):
         hand.do((Run(("false",)),))
 
