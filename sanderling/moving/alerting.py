@@ -13,9 +13,9 @@ from typing import Any, Final
 import httpx
 import msgspec
 
-from sanderling.exits import CommandFailed, Exit
+from sanderling.exits import CommandFailed
 from sanderling.moving.outcome import Done, Outcome
-from sanderling.moving.patience import Patient
+from sanderling.moving.patience import Patient, why_refused
 from sanderling.moving.plan import AlertBody, DestinationBody, PlannedAlert, wire
 from storage.records.alert import MOST_SOURCES
 
@@ -68,7 +68,7 @@ class Alerting:
             else:
                 self._outcome(Done("alert", alert.place, name, "there", str(record["id"])))
         except CommandFailed as error:
-            self._outcome(Done("alert", alert.place, name, "refused", says=_unless_fatal(error)))
+            self._outcome(Done("alert", alert.place, name, "refused", says=why_refused(error)))
             return
         await self._deliver(alert, str(record["id"]))
 
@@ -92,7 +92,7 @@ class Alerting:
             try:
                 answer = await self._client.ask("POST", path, json=whole, headers=self._once([id_, whole]))
             except CommandFailed as error:
-                self._outcome(Done("destination", alert.place, name, "refused", says=_unless_fatal(error)))
+                self._outcome(Done("destination", alert.place, name, "refused", says=why_refused(error)))
                 continue
             made = answer.json()
             self._outcome(Done("destination", alert.place, name, "new", made["id"], secret=made["secret"]))
@@ -115,10 +115,3 @@ def _missing(sources: Sequence[str], named: Sequence[str]) -> list[str]:
     """Return those sources that an alert does not name and has room for; one that names none is over all of them."""
     known = set(named)
     return [each for each in sources if each not in known][: MOST_SOURCES - len(named)] if named else []
-
-
-def _unless_fatal(error: CommandFailed) -> str:
-    """Return why one thing was refused. Raises the error when it is about all of them."""
-    if error.code is not Exit.FAILED or " says 401" in error.message or " says 403" in error.message:
-        raise error
-    return error.message.partition(": ")[2]

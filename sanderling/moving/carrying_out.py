@@ -20,7 +20,7 @@ from sanderling.client import Client
 from sanderling.exits import CommandFailed
 from sanderling.moving.alerting import Alerting
 from sanderling.moving.outcome import Done, Outcome
-from sanderling.moving.patience import Patient
+from sanderling.moving.patience import Patient, why_refused
 from sanderling.moving.plan import Plan, PlannedSource, wire
 
 BATCH: Final = 20
@@ -100,10 +100,13 @@ class Adding:
         url, id_ = source.body.url, str(record["id"])
         if url in self._wanted:
             self.ids[url] = id_
+        says = "" if new else _differs(source, record)
         untouched = record["updated_at"] == record["created_at"]
         if not source.enabled and record["enabled"] and (new or untouched):
-            await self._client.ask("POST", f"/v1/sources/{id_}/disable")
-        says = "" if new else _differs(source, record)
+            try:
+                await self._client.ask("POST", f"/v1/sources/{id_}/disable")
+            except CommandFailed as error:
+                says = f"not disabled: {why_refused(error)}"
         self._outcome(Done("source", source.place, url, "new" if new else "there", id_, says))
 
     def _refused(self, source: PlannedSource, why: str) -> None:

@@ -43,6 +43,7 @@ from sanderling.moving.plan import (
 from storage.records.alert import MOST_SOURCES
 
 _PRIVATE = "a private address: only if the setting allow_watch_networks opens its network"
+_AGES = 10**9
 _HOST_FIRST = re.compile(r"[\w-]+(\.[\w-]+)+(:\d+)?([/?].*)?", re.ASCII)
 
 
@@ -98,9 +99,9 @@ class Drafting:
     def plan(self, kind: Kind) -> Plan:
         """Return the plan. An alert over more sources than one may name becomes several, numbered in their names."""
         alerts = [
-            PlannedAlert(place, part, some, destinations)
+            PlannedAlert(place, body, some, destinations)
             for (body, destinations), (place, urls) in self._alerts.items()
-            for part, some in _parts(body, tuple(urls))
+            for some in _parts(tuple(urls))
         ]
         return Plan(kind, tuple(self._sources.values()), tuple(_told_apart(alerts)), self.note.all())
 
@@ -141,24 +142,26 @@ class Drafting:
         return known[:MOST_TAGS]
 
     def _selector(self, place: str, selectors: Sequence[str]) -> str | None:
-        good = [one for one in selectors if self._is_css(place, "selector", one)]
-        joined = ", ".join(good)
+        """Return what selects all of it. If one of them can't be had, the rest would be too little."""
+        good = [self._is_css(place, "selector", one, "the whole page is watched") for one in selectors]
+        joined = ", ".join(selectors)
         if len(joined) > LONGEST_SELECTOR:
             self.note(place, "selector", "impossible", f"over {LONGEST_SELECTOR} characters: the whole page is watched")
             return None
-        if good:
-            self.note(place, "selector", "exact")
-        return joined or None
+        if not (good and all(good)):
+            return None
+        self.note(place, "selector", "exact")
+        return joined
 
     def _ignored(self, place: str, ignore: Sequence[str]) -> tuple[str, ...]:
-        good = [one for one in dict.fromkeys(ignore) if self._is_css(place, "left out", one)]
+        good = [one for one in dict.fromkeys(ignore) if self._is_css(place, "left out", one, "it stays in")]
         if len(good) > MOST_IGNORED:
             self.note(place, "left out", "approximated", f"the first {MOST_IGNORED} of {len(good)} selectors")
         elif good:
             self.note(place, "left out", "exact")
         return tuple(good[:MOST_IGNORED])
 
-    def _is_css(self, place: str, what: str, selector: str) -> bool:
+    def _is_css(self, place: str, what: str, selector: str, otherwise: str) -> bool:
         from actors.content.errors import ContentError  # lxml: only where there are selectors
         from actors.content.selectors import check
 
@@ -166,14 +169,15 @@ class Drafting:
             check(selector)
             if len(selector) <= LONGEST_SELECTOR:
                 return True
-            self.note(place, what, "impossible", f"a selector of over {LONGEST_SELECTOR} characters")
+            self.note(place, what, "impossible", f"over {LONGEST_SELECTOR} characters: {otherwise}")
         except ContentError as error:
-            self.note(place, what, "impossible", shortened(str(error), 200))
+            self.note(place, what, "impossible", f"{shortened(str(error), 200)} So {otherwise}.")
         return False
 
     def _schedule(self, place: str, seconds: float | None) -> str | None:
         if seconds is None:
             return None
+        seconds = min(max(seconds, 0), _AGES)
         whole = min(LONGEST, max(SHORTEST, round(seconds)))
         text = interval(whole)
         if whole == seconds:
@@ -215,13 +219,8 @@ def _joining(there: PlannedSource, more: PlannedSource) -> str:
     return f"{what}, which watches the whole page but for what both leave out"
 
 
-def _parts(body: AlertBody, urls: tuple[str, ...]) -> Iterable[tuple[AlertBody, tuple[str, ...]]]:
-    if len(urls) <= MOST_SOURCES:
-        yield body, urls
-        return
-    for number, start in enumerate(range(0, len(urls), MOST_SOURCES), 1):
-        name = f"{shortened(body.name, LONGEST_TITLE - 8)} ({number})"
-        yield replace(body, name=name), urls[start : start + MOST_SOURCES]
+def _parts(urls: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    return (urls[start : start + MOST_SOURCES] for start in range(0, len(urls), MOST_SOURCES))
 
 
 def _told_apart(alerts: Iterable[PlannedAlert]) -> Iterable[PlannedAlert]:

@@ -16,6 +16,13 @@ LONGEST: Final = 15.0
 """Seconds between two tries at most."""
 
 
+def why_refused(error: CommandFailed) -> str:
+    """Return why one thing was refused. Raises the error when it is about all of them: the key, or no service."""
+    if error.code is not Exit.FAILED or " says 401: " in error.message or " says 403: " in error.message:
+        raise error
+    return error.message.partition(": ")[2]
+
+
 class Patient:
     """A client that waits. One whose service was never met does not: most likely its address is wrong."""
 

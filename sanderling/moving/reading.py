@@ -14,7 +14,9 @@ from sanderling.moving.uptime_kuma import read_uptime_kuma
 from sanderling.moving.urlwatch.jobs import read_urlwatch
 
 MOST_BYTES: Final = 256 * 1024 * 1024
-"""A backup of changedetection.io holds old states of pages too; what is unpacked of it has a bound of its own."""
+"""Of a zip: a backup of changedetection.io holds old states of pages too. What is unpacked has a bound of its own."""
+MOST_TEXT: Final = 64 * 1024 * 1024
+"""Bytes of any other file."""
 READERS: Final[Mapping[Kind, Callable[[bytes], Plan]]] = {
     "urls": read_urls,
     "csv": read_csv,
@@ -28,8 +30,9 @@ READERS: Final[Mapping[Kind, Callable[[bytes], Plan]]] = {
 
 def read(kind: Kind, data: bytes) -> Plan:
     """Return the plan of a file. Raises NotReadable, also for one in which there is nothing."""
-    if len(data) > MOST_BYTES:
-        raise NotReadable(f"It is larger than {MOST_BYTES >> 20} MiB.")
+    most = MOST_BYTES if data.startswith(b"PK") else MOST_TEXT
+    if len(data) > most:
+        raise NotReadable(f"It is larger than {most >> 20} MiB.")
     plan = READERS[kind](data)
     if not (plan.sources or plan.findings):
         raise NotReadable("There is nothing in it.")

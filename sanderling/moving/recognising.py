@@ -15,7 +15,9 @@ from sanderling.moving.plan import Kind, NotReadable
 from sanderling.moving.whole.lines import begins_export
 
 _JOB = re.compile(r"^(?:- )?(?:name|url|navigate|command|kind|filters?|user_visible_url)\s*:(?:\s|$)", re.MULTILINE)
-_ADDRESS = re.compile(r"^\s*(?:https?|wss?)://\S|^\s*[\w-]+(?:\.[\w-]+)+(?:/\S*)?\s*$", re.MULTILINE | re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"^[ \t]*(?:(?:https?|wss?)://\S|[\w-]+(?:\.[\w-]+)+(?:/\S*)?[ \t\r]*$)", re.MULTILINE | re.IGNORECASE
+)
 _BEGINNING: Final = 64 * 1024
 _JSON_BEGINS = (b"{", b"[")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+LONGEST: Final = 1000
 _TEXT = re.compile(r"/{1,2}(?:text\(\)|node\(\))$")
 _STEP = re.compile(r"(?P<axis>//?)(?P<name>[A-Za-z][\w-]*|\*)(?P<rest>(?:\[(?:[^\[\]\"']|\"[^\"]*\"|'[^']*')*\])*)")
 _PREDICATE = re.compile(r"\[\s*((?:[^\[\]\"']|\"[^\"]*\"|'[^']*')*?)\s*\]")
@@ -33,6 +34,8 @@ def css_of(path: str) -> str | None:
     >>> css_of("//a/@href"), css_of("//h2[text()='News']"), css_of("(//h1)[1]")
     (None, None, None)
     """
+    if len(path) > LONGEST:
+        return None
     sides = [_side(side.strip()) for side in re.split(r"\|(?![^\[]*\])", path)]
     return ", ".join(side for side in sides if side) if all(sides) else None
 

@@ -14,7 +14,7 @@ WATCHES: dict[str, dict[str, Any]] = {
         "url": "https://tides.example/prices",
         "title": "Day tickets",
         "tags": [GROUP],
-        "include_filters": ["#prices", "xpath://div[@id='notes']", "json:$.price"],
+        "include_filters": ["#prices", "xpath://div[@id='notes']"],
         "subtractive_selectors": [".clock"],
         "trigger_text": ["sold out", "/free|gratis/i", "/[0-9]+ euros/"],
         "text_should_not_be_present": ["maintenance"],
@@ -28,7 +28,13 @@ WATCHES: dict[str, dict[str, Any]] = {
         "filter_text_removed": False,
         "time_schedule_limit": {"enabled": False, "monday": {"enabled": True}},
     },
-    SECOND: {"url": "https://tides.example/news", "title": None, "tags": [], "time_between_check_use_default": True},
+    SECOND: {
+        "url": "https://tides.example/news",
+        "title": None,
+        "tags": [],
+        "time_between_check_use_default": True,
+        "include_filters": ["main", "json:$.news"],
+    },
     LOGIN: {"url": "https://tides.example/login", "method": "POST", "body": "user=me"},
 }
 GROUPS = {GROUP: {"title": "Harbour: north", "subtractive_selectors": ["//footer"], "notification_urls": []}}

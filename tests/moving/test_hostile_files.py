@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import zlib
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -36,6 +38,7 @@ SAMPLES: dict[Kind, bytes] = {
 ODD: st.SearchStrategy[Any] = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=30), st.just("/a|(b/"), st.just("x" * 5000),
     st.lists(st.one_of(st.none(), st.text(max_size=5)), max_size=3), st.just({"a": []}), st.just({"selector": 1}),
+    st.just(10**400), st.just(1e300),
 )  # fmt: skip
 
 
@@ -154,3 +157,28 @@ def test_more_than_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_empty_is_refused(kind: Kind) -> None:
     with pytest.raises(NotReadable):
         read(kind, b"")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\n" * 60_000,
+        b" " * 60_000 + b"x",
+        b"-." * 30_000,
+        b"<opml>" + b"<outline>" * 30_000,
+        b"a:\n" + b"- " * 20_000,
+        b'{"watching": {"a": {"url": "https://a.example/", "include_filters": ["//a[' + b" " * 50_000 + b'x"]}}}',
+        b'{"watching": {"a": {"url": "https://a.example/", "trigger_text": ["/' + b"(|" * 20_000 + b'/"]}}}',
+        b'{"watching": {"a": {"url": "https://a.example/", "include_filters": ["' + b":not(" * 5_000 + b'"]}}}',
+    ],
+    ids=["lines", "blanks", "dots", "outlines", "lists", "a path", "an expression", "a selector"],
+)
+@pytest.mark.real
+def test_what_is_made_to_take_long_takes_no_time(data: bytes) -> None:
+    began = time.process_time()
+    for kind in READERS:
+        with suppress(NotReadable):
+            check(read(kind, data))
+    with suppress(NotReadable):
+        kind_of(data)
+    assert time.process_time() - began < 2

@@ -41,9 +41,10 @@ def test_watches_of_changedetection_become_sources(data: bytes) -> None:
     assert body.ignore == (".clock", "footer", ".ads")
     assert body.schedule == "150m" and not tickets.enabled
     assert news.body.url == "https://tides.example/news" and news.enabled and news.body.schedule is None
+    assert news.body.selector is None and said(plan, f"watch {samples.SECOND[:8]}")["include_filters"] == "impossible"
     told = said(plan, f"watch {samples.WATCH[:8]}")
     assert {what for what, grade in told.items() if grade == "impossible"} == {
-        "include_filters", "trigger_text", "headers", "ignore_text", "notification", "filter_text_removed",
+        "trigger_text", "headers", "ignore_text", "notification", "filter_text_removed",
     }  # fmt: skip
     assert told["fetch_backend"] == "approximated" and told["interval"] == "exact" and told["paused"] == "exact"
     assert said(plan, f"watch {samples.LOGIN[:8]}") == {"method": "impossible"}

@@ -88,7 +88,10 @@ class _Reading:
         rules = self._all(name)
         if name == "subtractive_selectors":
             rules += texts(self._store.application, "global_subtractive_selectors")
-        return [css for rule in rules if (css := self._css(name, rule, otherwise))]
+        found = [self._css(name, rule, otherwise) for rule in rules]
+        if name == "include_filters" and None in found:
+            return []  # the others alone would be too little
+        return [css for css in found if css]
 
     def _css(self, name: str, rule: str, otherwise: str) -> str | None:
         if rule.startswith(_DATA):
@@ -169,4 +172,4 @@ def _number(value: Any) -> float:
     """Return what a form's field says, 0 for what is no number; it may be one in quotes."""
     if isinstance(value, str):
         return float(value) if value.isascii() and value.isdecimal() and len(value) < 9 else 0.0
-    return float(value) if isinstance(value, int | float) else 0.0
+    return float(min(value, 10**9)) if isinstance(value, int | float) else 0.0

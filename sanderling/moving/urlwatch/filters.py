@@ -13,7 +13,7 @@ from sanderling.moving.plan import Grade, shortened
 from sanderling.moving.wording import WHOLE_WORDS, Unsayable, pattern, phrase
 from sanderling.moving.xpath import css_of
 
-_WHOLE_PAGE: Final = "the whole page is watched"
+_MORE: Final = "what it leaves out is watched as well"
 _DATA: Final = "of JSON, CSV and the like nothing is picked out: what is there is watched as text, if it can be"
 _NO_PROGRAM: Final = "no program of yours is run"
 _TEXT_EDIT: Final = "texts are not edited before they are compared"
@@ -131,8 +131,8 @@ def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str 
             return text
         case "xpath" if text:
             css = css_of(text)
-            grade, says = ("exact", "as CSS") if css else ("impossible", f"{shortened(text, 60)}: CSS can't say it")
-            drafting.note(place, "xpath", "exact" if grade == "exact" else "impossible", _or_whole(says, css))
+            says = "as CSS" if css else f"{shortened(text, 60)}: CSS can't say it: {_MORE}"
+            drafting.note(place, "xpath", "exact" if css else "impossible", says)
             return css
         case "element-by-id" if text:
             return f'[id="{_quoted(text)}"]'
@@ -144,10 +144,6 @@ def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str 
             return text
     drafting.note(place, shortened(name, 40), "impossible", "a filter that is not known here")
     return None
-
-
-def _or_whole(says: str, css: str | None) -> str:
-    return says if css else f"{says}: {_WHOLE_PAGE}"
 
 
 def _excluded(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:
