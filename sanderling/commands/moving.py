@@ -32,14 +32,14 @@ def move_in(
     config: str | None,
     **flags: str | None,
 ) -> int:
-    """Move in from another program: FILE is an export or a list of it, or - for the standard input.
-
-    What `sanderling export` wrote goes into the data folder of an empty instance (--data), whose service must not run.
-    Of other programs:
+    """Move in: FILE is what another program has exported, a list of addresses, or - for the standard input.
 
     It says first what becomes of each thing: exactly, approximately (and how), not at all (and why). Then, on a yes, it
     adds the rest through the running service; the key needs the scopes sources:write, alerts:read and alerts:write.
     What is there already stays as it is. Exit code: 0 all is there, 1 something was refused.
+
+    What `sanderling export` wrote goes straight into the data folder of an empty instance (--data), whose service must
+    not run.
 
     \b
     sanderling import feeds.opml
@@ -53,6 +53,8 @@ def move_in(
 
     if dry_run and yes:
         raise CommandFailed("--dry-run and --yes exclude each other.", Exit.USAGE)
+    if program is None and Path(file).is_dir():
+        program = "changedetection"
     with whole_instance(file, program) as stream:
         if stream is not None:
             folder = Path(loaded(config, flags).settings.data)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import plain
 from sanderling.moving import report
 from sanderling.moving.carrying_out import AGAIN, carry_out
+from sanderling.moving.changedetection.files import LARGEST, WANTED
 from sanderling.moving.outcome import Done, Outcome
 from sanderling.moving.plan import Kind, NotReadable, Plan
 from sanderling.moving.reading import MOST_BYTES, read
@@ -39,9 +42,25 @@ def found_kind(file: str, data: bytes) -> Kind:
         raise CommandFailed(f"{file}: {error}", Exit.FAILED) from None
 
 
+def packed(folder: Path) -> bytes:
+    """Return a data folder of changedetection.io as a zip of what is read of it. Raises CommandFailed, OSError."""
+    buffer, size = io.BytesIO(), 0
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in sorted((*folder.glob("*.json"), *folder.glob("*/*.json"))):
+            name = path.relative_to(folder).as_posix()
+            if WANTED.search(name):
+                size += path.stat().st_size
+                if size > LARGEST:
+                    raise CommandFailed(f"{folder}: its JSON is larger than {LARGEST >> 20} MiB.", Exit.FAILED)
+                archive.writestr(name, path.read_bytes())
+    return buffer.getvalue()
+
+
 def bytes_of(file: str) -> bytes:
-    """Return what is in a file, `-` for the standard input; at most a byte more than is read. Raises CommandFailed."""
+    """Return what is in a file (`-`: standard input) or folder; of too much the beginning. Raises CommandFailed."""
     try:
+        if Path(file).is_dir():
+            return packed(Path(file))
         if file == "-":
             return sys.stdin.buffer.read(MOST_BYTES + 1)
         with Path(file).open("rb") as stream:

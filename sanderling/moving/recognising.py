@@ -74,6 +74,6 @@ def decoded(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise NotReadable(f"It begins as JSON and is none: {error}.") from None
+        raise NotReadable(f"It is no JSON: {error}.") from None
     except RecursionError:
         raise NotReadable("It is JSON that is nested too deeply.") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def test_on_a_terminal_the_report_is_shown_and_a_person_asked(
         (["import", "--yes", "--dry-run", "{file}"], Exit.USAGE, "exclude each other"),
         (["import", "--from", "word", "{file}"], Exit.USAGE, "'word' is not one of"),
         (["import", "--dry-run", "{file}.absent"], Exit.USAGE, "No such file"),
-        (["import", "--dry-run", "--from", "uptime-kuma", "{file}"], Exit.FAILED, "begins as JSON and is none"),
+        (["import", "--dry-run", "--from", "uptime-kuma", "{file}"], Exit.FAILED, "It is no JSON"),
         (["import", "--dry-run", "/dev/null"], Exit.FAILED, "name that with --from"),
     ],
 )
@@ -116,3 +117,16 @@ def test_secrets_of_new_destinations_are_shown_once_and_addresses_by_their_host(
         out = capsys.readouterr().out
         assert out.count("whsec_x") == secrets and "hidden" not in out
     assert len(service.alerts) == 2 and sum(map(len, service.destinations.values())) == 2
+
+
+def test_a_data_folder_of_changedetection_is_read_as_its_backup_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "backup.zip").write_bytes(samples.new_datastore())
+    with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
+        archive.extractall(tmp_path)
+    shown = []
+    for name in ("backup.zip", "datastore"):
+        assert cli.run(["import", "--dry-run", str(tmp_path / name)]) == Exit.WELL
+        shown.append(sorted(capsys.readouterr().out.splitlines()))
+    assert shown[0] == shown[1]
