@@ -27,6 +27,7 @@ from sanderling.installing.plan import (
     Run,
     Write,
 )
+from sanderling.installing.unit import KeyFile
 from sanderling.program import LAUNCHER, foreign_environment, is_one_file, unpacked
 
 NO_LOGIN = "/usr/sbin/nologin"
@@ -47,7 +48,14 @@ def look(layout: Layout, root: Path) -> Found:
         settings=_under(root, layout.settings).is_file(),
         data=_under(root, layout.data).is_dir(),
         account=bool(layout.account) and _has_account(layout.account),
+        key=_key(_under(root, layout.master_key)),
     )
+
+
+def _key(path: Path) -> KeyFile:
+    if path.with_name(path.name + ".cred").is_file():
+        return "encrypted"
+    return "plain" if path.is_file() else "none"
 
 
 class Hand:

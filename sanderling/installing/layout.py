@@ -39,6 +39,11 @@ class Layout:
         return self.unit.with_name(f"{self.unit.name}.new")
 
     @property
+    def master_key(self) -> Path:
+        """Where the master key is looked for; with `.cred` behind it, as systemd-creds has encrypted it."""
+        return self.settings.with_name("master.key")
+
+    @property
     def launcher(self) -> Path:
         """The program of the version in use."""
         return self.current / "sanderling"

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath as Path
 
 from sanderling.installing.layout import UNIT, Layout
-from sanderling.installing.unit import is_unedited, sealed, settings_text, unit_text
+from sanderling.installing.unit import KeyFile, is_unedited, sealed, settings_text, unit_text
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """What is there already. versions: the folders below programs, halves of broken off installations among them.
     current, previous, command: what these links point at. unit: the unit's text; beside: whether a new one lies there.
-    The rest: whether they are there.
+    key: which file of the master key. The rest: whether they are there.
     """
 
     versions: tuple[str, ...] = ()
@@ -30,6 +30,7 @@ class Found:
     settings: bool = False
     data: bool = False
     account: bool = False
+    key: KeyFile = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ def _installing(layout: Layout, version: str, found: Found, *, live: bool, start
         yield Keep(layout.settings, "it is yours")
     else:
         yield Write(layout.settings, settings_text(layout), 0o640, owner)
-    unit = sealed(unit_text(layout))
+    unit = sealed(unit_text(layout, key=found.key))
     yield from _unit(layout, unit, found.unit)
     if live and start:
         manager = ("systemctl",) if layout.account else ("systemctl", "--user")
@@ -219,6 +220,9 @@ def _removing(layout: Layout, found: Found, *, purge: bool, live: bool) -> Itera
     if found.data:
         yield Remove(layout.data, "all data") if purge else Keep(layout.data, "the data; --purge removes them")
     if found.settings:
-        yield Remove(layout.settings.parent, "the settings") if purge else Keep(layout.settings, "your settings")
+        all_of_it = (
+            "the settings" if found.key == "none" else "the settings, and the master key, which opens backups too"
+        )
+        yield Remove(layout.settings.parent, all_of_it) if purge else Keep(layout.settings, "your settings")
     if purge and live and layout.account and found.account:
         yield Run(("userdel", layout.account), may_fail=True)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import PurePosixPath as Path
+from typing import Literal
 
 from sanderling.installing.layout import Layout
 
+KeyFile = Literal["none", "plain", "encrypted"]
+CREDENTIAL = "sanderling.master-key"
 SEAL = "# Written by `sanderling install`, unedited: "
 
 _HEAD = """\
@@ -99,9 +102,10 @@ _SETTINGS = """\
 """
 
 
-def unit_text(layout: Layout, launcher: Path | None = None) -> str:
+def unit_text(layout: Layout, launcher: Path | None = None, key: KeyFile = "none") -> str:
     """Return the unit: of the system, shut in by namespaces and filters, or of a user, by filters only, because not
-    every user's manager may make namespaces. launcher: where packages have it.
+    every user's manager may make namespaces. launcher: where packages have it. key: which file of the master key is
+    there; a unit that names one that is not would not start.
     """
     system = bool(layout.account)
     head = _HEAD.format(
@@ -110,10 +114,21 @@ def unit_text(layout: Layout, launcher: Path | None = None) -> str:
         settings=layout.settings,
         data=layout.data,
     )
-    account = _ACCOUNT.format(account=layout.account) if system else ""
+    account = _key_line(layout, key) + (_ACCOUNT.format(account=layout.account) if system else "")
     target = "multi-user.target" if system else "default.target"
     walls = _BY_FILTER + (_BY_NAMESPACE if system else "")
     return f"{head}{account}{_LIFE}{walls}\n[Install]\nWantedBy={target}\n"
+
+
+def _key_line(layout: Layout, key: KeyFile) -> str:
+    """Return how the master key is given: as a credential, that only the service can read; to a user's by its path."""
+    if key == "none":
+        return ""
+    if not layout.account:
+        return f"Environment=SANDERLING_MASTER_KEY_FILE={layout.master_key}\n" if key == "plain" else ""
+    if key == "encrypted":
+        return f"LoadCredentialEncrypted={CREDENTIAL}:{layout.master_key}.cred\n"
+    return f"LoadCredential={CREDENTIAL}:{layout.master_key}\n"
 
 
 def settings_text(layout: Layout) -> str:

@@ -21,6 +21,8 @@ def without_secrets(text: str) -> str:
 
     >>> without_secrets("GET /svc_" + "x" * 43)
     'GET /svc_xxxxxxxx...'
+    >>> without_secrets("whsec_" + "x" * 44 + " smk_" + "x" * 43)
+    'whsec_... smk_...'
     """
     return _SECRET.sub(r"\1\2\3...", text)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from storage.errors import Exposed, Locked
 from storage.records.identity import START, Seq
+from storage.sqlite.own_key import NEXT, OWN
 
 DATABASE = "sanderling.db"
 LOCK = "sanderling.lock"
@@ -34,7 +35,9 @@ def prepare(folder: Path) -> Path:
     database = folder / DATABASE
     _touch(database)
     _refuse(folder, 0o002)  # who may write here can put another database in; a mounted volume may be its group's
-    _refuse(database, 0o077)
+    for path in (database, *(folder / name for name in (OWN, NEXT) if (folder / name).exists())):
+        _restrict(path, 0o600)
+        _refuse(path, 0o077)
     return database
 
 

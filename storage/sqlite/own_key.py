@@ -10,13 +10,12 @@ this is cut off, one of the two files opens the database.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 from nacl.utils import random as drawn
 
-from storage.errors import Exposed, NoKey
+from storage.errors import NoKey
 from storage.sqlite.vault import SIZE, Vault, read_master, written
 
 OWN = "master.key"
@@ -26,7 +25,7 @@ NEXT = "master.key.new"
 def own_keys(folder: Path) -> Mapping[str, Vault]:
     """Return the folder's own keys by their files' names: none, one, or two when a change was cut off.
 
-    Raises Exposed when others may read one, NoKey when a file holds none, OSError.
+    Raises NoKey when a file holds none, OSError. That others can't read them, `folder.prepare` sees to.
     """
     return {name: _read(folder / name) for name in (OWN, NEXT) if (folder / name).exists()}
 
@@ -39,6 +38,9 @@ def make_own(folder: Path, name: str = OWN) -> Vault:
     with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "w") as file:
         file.write(written(master) + "\n")
         file.flush()
+        if os.geteuid() == 0:  # a command of root's beside a service that is not
+            owner = folder.stat()
+            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
         os.fsync(file.fileno())
     partial.replace(folder / name)
     _sync(folder)
@@ -70,12 +72,6 @@ def _holds(path: Path, vault: Vault) -> bool:
 
 
 def _read(path: Path) -> Vault:
-    status = path.stat()
-    mode = stat.S_IMODE(status.st_mode)
-    if mode & 0o077 and status.st_uid != os.geteuid():
-        raise Exposed(path, mode)
-    if mode & 0o077:
-        path.chmod(0o600)
     master = read_master(path.read_text("ascii", "replace"))
     if master is None:
         raise NoKey(f"{path} holds no master key: it is damaged")

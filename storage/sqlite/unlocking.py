@@ -33,7 +33,7 @@ class Unlocked(NamedTuple):
 def unlock(connection: sqlite3.Connection, folder: Path, named: Vault | None) -> Unlocked:
     """Return the key that opens a database, or is to seal it from now on.
 
-    Raises NoKey when none that is here opens it; Exposed, OSError for the folder's own.
+    Raises NoKey when none that is here opens it; OSError for the folder's own.
     """
     mark = mark_of(connection)
     own = own_keys(folder)

@@ -46,6 +46,7 @@ FOUND = st.builds(
     settings=st.booleans(),
     data=st.booleans(),
     account=st.booleans(),
+    key=st.sampled_from(["none", "plain", "encrypted"]),
 )
 
 
@@ -164,6 +165,15 @@ def test_removing_keeps_the_data_unless_told() -> None:
 def test_somebody_elses_command_of_that_name_stays() -> None:
     plan = removing(SYSTEM, replace(INSTALLED, command="/somewhere/else"), purge=True)
     assert SYSTEM.command not in {act.path for act in plan if isinstance(act, Remove)}
+
+
+def test_a_master_key_that_is_put_there_later_changes_the_unit_and_goes_with_a_purge_in_words() -> None:
+    found = replace(INSTALLED, key="plain")
+    plan = installing(SYSTEM, VERSION, found)
+    (unit,) = [act for act in plan if isinstance(act, Write)]
+    assert unit.text == sealed(unit_text(SYSTEM, key="plain")) != UNIT
+    assert commands(plan)[-1] == "systemctl restart sanderling.service"
+    assert any("master key" in act.says for act in removing(SYSTEM, found, purge=True))
 
 
 def test_removing_what_is_not_there_is_nothing() -> None:

@@ -36,16 +36,27 @@ def test_the_exposure_of_the_systems_unit_is_at_most_one_and_a_half(tmp_path: Pa
 @needs_systemd
 def test_systemd_understands_each_line(tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
-    for name, layout in (("system", SYSTEM), ("user", of_user({}, "/users/me"))):
-        unit = tmp_path / name / "sanderling.service"
+    mine, keys = of_user({}, "/users/me"), ("none", "plain", "encrypted")
+    for number, (layout, key) in enumerate((layout, key) for layout in (SYSTEM, mine) for key in keys):
+        unit = tmp_path / str(number) / "sanderling.service"
         unit.parent.mkdir()
-        unit.write_text(unit_text(layout).replace(str(layout.launcher), "/bin/true"))
+        unit.write_text(unit_text(layout, key=key).replace(str(layout.launcher), "/bin/true"))
         told = analyze("verify", "--man=no", str(unit))
         assert "sanderling.service" not in told, told
 
 
 def test_a_wrong_setting_and_a_bad_data_folder_are_not_tried_again() -> None:
     assert "RestartPreventExitStatus=64 78" in unit_text(SYSTEM)
+
+
+def test_x20_the_master_key_is_given_as_a_credential_where_its_file_is_there_only() -> None:
+    for key, line in (
+        ("plain", "LoadCredential=sanderling.master-key:/etc/sanderling/master.key"),
+        ("encrypted", "LoadCredentialEncrypted=sanderling.master-key:/etc/sanderling/master.key.cred"),
+    ):
+        assert unit_text(SYSTEM, key=key).replace(line + "\n", "") == unit_text(SYSTEM)  # type: ignore[arg-type]  # two of the three words
+    assert "master" not in unit_text(SYSTEM)
+    assert "MASTER_KEY_FILE=/users/me/" in unit_text(of_user({}, "/users/me"), key="plain")
 
 
 def test_a_users_unit_asks_for_nothing_that_needs_a_namespace() -> None:

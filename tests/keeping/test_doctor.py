@@ -16,7 +16,7 @@ import trio
 from actors.settings import Settings
 from actors.world import ResolveFailed
 from sanderling.exits import Exit
-from sanderling.keeping.doctor import database, folder, machine, names, network
+from sanderling.keeping.doctor import database, folder, machine, master_key, names, network
 from sanderling.keeping.doctor.expiry import ends_at
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.doctor.rounds import QUESTIONS, findings
@@ -25,6 +25,8 @@ from sanderling.moving.whole.stage import STAGE
 from storage.sqlite import open_keys
 from storage.sqlite.folder import DATABASE, MARK
 from storage.sqlite.migrations import STEPS
+from storage.sqlite.own_key import OWN
+from storage.sqlite.vault import written
 from tests.contract.builders import a_signing_key
 from tests.e2e.service import a_key, a_service, run_command
 from tests.support.certificates import make_certificate, needs_openssl
@@ -66,6 +68,31 @@ def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patien
     (patient.folder / STAGE / DATABASE).touch()
     (finding,) = folder.half_an_import(patient)
     assert finding.level == "fail" and "sanderling import" in finding.do
+
+
+def test_x20_the_master_key_is_tried_on_what_it_seals(patient: Patient) -> None:
+    """Nothing is sealed so far; then with the folder's own key, beside which one is named; then that is gone."""
+    named = replace(patient, variables={"SANDERLING_MASTER_KEY": written(b"n" * 32)})
+    (finding,) = master_key.master_key(patient)
+    assert finding.level == "warn" and "backups" in finding.says
+    (finding,) = master_key.master_key(named)
+    assert finding.level == "ok" and "opens" not in finding.says
+    with open_keys(patient.folder) as keys:
+        keys.add_signing(a_signing_key("k"))
+    (finding,) = master_key.master_key(patient)
+    assert finding.level == "warn" and "the folder's own opens them" in finding.says
+    (finding,) = master_key.master_key(named)
+    assert finding.level == "warn" and "rotate-master --to" in finding.do
+    (patient.folder / OWN).rename(patient.folder / "elsewhere")
+    for each in (patient, named):
+        (finding,) = master_key.master_key(each)
+        assert finding.level == "fail" and "SANDERLING_MASTER_KEY_FILE" in finding.do
+    (patient.folder / "elsewhere").rename(patient.folder / OWN)
+    with closing(sqlite3.connect(patient.folder / DATABASE)) as connection:
+        connection.execute("UPDATE signing_key SET seed=x'01'")
+        connection.commit()
+    (finding,) = master_key.master_key(patient)
+    assert finding.level == "fail" and "restore" in finding.do
 
 
 def test_a_damaged_database_is_named_with_the_way_out(patient: Patient) -> None:

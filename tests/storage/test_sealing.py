@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from storage.errors import Exposed, NoKey, Unopened
 from storage.interface import Storage
 from storage.records.destination import Secret
-from storage.sqlite import open_keys, open_sqlite, own_key, rotation
+from storage.sqlite import open_keys, open_sqlite, rotation
 from storage.sqlite.connection import WRITER, connect
 from storage.sqlite.folder import DATABASE
 from storage.sqlite.own_key import NEXT, OWN
@@ -194,7 +194,7 @@ async def test_x20_an_own_key_that_others_can_read_is_shut_or_refused(
     (tmp_path / OWN).chmod(0o644)
     with monkeypatch.context() as other, pytest.raises(Exposed, match="0644"):
         other.setattr(os, "geteuid", lambda: 4_242)
-        own_key.own_keys(tmp_path)
+        open_keys(tmp_path)
     await secrets_in(tmp_path)
     assert stat.S_IMODE((tmp_path / OWN).stat().st_mode) == 0o600
     (tmp_path / OWN).write_text("smk_half")
