@@ -17,7 +17,8 @@ from storage.records.key import PublicKey, SigningKey
 class SigningKeys:
     """Holds the keys as last read, the active one first; there is at least one.
 
-    Other instances' keys come with an import only, while nothing runs: they are read once.
+    Keys of which only the public half is here come by an import or a lost master key, while nothing runs: they are read
+    once.
     """
 
     def __init__(self, storage: Storage, keys: Sequence[SigningKey]) -> None:
@@ -36,7 +37,7 @@ class SigningKeys:
         return self._signer
 
     async def published(self) -> bytes:
-        """Return all keys, retired ones and other instances' too, as an encoded JWK Set. Raises StorageError."""
+        """Return all keys, also those whose private half is not here, as an encoded JWK Set. Raises StorageError."""
         await self._refresh()
         if self._others is None:
             self._others = await self._storage.keys.public()

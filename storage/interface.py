@@ -168,10 +168,13 @@ class Keys(Protocol):
         """Add a signing key as the active one and retire the others."""
 
     async def public(self) -> Sequence[PublicKey]:
-        """Return the public halves of other instances' keys, the oldest first: events here were signed with them."""
+        """Return the public halves of keys that are not here, the oldest first: events here were signed with them.
+
+        They are other instances', or have been given up with the master key that sealed them.
+        """
 
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
-        """Keep public halves of other instances' keys, for good; one that is there already stays as it is."""
+        """Keep public halves of keys, for good; one that is there already stays as it is."""
 
 
 class Alerts(Protocol):

@@ -80,11 +80,13 @@ class MemoryKeys:
         await self._commit(apply)
 
     async def public(self) -> Sequence[PublicKey]:
-        """Return the public halves of other instances' keys; see Keys."""
-        return sorted(self._disk.public.values(), key=lambda key: (key.created_at, key.key_id))
+        """Return the public halves of keys that are not here; see Keys."""
+        own = {key.key_id for key in self._disk.signing}
+        others = (key for key in self._disk.public.values() if key.key_id not in own)
+        return sorted(others, key=lambda key: (key.created_at, key.key_id))
 
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
-        """Keep public halves of other instances' keys; see Keys."""
+        """Keep public halves of keys that are not here; see Keys."""
         new = {key.key_id: key for key in reversed(keys)}
         await self._commit(lambda: self._disk.public.update(new | self._disk.public))
 

@@ -232,7 +232,7 @@ class CommandKeys:
             return all_signing(self._connection, unlock(self._connection, self._folder, self._named).vault)
 
     def public(self) -> Sequence[PublicKey]:
-        """Return the public halves of other instances' keys, the oldest first."""
+        """Return the public halves of keys that are not here, the oldest first."""
         with translated():
             return all_public(self._connection)
 

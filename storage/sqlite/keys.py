@@ -17,7 +17,7 @@ from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.sqlite.connection import translated
 from storage.sqlite.readers import Readers
-from storage.sqlite.sealing import SEEDS
+from storage.sqlite.sealing import SEEDS, keep_public
 from storage.sqlite.vault import Vault
 from storage.sqlite.writer import Transaction, Writer
 
@@ -25,7 +25,8 @@ _decode = msgspec.json.Decoder(ApiKey).decode
 _BY_HASH = "SELECT body, last_used_at FROM api_key WHERE sha256=?"
 _ALL = "SELECT body, last_used_at FROM api_key ORDER BY created_at, id"
 _SIGNING = "SELECT key_id, seed, created_at, state FROM signing_key ORDER BY state, created_at DESC, key_id"
-_PUBLIC = "SELECT key_id, x, created_at FROM public_key ORDER BY created_at, key_id"
+_PUBLIC = """SELECT key_id, x, created_at FROM public_key WHERE key_id NOT IN (SELECT key_id FROM signing_key)
+    ORDER BY created_at, key_id"""
 _PUT_PUBLIC = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CONFLICT DO NOTHING"
 _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
@@ -94,11 +95,11 @@ class SqliteKeys:
         await self._writer.submit(job)
 
     async def public(self) -> Sequence[PublicKey]:
-        """Return the public halves of other instances' keys; see Keys."""
+        """Return the public halves of keys that are not here; see Keys."""
         return await self._readers.run(all_public)
 
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
-        """Keep public halves of other instances' keys; see Keys."""
+        """Keep public halves of keys that are not here; see Keys."""
 
         def job(transaction: Transaction) -> None:
             transaction.fence(self._lease)
@@ -130,7 +131,7 @@ def all_signing(connection: sqlite3.Connection, vault: Vault) -> Sequence[Signin
 
 
 def all_public(connection: sqlite3.Connection) -> Sequence[PublicKey]:
-    """Return the public halves of other instances' keys, the oldest first."""
+    """Return the public halves of keys that are not here, the oldest first."""
     return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
 
 
@@ -139,6 +140,7 @@ def insert_signing(connection: sqlite3.Connection, key: SigningKey, vault: Vault
     connection.execute("UPDATE signing_key SET state='retired'")
     insert = "INSERT INTO signing_key(key_id, seed, created_at, state) VALUES(?,?,?,'active')"
     connection.execute(insert, (key.key_id, vault.seal(SEEDS.kind, key.key_id, key.seed), key.created_at))
+    keep_public(connection, key.key_id, key.seed, key.created_at)
 
 
 def _key(row: tuple[bytes, int | None]) -> ApiKey:

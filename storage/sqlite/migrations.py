@@ -177,7 +177,7 @@ _PUBLIC_KEYS = (
 
 
 def public_keys(db: Database, _: Vault | None) -> None:
-    """Public halves of the keys that signed events which came from another instance."""
+    """Public halves of keys: those that signed events which came from another instance, and our own."""
     for statement in _PUBLIC_KEYS:
         db.conn.execute(statement)
 

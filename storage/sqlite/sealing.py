@@ -6,10 +6,13 @@ what a pushing source is told after its handshake. All else that lets somebody i
 
 from __future__ import annotations
 
+import base64
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+
+from nacl.signing import SigningKey
 
 from storage.sqlite.unlocking import mark
 from storage.sqlite.vault import Vault
@@ -42,6 +45,7 @@ PLACES = (SEEDS, SECRETS, HELLOS)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"
 _PUT_DESTINATION = "UPDATE destination SET body=? WHERE id=?"
+_KEEP = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CONFLICT DO NOTHING"
 _PUT_SOURCE = "UPDATE source SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 
 
@@ -58,8 +62,9 @@ def examine_boxes(connection: sqlite3.Connection, vault: Vault) -> int:
 
 def seal_plain(connection: sqlite3.Connection, vault: Vault) -> None:
     """Seal what programs before schema 7 have written, inside a transaction that is open."""
-    for id, seed in connection.execute(SEEDS.boxes).fetchall():
+    for id, seed, at in connection.execute("SELECT key_id, seed, created_at FROM signing_key").fetchall():
         if seed:  # a backup of that time has none
+            keep_public(connection, id, seed, at)
             connection.execute(SEEDS.put, (vault.seal(SEEDS.kind, id, seed), id))
     for id, body in connection.execute(_DESTINATIONS).fetchall():
         record = json.loads(body)
@@ -72,6 +77,12 @@ def seal_plain(connection: sqlite3.Connection, vault: Vault) -> None:
         if record.get("hello") is not None:
             connection.execute(HELLOS.put, (vault.seal(HELLOS.kind, id, record["hello"].encode()), id))
             connection.execute(_PUT_SOURCE, (encoded(record | {"hello": None}), id))
+
+
+def keep_public(connection: sqlite3.Connection, key_id: str, seed: bytes, created_at: int) -> None:
+    """Keep a signing key's public half beside its box, or nobody could verify its events when the box is given up."""
+    half = base64.urlsafe_b64encode(bytes(SigningKey(seed).verify_key)).decode().rstrip("=")
+    connection.execute(_KEEP, (key_id, half, created_at))
 
 
 def reseal(connection: sqlite3.Connection, old: Vault, new: Vault) -> int:
@@ -89,7 +100,7 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
     """Do without every secret that this key does not open, inside a transaction that is open; return what that is.
 
     A destination gets a secret that nobody has seen (`fresh`) and is disabled, as is a source that does not know what
-    to say any more; a signing key goes, and the service makes another one.
+    to say any more; of a signing key the public half stays, and the service makes another one.
     """
     keys = _unopened(connection, vault, SEEDS)
     for id in keys:

@@ -71,4 +71,6 @@ async def test_public_halves_of_other_instances_stay_as_they_first_came(engine: 
     found = [(key.key_id, key.x) for key in await again.keys.public()]
     assert found == [("a", "x"), ("b", "x"), ("c", "x")]
     assert list(await again.keys.signing()) == []
+    await again.keys.add_signing(a_signing_key("b"))
+    assert [key.key_id for key in await again.keys.public()] == ["a", "c"]
     await again.aclose()

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from actors.signatures.event import public_half
 from storage.errors import Exposed, NoKey, Unopened
 from storage.interface import Storage
 from storage.records.destination import Secret
@@ -125,6 +126,10 @@ async def test_x20_an_upgrade_leaves_nothing_plain_but_in_the_copy_that_it_keeps
     for secret in (b"whsec_", b"\x5e" * 32, b"of the feed"):
         assert secret not in held
         assert secret == b"of the feed" or secret in (tmp_path / f"before-upgrade-from-schema-{step}.db").read_bytes()
+    (key,) = await storage.keys.signing()
+    with closing(connect(path, WRITER)) as database:
+        halves = dict(database.execute("SELECT key_id, x FROM public_key").fetchall())
+    assert halves[key.key_id] == public_half(key).x
     await storage.aclose()
 
 
@@ -252,6 +257,7 @@ async def test_a_lost_key_costs_the_secrets_and_nothing_else(tmp_path: Path) -> 
     assert rotate(tmp_path, None, OTHER, fresh=lambda: "whsec_bmV3").lost == (1, 1, 1)
     storage = await opened(tmp_path, OTHER)
     assert list(await storage.keys.signing()) == []
+    assert [(key.key_id, key.x) for key in await storage.keys.public()] == [("k", public_half(a_signing_key("k")).x)]
     (destination,) = await storage.alerts.destinations()
     assert destination.secrets == (Secret("whsec_bmV3"),) and not destination.enabled
     (row,) = await storage.sources.page(None, 9)
