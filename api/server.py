@@ -8,6 +8,7 @@ get `settings.drain` seconds, and then every connection is cut.
 from __future__ import annotations
 
 import errno
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -32,6 +33,8 @@ BESIDE_STREAMS = 8_192
 """Connections, and requests on those of HTTP/2, that may be open beside `max_streams`; more are turned away: 503."""
 NO_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 PAUSE = 0.1
+TOLD_AGAIN = 60.0
+"""Seconds after which it is told again that there are no file descriptors."""
 GRACE = 5.0
 RENEWAL_CHECK = 30.0
 """Seconds between two looks at the files of the certificate."""
@@ -91,13 +94,17 @@ class House:
 
     async def accept(self, listener: trio.abc.Listener[Any], nursery: trio.Nursery) -> None:
         """Give every new connection a task. Out of file descriptors: wait a little, since closing is what helps."""
+        told_at = -math.inf
         while True:
             try:
                 stream = await listener.accept()
             except OSError as error:
                 if error.errno not in NO_FILES:
                     raise
-                self.api.doors.world.log("http.out_of_files", level="warning", error=str(error), open=len(self._wires))
+                if trio.current_time() - told_at >= TOLD_AGAIN:
+                    told_at = trio.current_time()
+                    log = self.api.doors.world.log
+                    log("http.out_of_files", level="warning", error=str(error), open=len(self._wires))
                 await trio.sleep(PAUSE)
                 continue
             try:
