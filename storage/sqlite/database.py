@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import trio
 
+from storage.errors import Locked
 from storage.interface import Lease, Storage
 from storage.records.identity import START, Seq, millis_of
 from storage.records.key import ApiKey, PublicKey, SigningKey
@@ -260,6 +261,17 @@ class CommandKeys:
         self._connection.close()
 
 
+def _lock_for_upgrade(folder: Path, version: int) -> FolderLock:
+    lock = FolderLock(folder)
+    try:
+        lock.acquire()
+    except Locked:
+        if version:
+            raise Locked("the service that runs there is older than this program: restart it, and ask again") from None
+        raise
+    return lock
+
+
 def open_keys(folder: Path, named: Vault | None = None) -> CommandKeys:
     """Open the keys of a folder; folder and database are made when missing.
 
@@ -272,8 +284,7 @@ def open_keys(folder: Path, named: Vault | None = None) -> CommandKeys:
         undo.callback(connection.close)
         version = version_of(connection)
         if version < len(STEPS):
-            lock = FolderLock(folder)
-            lock.acquire()
+            lock = _lock_for_upgrade(folder, version)
             undo.callback(lock.release)
             upgrade(connection, database, unlock(connection, folder, named).vault if version else None)
             scrub(connection)

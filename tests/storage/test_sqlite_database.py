@@ -350,9 +350,9 @@ async def test_commands_that_come_first_all_at_once_make_one_database(tmp_path: 
 async def test_a_command_does_not_change_the_schema_under_a_server(tmp_path: Path) -> None:
     storage = await opened(tmp_path)
     with sqlite3.connect(tmp_path / DATABASE) as other:
-        other.execute("PRAGMA user_version=0")
+        other.execute("PRAGMA user_version=1")
     other.close()
-    with pytest.raises(Locked):
+    with pytest.raises(Locked, match="older than this program: restart it"):
         open_keys(tmp_path)
     await storage.aclose()
 
