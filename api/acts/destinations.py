@@ -32,7 +32,7 @@ OVERLAP = Millis(24 * 3_600_000)
 """Milliseconds that an old secret goes on signing after a rotation."""
 TEST_WITHIN = 30.0
 """Seconds for a test: those of its request, and a wait for room among the others."""
-_UNSEEN = "It came from another instance without its secret: make a new one, give it to the receiver, then enable it."
+_UNSEEN = "Nobody knows its secret: make a new one, give it to the receiver, then enable it."
 _SECRET_SIZE = 32
 
 

@@ -28,7 +28,7 @@ _WORDS = {
 
 
 _CLOSED = "Nothing is sent to it any more. Mend the receiver, then enable it: what was missed can be delivered again."
-_ARRIVED = "It came from another instance. Make a new secret, give it to the receiver, then enable it."
+_UNSEEN = "Nobody knows its secret. Make a new one, give it to the receiver, then enable it."
 
 
 class Need(NamedTuple):
@@ -56,7 +56,7 @@ async def needs(visit: Visit) -> list[Need]:
     hooks = await visit.doors.storage.alerts.destinations()
     closed = [
         *[_need(hook, "disabled", "bad", _CLOSED) for hook in hooks if hook.enabled and hook.state == "disabled"],
-        *[_need(hook, "needs a secret", "warn", _ARRIVED) for hook in hooks if hook.was_enabled],
+        *[_need(hook, "needs a secret", "warn", _UNSEEN) for hook in hooks if hook.was_enabled],
     ]
     worst: TreePage = await visit.api(admin.tree, query=TreeQuery(limit=NEEDS))
     unwell = [(row, need) for row in worst.rows if (need := need_of(row)) is not None]

@@ -144,8 +144,8 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
 class DestinationRecord(Struct, frozen=True, kw_only=True):
     """A destination. `failure_rate`: of its newest 100 attempts; `error_rate` is its twin. `duplicate_rate`: the share
     of its deliveries that had, or may have, arrived before. `replay_from`: after this there may be matches that it was
-    never given; replay takes it as `since`. `needs_secret`: it came from another instance without its secret, and is
-    disabled until that has been rotated.
+    never given; replay takes it as `since`. `needs_secret`: nobody knows its secret, as it came
+    here without it (with an import, say), and it is disabled until a new one is made.
     """
 
     id: str

@@ -61,7 +61,7 @@ class Destination(Struct, frozen=True):
     missed_after: Seq | None = None
     """After this position there may be matches that were neither delivered nor wait; None: there are none."""
     was_enabled: bool | None = None
-    """It came from another instance, where it was enabled or not, and nobody has seen its secret yet; None: else."""
+    """Nobody knows its secret, as it came here without it, and this is whether it was enabled before; None: else."""
 
     def missing(self, after: Seq) -> Destination:
         """Return it with matches missed after a position."""

@@ -10,7 +10,7 @@ import base64
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nacl.signing import SigningKey
 
@@ -110,7 +110,7 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
     for id in destinations:
         secrets = encoded([{"value": fresh()}])
         connection.execute(SECRETS.put, (vault.seal(SECRETS.kind, id, secrets), id))
-        connection.execute(_PUT_DESTINATION, (encoded(json.loads(bodies[id]) | {"enabled": False}), id))
+        connection.execute(_PUT_DESTINATION, (encoded(_unknown_to_all(json.loads(bodies[id]))), id))
     sources = _unopened(connection, vault, HELLOS)
     bodies = dict(connection.execute(_SOURCES).fetchall())
     for id in sources:
@@ -118,6 +118,12 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
         connection.execute(_PUT_SOURCE, (encoded(json.loads(bodies[id]) | {"enabled": False}), id))
     mark(connection, vault)
     return Lost(len(keys), len(destinations), len(sources))
+
+
+def _unknown_to_all(destination: dict[str, Any]) -> dict[str, Any]:
+    """Return a destination's body as it is while nobody knows its secret: disabled, and that it was not, or was."""
+    was = destination.get("was_enabled")
+    return destination | {"enabled": False, "was_enabled": destination.get("enabled", True) if was is None else was}
 
 
 def _unopened(connection: sqlite3.Connection, vault: Vault, place: Place) -> Sequence[str]:

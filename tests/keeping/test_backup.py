@@ -173,7 +173,7 @@ async def test_a_backup_without_secrets_leaves_destinations_disabled_and_no_sign
     assert done.lost == Lost(keys=1, destinations=1, sources=1) and not done.named
     storage = await opened(tmp_path / "new")
     (destination,) = await storage.alerts.destinations()
-    assert not destination.enabled and destination.secrets[0].value != SECRET
+    assert not destination.enabled and destination.was_enabled and destination.secrets[0].value != SECRET
     (row,) = await storage.sources.page(None, 10)
     assert not row.source.enabled and row.source.hello is None
     assert not await storage.keys.signing()

@@ -26,11 +26,22 @@ from sanderling.moving.whole.writing import CannotWrite, export, position_of, wr
 from sanderling.real_world import entropy
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, MATCHED
+from storage.records.delivery import Match, Portion
 from storage.records.destination import Destination
-from storage.records.identity import START, day_of, seq_of
+from storage.records.identity import START, Millis, day_of, seq_of
 from storage.sqlite.folder import DATABASE, FolderLock
 from storage.sqlite.own_key import OWN
-from tests.contract.builders import NOW, CountingMint, a_harvest, a_source, a_source_id, a_state, an_api_key
+from tests.contract.builders import (
+    NOW,
+    CountingMint,
+    a_destination,
+    a_harvest,
+    a_source,
+    a_source_id,
+    a_state,
+    an_alert,
+    an_api_key,
+)
 from tests.moving.whole_instance import (
     ALERT,
     FAILED,
@@ -144,6 +155,40 @@ async def test_destinations_come_in_disabled_and_know_from_where_to_replay(data:
     assert hooks[FAILED].missed_after is None
     assert await moved.work.backlog(HOOK) == 0
     await moved.aclose()
+
+
+async def test_a_digest_and_what_is_under_way_are_offered_for_a_replay_too(tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "old")
+    await storage.sources.add(a_source(1), a_state(1), storage.lease)
+    told = await storage.log.append([a_harvest(1, *"abcde")], storage.lease, CountingMint(), stamp)
+    await storage.alerts.put(an_alert(id=ALERT))
+    for id in (HOOK, OFF):
+        await storage.alerts.put_destination(a_destination(id=id, alert_id=ALERT))
+    waits = [Match(id, told[n].seq, NOW) for id, n in ((HOOK, 1), (HOOK, 2), (HOOK, 3), (OFF, 2), (OFF, 4))]
+    await storage.work.advance(MATCHED, None, told[-1].seq, waits, storage.lease)
+    digest = b'{"events":[%b,%b]}' % (told[1].body, told[2].body)
+    portion = Portion(NOW, Millis(NOW + 1), 2, 1 << 20)
+    assert await storage.work.freeze(HOOK, portion, lambda _: ("digest", digest), storage.lease) == 2
+    assert len(await storage.work.claim(OFF, NOW, 1, storage.lease)) == 1
+    hooks = {
+        line["destination"]["id"]: line["destination"]
+        for line in lines_of(await exported(tmp_path / "old"), "destination")
+    }
+    assert [seq_of(hooks[id]["missed_after"]) for id in (HOOK, OFF)] == [told[1].seq - 1, told[2].seq - 1]
+    assert await storage.work.backlog(HOOK) == 2
+    assert len(await storage.work.claim(OFF, NOW, 9, storage.lease)) == 1  # the other one is still under way
+    await storage.aclose()
+
+
+async def test_a_source_that_greets_comes_in_without_its_greeting_and_disabled(tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "old")
+    await storage.sources.add(a_source(1, type="push", hello=SECRETS[1]), a_state(1), storage.lease)
+    await storage.aclose()
+    data = await exported(tmp_path / "old")
+    assert SECRETS[1].encode() not in data
+    assert (await taken(data, tmp_path / "new")).speechless == (a_source_id(1),)
+    (source,) = lines_of(await exported(tmp_path / "new"), "source")
+    assert (source["greets"], source["source"]["enabled"]) == (False, False)
 
 
 async def test_a_part_of_the_events_leaves_a_log_that_begins_there(tmp_path: Path) -> None:
