@@ -60,9 +60,8 @@ def read_csv(data: bytes) -> Plan:
             raise NotReadable("Its first line names no column `url`.")
         for row in rows:
             if any(cell.strip() for cell in row):
-                _row(
-                    drafting, f"line {rows.line_num}", {name: row[at] for name, at in columns.items() if at < len(row)}
-                )
+                cells = {name: row[at] for name, at in columns.items() if at < len(row)}
+                _row(drafting, f"line {rows.line_num}", cells)
     except csv.Error as error:
         raise NotReadable(f"It is no table: line {rows.line_num}: {error}.") from None
     return drafting.plan("csv")
@@ -71,9 +70,8 @@ def read_csv(data: bytes) -> Plan:
 def _row(drafting: Drafting, place: str, cells: Mapping[str, str]) -> None:
     kind = cells.get("type", "").strip().lower()
     if kind not in ("", "feed", "html", "push"):
-        drafting.note(
-            place, "type", "impossible", f"{shortened(kind, 40)!r} is none of feed, html, push: it is detected"
-        )
+        says = f"{shortened(kind, 40)!r} is none of feed, html, push: it is detected"
+        drafting.note(place, "type", "impossible", says)
     tags = re.split(r"[,;]", cells.get("tags", ""))
     seconds = _seconds(drafting, place, cells.get("interval", "").strip())
     drafting.source(

@@ -11,7 +11,7 @@ from sanderling.moving.fields import Field, mapping, records, tell_of, text, tru
 from sanderling.moving.notifying import destination
 from sanderling.moving.plan import DestinationBody, Plan, named
 from sanderling.moving.recognising import decoded
-from sanderling.moving.wording import WHOLE_WORDS, Unsayable, any_of, none_of, pattern, whole
+from sanderling.moving.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, any_of, none_of, pattern, whole
 
 PLACE: Final = "feed"
 _ENTRY: Final = "an event has what the feed says of an entry; the article behind it is not fetched"
@@ -34,7 +34,7 @@ FIELDS: Final = (
     Field("ntfy_enabled", "impossible", "ntfy: no webhook of ours speaks to it; put a receiver before it"),
     Field("pushover_enabled", "impossible", "Pushover: no webhook of ours speaks to it; put a receiver before it"),
 )
-_ANYWHERE: Final = f"{WHOLE_WORDS}; in titles and texts, where it was titles, addresses, authors and tags"
+_ANYWHERE: Final = "in titles and texts, where it was titles, addresses, authors and tags"
 _RULE = re.compile(r"(?P<field>Entry\w+)\s*=\s*(?P<pattern>.+)", re.DOTALL)
 
 
@@ -73,8 +73,8 @@ def _destinations(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> li
 
 def _query(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> str:
     """Return the query of what a feed's rules let through; "" when there are none, or none that a query can say."""
-    keep = _rules(drafting, place, feed, ("keeplist_rules", "keep_filter_entry_rules"))
-    block = _rules(drafting, place, feed, ("blocklist_rules", "block_filter_entry_rules"))
+    keep = _rules(drafting, place, feed, ("keeplist_rules", "keep_filter_entry_rules"), wide=True)
+    block = _rules(drafting, place, feed, ("blocklist_rules", "block_filter_entry_rules"), wide=False)
     said = [query for query in block if query]
     try:
         # A part of what is kept would be too little: rather all is told.
@@ -84,22 +84,22 @@ def _query(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> str:
         return ""
 
 
-def _rules(drafting: Drafting, place: str, feed: Mapping[str, Any], names: tuple[str, ...]) -> list[str]:
+def _rules(drafting: Drafting, place: str, feed: Mapping[str, Any], names: tuple[str, ...], *, wide: bool) -> list[str]:
     """Return a query for each rule, "" for one that no query says."""
     lines = [(name, line) for name in names for line in text(feed, name).splitlines()]
-    return [_rule(drafting, place, name, line) for name, line in lines if line.strip()]
+    return [_rule(drafting, place, name, line, wide) for name, line in lines if line.strip()]
 
 
-def _rule(drafting: Drafting, place: str, name: str, line: str) -> str:
+def _rule(drafting: Drafting, place: str, name: str, line: str, wide: bool) -> str:
     named = _RULE.fullmatch(line.strip())
     if named is not None and named["field"] not in ("EntryTitle", "EntryContent"):
         says = f"{named['field']}: a query looks at titles and texts only: what it keeps back is told as well"
         drafting.note(place, name, "impossible", says)
         return ""
     try:
-        query = pattern(line if named is None else named["pattern"])
+        query = pattern(line if named is None else named["pattern"], wide=wide)
     except Unsayable as error:
         drafting.note(place, name, "impossible", f"{error}: what it keeps back is told as well")
         return ""
-    drafting.note(place, name, "approximated", f"an alert: {_ANYWHERE}; the stream has all events")
+    drafting.note(place, name, "approximated", f"an alert: {BEGINNINGS if wide else WHOLE_WORDS}; {_ANYWHERE}")
     return query

@@ -17,7 +17,7 @@ from sanderling.moving.fields import Field, mapping, records, tell_of, text, tru
 from sanderling.moving.notifying import WHAT, destination
 from sanderling.moving.plan import DestinationBody, NotReadable, Plan, named, shortened
 from sanderling.moving.recognising import decoded
-from sanderling.moving.wording import WHOLE_WORDS, Unsayable, phrase
+from sanderling.moving.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, phrase
 
 WATCHED: Final = ("http", "keyword", "real-browser", "websocket-upgrade")
 NOTICES: Final = ("source_failing", "source_recovered", "source_quiet")
@@ -140,14 +140,14 @@ class _Monitor:
 
     def _query(self) -> str:
         """Return the query of what was down: a page without the keyword, or with it when that is inverted."""
+        with_it = truth(self._monitor.get("invertKeyword"))
         try:
-            found = phrase(text(self._monitor, "keyword"))
+            found = phrase(text(self._monitor, "keyword"), wide=with_it)
         except Unsayable as error:
             self._drafting.note(self._place, "keyword", "impossible", str(error))
             return ""
-        with_it = truth(self._monitor.get("invertKeyword"))
-        says = f"an alert: tells of changes {'with' if with_it else 'without'} it; {WHOLE_WORDS}"
-        self._drafting.note(self._place, "keyword", "approximated", says)
+        says = f"with it; {BEGINNINGS}" if with_it else f"without it; {WHOLE_WORDS}"
+        self._drafting.note(self._place, "keyword", "approximated", f"an alert: tells of changes {says}")
         return found if with_it else f"-{found}"
 
     def _patience(self) -> int:

@@ -1,7 +1,9 @@
 """What another program looks for in a text, as a query of ours. Pure.
 
 Other programs look for any run of characters, or for a regular expression; a query has words and phrases. A plain text
-becomes a phrase. Of regular expressions those are understood that only list texts: alternatives, gaps (`.*`), blanks.
+becomes a phrase; where it is `wide`, its last word may go on ("ticket" finds tickets): what is waited for is wide, what
+is excluded is not, so that rather too much is told. Of regular expressions those are understood that only list texts:
+alternatives, gaps (`.*`), blanks.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from sanderling.moving.plan import shortened
 LANGUAGE: Final = "simple"
 LONGEST: Final = 4096
 WHOLE_WORDS: Final = "found as whole words, capitals and accents aside"
+BEGINNINGS: Final = "found from the beginning of a word on, capitals and accents aside"
 _SLASHED = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)
 _MARKS = re.compile(r"[\"“”„]")
 _FLAGS = re.compile(r"^\(\?[aiLmsux]+\)")
@@ -31,34 +34,39 @@ class Unsayable(Exception):
     """No query says this; its text is why."""
 
 
-def phrase(text: str) -> str:
+def phrase(text: str, *, wide: bool = False) -> str:
     """Return the query that finds a text. Raises Unsayable for one without words.
 
-    >>> phrase("Sold  out"), phrase('"now"*')
-    ('"Sold out"', '"now"')
+    >>> phrase("Sold  out"), phrase('"now"*'), phrase("ticket", wide=True), phrase("plan C", wide=True)
+    ('"Sold out"', '"now"', '"ticket*"', '"plan C"')
     """
     words = " ".join(_MARKS.sub(" ", text).split()).rstrip("* ")
-    query = f'"{words}"'
+    if wide and _finds(f'"{words}*"', words):
+        return f'"{words}*"'
+    if not _finds(f'"{words}"', words):
+        raise Unsayable(f"{shortened(text, 60)!r} has no word to look for, or too many")
+    return f'"{words}"'
+
+
+def _finds(query: str, words: str) -> bool:
+    """Whether a query can be read, and finds the words that it was made of."""
     try:
-        found = bool(words) and matches(parse(query, LANGUAGE), Analysed("", words))
-    except QueryError as error:
-        raise Unsayable(f"{shortened(text, 60)!r}: {error}") from None
-    if not found:
-        raise Unsayable(f"{shortened(text, 60)!r} has no word to look for")
-    return query
+        return bool(words) and matches(parse(query, LANGUAGE), Analysed("", words))
+    except QueryError:
+        return False
 
 
-def lookup(text: str) -> str:
+def lookup(text: str, *, wide: bool = False) -> str:
     """Return the query for a text, or for a regular expression between slashes. Raises Unsayable.
 
     >>> lookup("sold out"), lookup("/sold|gone/i")
     ('"sold out"', '("sold" OR "gone")')
     """
     slashed = _SLASHED.fullmatch(text.strip())
-    return phrase(text) if slashed is None else pattern(slashed[1])
+    return phrase(text, wide=wide) if slashed is None else pattern(slashed[1], wide=wide)
 
 
-def pattern(expression: str) -> str:
+def pattern(expression: str, *, wide: bool = False) -> str:
     r"""Return the query for a regular expression that only lists texts. Raises Unsayable for any other.
 
     >>> pattern(r"(?i)^price:\s+(?:\d+)?")
@@ -70,14 +78,14 @@ def pattern(expression: str) -> str:
     body = _FLAGS.sub("", expression.strip())
     grouped = _GROUPED.fullmatch(body)
     body = body if grouped is None else grouped[1]
-    sides = [_side(side, expression) for side in re.split(r"(?<!\\)\|", body)]
+    sides = [_side(side, expression, wide) for side in re.split(r"(?<!\\)\|", body)]
     return any_of(sides)
 
 
-def _side(text: str, whole: str) -> str:
+def _side(text: str, whole: str, wide: bool) -> str:
     """Return the query for one alternative: its texts must all be there, in whatever order."""
     parts = "".join(_signs(text, whole)).split("\0")
-    queries = [phrase(part) for part in parts if part.strip()]
+    queries = [phrase(part, wide=wide) for part in parts if part.strip()]
     if not queries:
         raise Unsayable(f"{shortened(whole, 60)!r} matches anything")
     return queries[0] if len(queries) == 1 else f"({' '.join(queries)})"

@@ -15,7 +15,7 @@ from sanderling.moving.drafting import Drafting
 from sanderling.moving.fields import MOST_ITEMS, mapping, tell_of, text, texts, truth
 from sanderling.moving.notifying import destination
 from sanderling.moving.plan import DestinationBody, NotReadable, Plan, named, shortened
-from sanderling.moving.wording import WHOLE_WORDS, Unsayable, any_of, lookup, none_of, whole
+from sanderling.moving.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, any_of, lookup, none_of, whole
 from sanderling.moving.xpath import css_of
 
 PARTS: Final = {"weeks": 604800, "days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
@@ -137,7 +137,8 @@ class _Reading:
         self._drafting.alert(self._place, url, named("changedetection.io", query), destinations)
 
     def _query(self) -> str:
-        wanted, unwanted = self._lookups("trigger_text"), self._lookups("text_should_not_be_present")
+        wanted = self._lookups("trigger_text", wide=True)
+        unwanted = self._lookups("text_should_not_be_present", wide=False)
         if wanted and len(wanted) < len(self._all("trigger_text")):
             wanted = []  # rather told too often than not at all
         try:
@@ -146,15 +147,15 @@ class _Reading:
             self._drafting.note(self._place, "trigger_text", "impossible", str(error))
             return ""
 
-    def _lookups(self, name: str) -> list[str]:
+    def _lookups(self, name: str, *, wide: bool) -> list[str]:
         found = []
         for line in self._all(name):
             try:
-                found.append(lookup(line))
+                found.append(lookup(line, wide=wide))
             except Unsayable as error:
                 self._drafting.note(self._place, name, "impossible", f"{error}: what it keeps back is told as well")
                 continue
-            says = f"an alert's query: {WHOLE_WORDS}; the stream has all changes"
+            says = f"an alert's query: {BEGINNINGS if wide else WHOLE_WORDS}; the stream has all changes"
             self._drafting.note(self._place, name, "approximated", says)
         return found
 

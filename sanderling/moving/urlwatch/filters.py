@@ -10,7 +10,7 @@ import cssselect
 from sanderling.moving.drafting import Drafting
 from sanderling.moving.fields import mapping
 from sanderling.moving.plan import Grade, shortened
-from sanderling.moving.wording import WHOLE_WORDS, Unsayable, pattern, phrase
+from sanderling.moving.wording import BEGINNINGS, Unsayable, pattern, phrase
 from sanderling.moving.xpath import css_of
 
 _MORE: Final = "what it leaves out is watched as well"
@@ -163,15 +163,15 @@ def _lookup(drafting: Drafting, place: str, name: str, argument: Any) -> list[st
     expression = options.get("re") if options else argument if name == "grep" else None
     try:
         if isinstance(plain, str) and plain:
-            query = phrase(plain)
+            query = phrase(plain, wide=True)
         elif isinstance(expression, str) and expression:
-            query = pattern(expression)
+            query = pattern(expression, wide=True)
         else:
             raise Unsayable("there is no text in it")
     except Unsayable as error:
         drafting.note(place, name, "impossible", str(error))
         return []
-    says = f"an alert: tells of changes while the text is there, not only of those in its lines; {WHOLE_WORDS}"
+    says = f"an alert: tells of changes while the text is there, not only of those in its lines; {BEGINNINGS}"
     drafting.note(place, name, "approximated", says)
     return [query]
 
