@@ -11,6 +11,7 @@ import tarfile
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 import trio
 from msgspec.structs import replace
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping import making
-from sanderling.keeping.archive import verify
+from sanderling.keeping.archive import Piece, member, verify, write_archive
 from sanderling.keeping.making import make_backup
 from sanderling.keeping.restoring import Restored, restore
 from sanderling.keeping.seal import find_master_key, named_vault
@@ -28,9 +29,9 @@ from storage.records.cursor import EVERYTHING
 from storage.records.destination import Secret
 from storage.records.identity import START, Millis
 from storage.sqlite import open_sqlite
-from storage.sqlite.copying import Secrets
+from storage.sqlite.copying import Secrets, examine
 from storage.sqlite.folder import DATABASE, MARK, FolderLock
-from storage.sqlite.migrations import STEPS
+from storage.sqlite.migrations import STEPS, version_of
 from storage.sqlite.sealing import Lost
 from storage.sqlite.vault import written
 from tests.contract.builders import (
@@ -43,6 +44,8 @@ from tests.contract.builders import (
     an_api_key,
     stamp,
 )
+from tests.storage.test_upgrade import SECRET as OLDER
+from tests.storage.test_upgrade import written_by
 
 pytestmark = pytest.mark.real
 
@@ -313,6 +316,37 @@ async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: 
     storage = await opened(folder)
     assert [each.secrets for each in await storage.alerts.destinations()] == [(Secret(SECRET),)]
     await storage.aclose()
+
+
+async def test_a_backup_of_an_earlier_schema_is_restored_with_its_secrets_sealed(tmp_path: Path) -> None:
+    """Made by this program of an older database, and as an older program made it."""
+    settings = Settings(data=str(tmp_path / "old"))
+    path = written_by(5, tmp_path / "old")
+    made = make_backup(settings, tmp_path / "b.tar", MASTER, secrets=True)
+    assert made.database.schema == len(STEPS)
+    with closing(sqlite3.connect(path)) as database:
+        assert version_of(database) == 5
+        seeds = {id: seed.hex() for id, seed in database.execute("SELECT key_id, seed FROM signing_key")}
+        ((id, body),) = database.execute("SELECT id, body FROM destination").fetchall()
+        record = json.loads(body)
+        secrets = msgspec.json.encode({"seeds": seeds, "destinations": {id: record["secrets"]}})
+        database.execute("UPDATE signing_key SET seed=zeroblob(0)")
+        database.execute("UPDATE destination SET body=?", (json.dumps(record | {"secrets": []}).encode(),))
+        database.commit()
+    key = find_master_key(MASTER)
+    assert key is not None
+    (tmp_path / "sealed").write_bytes(key.seal(secrets, entropy(24)))
+    pieces = [Piece(DATABASE, path), Piece("secrets.sealed", tmp_path / "sealed")]
+    older = msgspec.structs.replace(made, database=examine(path), files=tuple(member(piece) for piece in pieces))
+    write_archive(tmp_path / "older.tar", older, pieces)
+    for name in ("b", "older"):
+        assert back(tmp_path / f"{name}.tar", tmp_path / name).lost == NOTHING
+        held = b"".join((tmp_path / name / file).read_bytes() for file in os.listdir(tmp_path / name))
+        assert b"whsec_" not in held and b"s" * 32 not in held
+        storage = await opened(tmp_path / name)
+        assert [each.secrets for each in await storage.alerts.destinations()] == [(OLDER,)]
+        assert {key.key_id: key.seed.hex() for key in await storage.keys.signing()} == seeds
+        await storage.aclose()
 
 
 async def test_x20_the_copy_with_its_secrets_never_lies_beside_the_backup(

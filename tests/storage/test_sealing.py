@@ -18,7 +18,7 @@ from actors.signatures.event import public_half
 from storage.errors import Exposed, NoKey, Unopened
 from storage.interface import Storage
 from storage.records.destination import Secret
-from storage.sqlite import open_keys, open_sqlite, rotation
+from storage.sqlite import open_keys, open_sqlite, own_key, rotation
 from storage.sqlite.connection import WRITER, connect
 from storage.sqlite.folder import DATABASE
 from storage.sqlite.own_key import NEXT, OWN
@@ -205,6 +205,14 @@ async def test_x20_an_own_key_that_others_can_read_is_shut_or_refused(
     (tmp_path / OWN).write_text("smk_half")
     with pytest.raises(NoKey, match="damaged"):
         await opened(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_key_that_root_makes_belongs_to_the_folders_owner(tmp_path: Path) -> None:
+    os.chown(tmp_path, 4_242, 4_243)
+    own_key.make_own(tmp_path)
+    made = (tmp_path / OWN).stat()
+    assert (made.st_uid, made.st_gid, stat.S_IMODE(made.st_mode)) == (4_242, 4_243, 0o600)
 
 
 # --- another key -----------------------------------------------------------------------------------------------------
