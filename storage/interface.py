@@ -72,7 +72,7 @@ class EventLog(Protocol):
         """
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
-        """Take over a part of another instance's log as it is, and its floor, in one transaction.
+        """Take over a part of another instance's log as it is, and its floor, in one transaction; no tail is told.
 
         The sources need not be watched here. The positions rise, from above `floor` and above all that were given
         here; raises ValueError otherwise, and when events here lie at or below `floor`: nothing has changed then.

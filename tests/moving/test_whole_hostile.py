@@ -16,6 +16,7 @@ from actors.signatures.event import new_signing_key, public_half
 from sanderling.exits import CommandFailed, Exit
 from sanderling.moving.whole import lines
 from sanderling.moving.whole.loading import load, look_through
+from sanderling.moving.whole.taking_over import take_over
 from sanderling.real_world import entropy
 from tests.contract.builders import NOW
 from tests.moving.whole_instance import HOOK, a_folder, exported
@@ -186,3 +187,10 @@ def test_what_is_nested_without_end_is_refused(begin: bytes, data: bytes) -> Non
     head = data.partition(b"\n")[0] + b"\n"
     with pytest.raises(CommandFailed, match="line 2"):
         look_through(io.BytesIO(head + begin + b"[" * 200_000 + b"]" * 200_000 + b"}\n"), "F")
+
+
+def test_where_nobody_can_be_asked_nothing_is_done(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(CommandFailed, match="--yes") as refused:
+        take_over(io.BytesIO(data), "F", tmp_path, dry_run=False, yes=False, as_json=False)
+    assert refused.value.code == Exit.USAGE
+    assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, assert_never
 
 import trio
 from msgspec.structs import replace
@@ -48,20 +48,36 @@ class Loaded(NamedTuple):
     speechless: tuple[str, ...]
 
 
+class _Report:
+    """What was read so far, as it is told at the end."""
+
+    def __init__(self) -> None:
+        self._head: Head | None = None
+        self._end: End | None = None
+        self._speechless: list[str] = []
+
+    def note(self, line: Checked) -> None:
+        """Hear of a line."""
+        if isinstance(line, Head):
+            self._head = line
+        elif isinstance(line, End):
+            self._end = line
+        elif isinstance(line, Watch) and line.greets:
+            self._speechless.append(line.source.id)
+
+    def loaded(self) -> Loaded:
+        """Return the report, once all was read."""
+        assert self._head is not None
+        assert self._end is not None
+        return Loaded(self._head, self._end, tuple(self._speechless))
+
+
 def look_through(stream: BinaryIO, name: str) -> Loaded:
     """Read a whole export and say what it holds, without writing anything. Raises CommandFailed."""
-    head, end, speechless = None, None, []
+    report = _Report()
     for line in read(stream, name):
-        match line:
-            case Head():
-                head = line
-            case End():
-                end = line
-            case Watch(greets=True):
-                speechless.append(line.source.id)
-    assert head is not None
-    assert end is not None
-    return Loaded(head, end, tuple(speechless))
+        report.note(line)
+    return report.loaded()
 
 
 def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> Loaded:
@@ -84,10 +100,11 @@ async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Ca
     storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None, named=named)
     try:
         await _refuse_unless_empty(storage, folder)
-        filling = _Filling(storage, entropy)
+        filling, report = _Filling(storage, entropy), _Report()
         for line in lines:
             await filling.take(line)
-        return filling.loaded()
+            report.note(line)
+        return report.loaded()
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
@@ -117,14 +134,12 @@ class _Filling:
         self._hits: list[Hit] = []
         self._events: list[Stored] = []
         self._weight = 0
-        self._speechless: list[str] = []
-        self._ends: list[Head | End] = []
 
     async def take(self, line: Checked) -> None:
         """Put one line in. Raises StorageError, CommandFailed."""
         match line:
             case Head():
-                self._ends.append(line)
+                pass
             case Log():
                 self._floor = seq_of(line.forgotten)
                 self._matched = None if line.matched is None else seq_of(line.matched)
@@ -146,20 +161,11 @@ class _Filling:
             case End():
                 await self._adopt()
                 await self._match()
-                self._ends.append(line)
-
-    def loaded(self) -> Loaded:
-        """Return what was taken over, once all of it was."""
-        head, end = self._ends
-        assert isinstance(head, Head)
-        assert isinstance(end, End)
-        return Loaded(head, end, tuple(self._speechless))
+            case _:
+                assert_never(line)
 
     async def _watch(self, line: Watch) -> None:
-        source = line.source
-        if line.greets:
-            self._speechless.append(source.id)
-            source = replace(source, enabled=False)
+        source = replace(line.source, enabled=False) if line.greets else line.source
         state = SourceState(source.id, line.memory, line.base)
         await self._storage.sources.add(source, state, self._storage.lease)
 

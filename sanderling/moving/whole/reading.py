@@ -11,7 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, assert_never
 from uuid import UUID
 
 import msgspec
@@ -158,6 +158,8 @@ class _Reader:
                 self._end(line)
             case Head():
                 raise ValueError("is a second first line")
+            case _:
+                assert_never(line)
         return line
 
     def _put_in_order(self, line: Line) -> None:

@@ -44,7 +44,7 @@ def staged(folder: Path) -> Iterator[Path]:
 
 def put_in_place(stage: Path, folder: Path) -> None:
     """Change the database by one rename. What the old one had in its log files was copied with it, as was its key."""
-    _sync(stage / DATABASE)
+    sync(stage / DATABASE)
     for suffix in ("-wal", "-shm"):
         (folder / (DATABASE + suffix)).unlink(missing_ok=True)
     if (stage / OWN).exists():  # before what it opens
@@ -52,10 +52,11 @@ def put_in_place(stage: Path, folder: Path) -> None:
     os.replace(stage / DATABASE, folder / DATABASE)
     if (stage / MARK).exists():
         os.replace(stage / MARK, folder / MARK)
-    _sync(folder)
+    sync(folder)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Keep a file, or what a folder lists, for good. Raises OSError."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)

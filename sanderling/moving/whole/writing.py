@@ -43,13 +43,14 @@ from sanderling.moving.whole.lines import (
 )
 from sanderling.moving.whole.reading import is_export
 from sanderling.moving.whole.snapshot import snapshot
+from sanderling.moving.whole.stage import sync
 from sanderling.real_world import now
 from storage.interface import Storage
 from storage.records.alert import KEPT_DAYS, Alert
 from storage.records.body import first_seq_in
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination
-from storage.records.identity import START, Millis, Seq, seq_at, seq_of
+from storage.records.identity import START, Millis, Seq, id_of, seq_at, seq_of
 from storage.records.times import parse_rfc3339, rfc3339
 
 PAGE = 100
@@ -138,18 +139,18 @@ async def export(folder: Path, out: BinaryIO, made_at: Millis, since: Seq | None
     span: Span = "none" if not events else "all" if since is None else "since"
     async with snapshot(folder) as storage:
         floor, _, newest = await storage.log.bounds()
-        begin = max(floor, newest if not events else min(since or START, newest))
+        begin = Seq(max(floor, newest if not events else min(since or START, newest)))
         matched = await storage.work.cursor(MATCHED)
         written = Written(out)
         written.head(Head(FORMAT, __version__, rfc3339(made_at), span, left_out()))
-        written.put(Log(named(begin) or "", named(matched)))
+        written.put(Log(id_of(begin, 0), named(matched)))
         await _keys(storage, written)
         await _sources(storage, written)
         await _alerts(storage, written)
         for destination in await storage.alerts.destinations():
             missed = await _missed_after(storage, destination, matched or START)
             written.put(Hook(moved(destination, missed)))
-        await _events(storage, written, Seq(begin))
+        await _events(storage, written, begin)
         return written.end()
 
 
@@ -239,6 +240,7 @@ def fresh(target: Path) -> Iterator[BinaryIO]:
                 out.flush()
                 os.fsync(out.fileno())
             os.replace(partial, target)
+            sync(target.parent)
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
