@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from sanderling.moving.alerting import host_of
-from sanderling.moving.plan import Finding, Grade, Kind, Plan, listed, wire
+from sanderling.moving.plan import Finding, Grade, Kind, Plan, PlannedAlert, listed, wire
 
 NAMES: dict[Kind, str] = {
     "urls": "a list of addresses",
@@ -20,6 +20,8 @@ NAMES: dict[Kind, str] = {
     "uptime-kuma": "Uptime Kuma",
     "sanderling": "an instance of Sanderling",
 }
+SHOWN = 20
+"""Alerts that are listed."""
 PLACES = 4
 """Places of the file that are named of those of which the same is to be said."""
 
@@ -54,6 +56,17 @@ def as_text(plan: Plan) -> Iterator[str]:
         yield "Exactly: " + ", ".join(f"{what} ({number})" for what, number in exact.items()) + "."
     yield from _section(plan.findings, "approximated", "Approximately:")
     yield from _section(plan.findings, "impossible", "Not at all:")
+    if plan.alerts:
+        yield "Alerts:"
+        yield from (f"  {_alert(alert)}" for alert in plan.alerts[:SHOWN])
+    if len(plan.alerts) > SHOWN:
+        yield f"  and {len(plan.alerts) - SHOWN} more"
+
+
+def _alert(alert: PlannedAlert) -> str:
+    hosts = ", ".join(host_of(one) for one in alert.destinations)
+    over = f"{alert.body.name}, over {_some(len(alert.urls), 'source')}"
+    return f"{over}, to {hosts}" if hosts else over
 
 
 def _section(findings: Sequence[Finding], grade: Grade, heading: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ BEGINNINGS: Final = "found from the beginning of a word on, capitals and accents
 _SLASHED = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)
 _MARKS = re.compile(r"[\"“”„]")
 _FLAGS = re.compile(r"^\(\?[aiLmsux]+\)")
-_GROUPED = re.compile(r"^\((?:\?:)?([^()]*)\)$")
+_GROUPED = re.compile(r"^\((?:\?:|\?P?<\w+>)?([^()?][^()]*)\)$")
 _TOKEN = re.compile(
     r"(?P<gap>\.[*+]\??)|(?P<blank>(?:\\s| )[*+]?)|(?P<edge>[\^$]|\\b)|(?P<escaped>\\[^\w\s])"
     r"|\[(?P<one>\w)(?P<other>\w)\]|(?P<plain>[^\\\[\](){}.*+?|^$])"
@@ -72,7 +72,7 @@ def pattern(expression: str, *, wide: bool = False) -> str:
     >>> pattern(r"(?i)^price:\s+(?:\d+)?")
     Traceback (most recent call last):
     sanderling.moving.wording.Unsayable: '(?i)^price:\\s+(?:\\d+)?' is more than a list of texts
-    >>> pattern(r"(?i)(sold out|[Gg]one\.)"), pattern("open.*Sunday")
+    >>> pattern(r"(?i)(sold out|[Gg]one\.)"), pattern("(?P<all>open.*Sunday)")
     ('("sold out" OR "Gone.")', '("open" "Sunday")')
     """
     body = _FLAGS.sub("", expression.strip())
