@@ -7,7 +7,8 @@ by one rename after the last line has been checked. Until then nothing has chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, assert_never
 
@@ -23,6 +24,7 @@ from sanderling.moving.whole.lines import End, Head, Hook, Key, Log, Query, Watc
 from sanderling.moving.whole.reading import Adopted, Checked, read
 from sanderling.moving.whole.stage import put_in_place, staged
 from sanderling.real_world import wall
+from storage.errors import StorageError
 from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.cursor import MATCHED
@@ -37,6 +39,7 @@ from storage.sqlite.folder import FolderLock
 SECRET_SIZE = 32
 MOST_EVENTS, MOST_BYTES = 500, 4 << 20
 """Of one transaction."""
+MOST_PUTS = 200
 CLOSE_WITHIN = 30.0
 
 
@@ -125,7 +128,7 @@ async def _refuse_unless_empty(storage: Storage, folder: Path) -> None:
 
 
 class _Filling:
-    """Puts lines into a storage, in their order; events some hundreds at a time."""
+    """Puts lines into a storage, kind after kind, some hundreds of a kind at once: they are committed together."""
 
     def __init__(self, storage: Storage, entropy: Callable[[int], bytes]) -> None:
         self._storage, self._entropy = storage, entropy
@@ -134,9 +137,14 @@ class _Filling:
         self._hits: list[Hit] = []
         self._events: list[Stored] = []
         self._weight = 0
+        self._puts: list[Callable[[], Awaitable[None]]] = []
+        self._kind: type[Checked] | None = None
 
     async def take(self, line: Checked) -> None:
-        """Put one line in. Raises StorageError, CommandFailed."""
+        """Put one line in. Raises StorageError."""
+        if type(line) is not self._kind or len(self._puts) == MOST_PUTS:
+            await self._put()
+        self._kind = type(line)
         match line:
             case Head():
                 pass
@@ -147,12 +155,12 @@ class _Filling:
             case Key():
                 await self._storage.keys.add_public([PublicKey(line.key_id, line.x, line.created_at)])
             case Watch():
-                await self._watch(line)
+                self._watch(line)
             case Query():
-                await self._query(line.alert, {day_number(name): n for name, n in line.matched.items()})
+                self._query(line.alert, {day_number(name): n for name, n in line.matched.items()})
             case Hook():
-                secret = new_secret(self._entropy(SECRET_SIZE))
-                await self._storage.alerts.put_destination(arrived(line.destination, secret))
+                hook = arrived(line.destination, new_secret(self._entropy(SECRET_SIZE)))
+                self._puts.append(partial(self._storage.alerts.put_destination, hook))
             case Adopted(stored):
                 self._events.append(stored)
                 self._weight += len(stored.body)
@@ -164,15 +172,32 @@ class _Filling:
             case _:
                 assert_never(line)
 
-    async def _watch(self, line: Watch) -> None:
+    async def _put(self) -> None:
+        """Put in what waits, all at once. Raises the first StorageError of them."""
+        errors: list[StorageError] = []
+
+        async def attempt(put: Callable[[], Awaitable[None]]) -> None:
+            try:
+                await put()
+            except StorageError as error:
+                errors.append(error)
+
+        async with trio.open_nursery() as nursery:
+            for put in self._puts:
+                nursery.start_soon(attempt, put)
+        self._puts = []
+        if errors:
+            raise errors[0]
+
+    def _watch(self, line: Watch) -> None:
         source = replace(line.source, enabled=False) if line.greets else line.source
         state = SourceState(source.id, line.memory, line.base)
-        await self._storage.sources.add(source, state, self._storage.lease)
+        self._puts.append(partial(self._storage.sources.add, source, state, self._storage.lease))
 
-    async def _query(self, alert: Alert, days: dict[int, int]) -> None:
+    def _query(self, alert: Alert, days: dict[int, int]) -> None:
         """Add an alert; what it has met on its last days is counted once matching has its place."""
         before = alert.match_count - sum(days.values())
-        await self._storage.alerts.put(replace(alert, match_count=before))
+        self._puts.append(partial(self._storage.alerts.put, replace(alert, match_count=before)))
         for day in sorted(days):
             at = alert.last_match_at if day == last_day(alert) else Millis(day * 86_400_000)
             assert at is not None
