@@ -296,9 +296,10 @@ main.add_command(manual.completion)
 
 @main.command()
 def version() -> int:
-    """Print the version."""
+    """Print the version, the build, and the schema of its data."""
     from actors.build import BUILD
     from sanderling import __version__
+    from storage.sqlite.migrations import STEPS
 
-    click.echo(f"sanderling {__version__} ({BUILD})")
+    click.echo(f"sanderling {__version__} ({BUILD}), schema {len(STEPS)}")
     return Exit.WELL

@@ -184,6 +184,7 @@ def refused(answer: httpx.Response) -> CommandFailed:
         words = answer.reason_phrase
     hint = {
         401: " Make a key with `sanderling keys create`.",
+        410: " Go on from a newer id, or from now (without --since).",
         403: " `sanderling keys list` shows what each key may do.",
     }.get(answer.status_code, "")
     code = Exit.TRY_AGAIN if answer.status_code in AGAIN else Exit.FAILED

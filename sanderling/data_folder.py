@@ -39,7 +39,9 @@ def told_plainly(folder: Path) -> Iterator[None]:
             Exit.BAD_DATA,
         ) from None
     except Corrupt as error:
-        raise CommandFailed(f"{folder} is damaged: {error}.", Exit.BAD_DATA) from None
+        raise CommandFailed(
+            f"{folder} is damaged: {error}: sanderling restore FILE --replace --data {folder}", Exit.BAD_DATA
+        ) from None
     except DiskFull as error:
         raise CommandFailed(f"{folder}: {error}. Free some room and try again.", Exit.TRY_AGAIN) from None
     except Unavailable as error:

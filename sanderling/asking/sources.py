@@ -50,10 +50,11 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
     yield f"  last look   {when(status['last_fetch_at'])}; well {when(status['last_success_at'])}"
     if status["last_error"]:
         yield f"  last error  {plain(status['last_error'])}"
-    told = f"{status['looks']:,} looks, {status['unchanged']:,} of them unchanged, {status['events']:,} events"
+    since = f", the last {status['unchanged']:,} without news" if status["unchanged"] else ""
+    told = f"{status['looks']:,} looks{since}; {status['events']:,} events"
     held = status["held"]
     yield f"  in the log  {held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB"
-    yield f"  so far      {told}; the last one {when(status['last_event_at'])}"
+    yield f"  so far      {told}, the newest {when(status['last_event_at'])}"
 
 
 def check(client: Client, name: str) -> int:

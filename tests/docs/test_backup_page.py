@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sanderling import cli
 from storage.sqlite.migrations import STEPS
 from tests.rules.source_files import ROOT
 
@@ -39,5 +40,7 @@ def test_every_command_of_the_page_works_in_its_order(tmp_path: Path) -> None:
     assert "secrets.sealed" in done.stdout
 
 
-def test_the_page_of_upgrades_names_the_present_schema() -> None:
-    assert f"has schema {len(STEPS)}." in (ROOT / "docs/upgrade.md").read_text("utf-8")
+def test_the_schema_is_told_where_the_page_of_upgrades_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "`sanderling version` names it" in (ROOT / "docs/upgrade.md").read_text("utf-8")
+    cli.run(["version"])
+    assert capsys.readouterr().out.endswith(f", schema {len(STEPS)}\n")

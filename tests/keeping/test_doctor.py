@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,12 +17,13 @@ import trio
 from actors.settings import Settings
 from actors.world import ResolveFailed
 from sanderling.exits import Exit
-from sanderling.keeping.doctor import database, folder, machine, master_key, names, network
+from sanderling.keeping.doctor import database, folder, machine, master_key, names, network, rounds
 from sanderling.keeping.doctor.expiry import ends_at
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.doctor.rounds import QUESTIONS, findings
 from sanderling.keeping.finding import Finding
 from sanderling.moving.whole.stage import STAGE
+from storage.errors import Corrupt, DiskFull
 from storage.sqlite import open_keys
 from storage.sqlite.folder import DATABASE, MARK
 from storage.sqlite.migrations import STEPS
@@ -122,6 +124,35 @@ def test_an_event_of_the_future_means_a_wrong_clock(patient: Patient) -> None:
         connection.execute("INSERT INTO log VALUES(?, 1, 0, 0, x'00')", (4_000_000_000_000 << 15,))
     finding = worst(list(database.database(patient)))
     assert (finding.level, finding.what) == ("fail", "clock")
+
+
+def test_a_clock_that_went_back_is_seen_by_when_the_database_was_written(patient: Patient) -> None:
+    path, year = patient.folder / DATABASE, 365 * 86_400
+    os.utime(path, (path.stat().st_atime, path.stat().st_mtime + year))
+    finding = worst(list(database.database(patient)))
+    assert (finding.level, finding.what) == ("fail", "clock") and "365 days" in finding.says
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(28, "No space left on device"), "the disk is full"),
+        (DiskFull("x"), "the disk is full"),
+        (Corrupt("x"), "is damaged"),
+        (ValueError("odd"), "ValueError: odd"),
+    ],
+)
+async def test_a_question_that_breaks_is_a_finding_with_a_way_out(
+    error: Exception, words: str, patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(_: Patient) -> Iterator[Finding]:
+        yield Finding("ok", "first", "said")
+        raise error
+
+    monkeypatch.setattr(rounds, "QUESTIONS", {"second": breaks})
+    first, second = (await findings({"data": str(patient.folder)}, {}, None, True))[2:]
+    assert (first.level, second.level, second.what) == ("ok", "fail", "second")
+    assert words in second.says and second.do
 
 
 def test_private_networks_that_are_open_are_a_warning_and_metadata_stays_shut(patient: Patient) -> None:

@@ -119,7 +119,10 @@ async def test_a_host_name_that_is_none_is_a_bad_setting() -> None:
         (FileExistsError(17, "File exists"), "it is a file"),
         (PermissionError(13, "Permission denied"), "Make it writable"),
         (DiskFull("the disk is full"), "data: the disk is full. Free some room and try again"),
-        (Corrupt("torn: put a backup in its place"), "is damaged: torn: put a backup in its place.$"),
+        (
+            Corrupt("torn: put a backup in its place"),
+            "is damaged: torn: put a backup in its place: sanderling restore FILE --replace --data ",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_data_folder_is_said_once_with_the_way_out(error: Exception, says: str) -> None:

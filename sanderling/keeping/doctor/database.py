@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.finding import Finding
-from sanderling.real_world import now
+from sanderling.real_world import now, wall
 from storage.errors import Corrupt, NewerSchema
 from storage.records.identity import START, Seq, millis_of
 from storage.records.times import rfc3339
@@ -22,6 +22,7 @@ from storage.sqlite.room import gives_back, room_of
 RESTORE = "Stop the service and restore a backup: sanderling restore FILE --replace"
 LARGE_WAL = 64 << 20
 AHEAD_MS = 60_000
+A_DAY = 86_400.0
 
 
 def database(patient: Patient) -> Iterator[Finding]:
@@ -30,6 +31,10 @@ def database(patient: Patient) -> Iterator[Finding]:
     if not path.exists() or not path.stat().st_size:
         yield Finding("warn", "database", "there is none yet", "The first start makes it.")
         return
+    ahead = path.stat().st_mtime - wall()
+    if ahead > A_DAY:
+        says = f"it says a time {ahead / A_DAY:,.0f} days before the database was last written"
+        yield Finding("fail", "clock", says, "Set the clock: timedatectl set-ntp true")
     try:
         with closing(connect(path, COMMAND)) as connection, translated():
             yield from _integrity(connection)
@@ -54,7 +59,7 @@ def database(patient: Patient) -> Iterator[Finding]:
 def _integrity(connection: Connection) -> Iterator[Finding]:
     (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok":
-        raise Corrupt(f"the database is damaged: {said}")
+        raise Corrupt(f"the database is damaged: {said.splitlines()[-1]}")
     room = room_of(connection)
     says = f"whole, {room.whole >> 20} MiB, {100 * room.free // max(room.whole, 1)} % of it free for new events"
     if too_roomy(room) and not gives_back(connection):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from errno import ENOSPC
 from pathlib import Path
 
 import trio
@@ -15,7 +16,7 @@ from sanderling.health import at_socket
 from sanderling.keeping.doctor import database, folder, machine, master_key, names, network
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.finding import Finding, tell
-from storage.errors import StorageError
+from storage.errors import Corrupt, DiskFull, StorageError
 
 Question = Callable[[Patient], Iterator[Finding] | AsyncIterator[Finding]]
 QUESTIONS: Mapping[str, Question] = {
@@ -72,8 +73,17 @@ async def _answers(what: str, question: Question, patient: Patient) -> Sequence[
             async for answer in answers:
                 found.append(answer)
     except (OSError, StorageError, CommandFailed, ValueError) as error:
-        found.append(Finding("fail", what, f"{type(error).__name__}: {error}", "Mend that, and ask again."))
+        found.append(_unasked(what, error))
     return found
+
+
+def _unasked(what: str, error: Exception) -> Finding:
+    """Return what a question says that could not be asked to its end."""
+    if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno == ENOSPC):
+        return Finding("fail", what, "could not be asked: the disk is full", "Free some room, and ask again.")
+    if isinstance(error, Corrupt):
+        return Finding("fail", what, "could not be asked: the database is damaged", database.RESTORE)
+    return Finding("fail", what, f"{type(error).__name__}: {error}", "Mend that, and ask again.")
 
 
 def _settings(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None) -> tuple[Finding, Settings]:
