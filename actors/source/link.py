@@ -17,7 +17,8 @@ from actors.egress.failures import Blame, LookFailed
 from actors.source import health, progress, pulse
 from actors.source.cadence import Limits
 from storage.records.health import BreakerState
-from storage.records.identity import Millis
+from storage.records.identity import Millis, day_of
+from storage.records.scores import scored
 from storage.records.source import HotState
 from storage.records.trail import Verdict, look, noted
 
@@ -68,6 +69,7 @@ def lived(hot: HotState, minute: Minute, now: Millis) -> HotState:
         hot,
         breaker=BreakerState(),
         health=judged,
+        scores=scored(hot.scores, day_of(now), judged.score),
         not_before=None,
         last_look_at=now,
         last_success_at=now,

@@ -18,7 +18,8 @@ from actors.source.cadence import Hints, Limits
 from actors.source.pace import Pace
 from actors.source.price import Price
 from storage.records.health import BreakerState
-from storage.records.identity import Millis
+from storage.records.identity import Millis, day_of
+from storage.records.scores import scored
 from storage.records.source import HotState, Validators
 from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
@@ -63,6 +64,7 @@ def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float, price:
         validators=looked.validators,
         breaker=BreakerState(),
         health=judged,
+        scores=scored(hot.scores, day_of(looked.at), judged.score),
         interval=interval,
         looks=hot.looks + 1,
         unchanged=0 if looked.changed else hot.unchanged + 1,
@@ -107,6 +109,7 @@ def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw
         hot,
         breaker=store(state, failures),
         health=judged,
+        scores=scored(hot.scores, day_of(now), judged.score),
         looks=hot.looks + 1,
         last_look_at=now,
         next_look_at=Millis(retry),
@@ -132,7 +135,8 @@ def unreached(hot: HotState, now: Millis, why: str) -> HotState:
     failures = max(hot.breaker.failures, RULE.threshold)
     beat = pulse.decode(hot.pulse)
     judged, beat = health.after_failure(hot.health, beat, Blame.REMOTE_TRANSIENT, failures, now, why)
-    return replace(hot, health=judged, pulse=pulse.encode(beat))
+    scores = scored(hot.scores, day_of(now), judged.score)
+    return replace(hot, health=judged, scores=scores, pulse=pulse.encode(beat))
 
 
 def _watched(hot: HotState, now: Millis) -> float:

@@ -38,9 +38,13 @@ def line(values: Sequence[Figure], width: int = 96, height: int = 20) -> Line:
     return Line(" ".join(points), width, height)
 
 
-def bars(values: Sequence[Figure], labels: Sequence[str] = (), width: int = 480, height: int = 64) -> list[Bar]:
-    """Return a bar for each value; what is not nothing is at least one unit high."""
-    top, step = max([*values, 1]), width / max(1, len(values))
+def bars(
+    values: Sequence[Figure], labels: Sequence[str] = (), width: int = 480, height: int = 64, most: Figure = 0
+) -> list[Bar]:
+    """Return a bar for each value; what is not nothing is at least one unit high. most: the value of a full one, the
+    largest there is if 0.
+    """
+    top, step = most or max([*values, 1]), width / max(1, len(values))
     found = []
     for at, value in enumerate(values):
         tall = max(1.0, round(height * value / top, 1)) if value else 0.0

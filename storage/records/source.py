@@ -109,6 +109,8 @@ class HotState(Struct, frozen=True):
     """The health model's own compact memory of gaps."""
     trail: bytes = b""
     """The last looks in compact form."""
+    scores: bytes = b""
+    """The worst score of each of the last 90 days in compact form."""
 
 
 class SourceState(Struct, frozen=True):

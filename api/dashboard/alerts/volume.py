@@ -44,9 +44,12 @@ def volume(counts: Mapping[int, int], now: Millis, zone: ZoneInfo) -> Volume:
     if total:
         most = max(values)
         says += f"; most on {named(days[values.index(most)])}: {most}"
-    if datetime.fromtimestamp(now / 1000, zone).utcoffset():
-        says += " (days by UTC)"
-    return Volume(values, labels, total, says)
+    return Volume(values, labels, total, says + by_utc(now, zone))
+
+
+def by_utc(now: Millis, zone: ZoneInfo) -> str:
+    """Return what to add for a reader whose days are others: "" where it is UTC now."""
+    return " (days by UTC)" if datetime.fromtimestamp(now / 1000, zone).utcoffset() else ""
 
 
 def named(day: int) -> str:

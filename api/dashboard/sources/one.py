@@ -14,13 +14,14 @@ from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
+from api.dashboard.sources.course import course
 from api.dashboard.sources.timeline import timeline
 from api.v1 import events, sources, why
 from api.v1.looks import notes_of
 from api.v1.past import END
 from api.v1.schemas import EventsQuery
 from api.v1.why_schemas import SourceWhy, WhyQuery
-from storage.records import trail
+from storage.records import scores, trail
 from storage.records.cursor import Filter
 from storage.records.event import Kind, SourceType
 from storage.records.identity import Millis, SourceId
@@ -134,6 +135,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "following": f"/sources/{id}?cursor={told.next_cursor}#events" if told.next_cursor else "",
         "first": f"/sources/{id}#events" if query.cursor else "",
         "latest": next((one for one in told.events if one.lines), None) if not query.cursor else None,
+        "course": course(scores.read(hot.scores), visit.now, visit.zone),
         "history": await _history(visit, id),
         "text": query.text,
         "answer": answer,

@@ -115,7 +115,9 @@ async def test_a_forged_event_is_never_called_verified(browser: Browser, keys: l
     assert "not verified" in browser.text and "✓ verified" not in browser.text
 
 
-async def test_an_event_that_does_not_come_is_said_and_not_waited_for_longer(browser: Browser) -> None:
+async def test_an_event_that_does_not_come_is_said_and_not_waited_for_longer(
+    browser: Browser, autojump_clock: object
+) -> None:
     await browser.get(PATH)
     began = trio.current_time()
     await browser.submit(f"{PATH}/change", {"what": "feed"})
@@ -124,7 +126,7 @@ async def test_an_event_that_does_not_come_is_said_and_not_waited_for_longer(bro
 
 
 async def test_a_press_too_many_changes_nothing_and_shows_what_the_first_one_changed(
-    browser: Browser, house: House
+    browser: Browser, house: House, autojump_clock: object
 ) -> None:
     await browser.get(PATH)
     await changed(browser)
@@ -164,7 +166,9 @@ async def test_a_key_is_made_for_the_command_and_shown_once(browser: Browser, ho
     assert key.prefix not in browser.text
 
 
-async def test_a_bin_is_wired_and_the_delivery_waited_for(browser: Browser, house: House) -> None:
+async def test_a_bin_is_wired_and_the_delivery_waited_for(
+    browser: Browser, house: House, autojump_clock: object
+) -> None:
     await browser.get(PATH)
     await changed(browser)
     await put(house)
@@ -182,7 +186,9 @@ async def test_a_bin_is_wired_and_the_delivery_waited_for(browser: Browser, hous
     assert browser.page.xpath(f"//a[@href='/webhook-bins/{bin.id}']")
 
 
-async def test_one_press_ends_all_of_it_and_nothing_else(browser: Browser, house: House) -> None:
+async def test_one_press_ends_all_of_it_and_nothing_else(
+    browser: Browser, house: House, autojump_clock: object
+) -> None:
     await browser.get(PATH)
     await changed(browser)
     await put(house)

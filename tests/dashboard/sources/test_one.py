@@ -3,15 +3,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from actors.errors import TooSoon, Unprocessable
 from actors.messages import CheckNow, EditSource, ExplainSource, PreviewSource, PushView, SourceView
+from api.dashboard.alerts.volume import named
 from api.dashboard.sources.changing import came_of_it
-from storage.records import note, trail
+from storage.records import note, scores, trail
 from storage.records.event import Change, Delta, DeltaStats, Diff, Op
 from storage.records.health import BreakerState, Health
-from storage.records.identity import Millis
+from storage.records.identity import Millis, day_of
 from storage.records.note import Kept, Note
 from storage.records.source import Harvest, HotState, SourceState
 from storage.records.trail import Verdict, look
@@ -109,6 +111,21 @@ async def test_the_history_of_its_health_is_what_it_said_of_itself(house: House,
     assert "recovered Before that: timeout" in browser.text
 
 
+async def test_its_worst_score_of_each_day_is_drawn_from_the_second_day_on(house: House, browser: Browser) -> None:
+    day = day_of(house.doors.world.now())
+    put(house, hot=msgspec.structs.replace(HOT, scores=scores.scored(b"", day, 1.0)))
+    await browser.get(here())
+    assert not browser.page.xpath("//*[@class='course']")
+    kept = b""
+    for at, score in ((day - 3, 1.0), (day - 2, 0.0), (day, 0.5)):
+        kept = scores.scored(kept, at, score)
+    put(house, hot=msgspec.structs.replace(HOT, scores=kept))
+    await browser.get(here())
+    rects = browser.page.xpath("//*[@class='course']//rect")
+    assert [float(rect.get("height")) for rect in rects] == [40.0, 1.0, 0.0, 20.0]
+    assert f"worst score since {named(day - 3)}: 0.00 at the lowest, on {named(day - 2)}" in browser.text
+
+
 async def test_each_look_has_its_note(house: House, browser: Browser) -> None:
     put(house, hot=HOT)
     await told(house, a_draft("News"), notes=(Note(Millis(NOW + 300), "told", "Of 3 entries: 1 new."),))
@@ -133,7 +150,9 @@ async def test_what_is_not_there_is_not_found(browser: Browser) -> None:
         assert browser.answer.status_code == 404
 
 
-async def test_check_now_shows_what_came_of_it(house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_check_now_shows_what_came_of_it(
+    house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
     source = put(house, hot=HOT)
     await browser.get(here())
     await browser.submit(f"{here()}/check")

@@ -1,0 +1,42 @@
+"""How a source's health went, day by day. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from api.dashboard.alerts.volume import by_utc, named
+from storage.records.identity import Millis, day_of
+from storage.records.scores import DAYS
+
+LEAST = 2
+"""Days from which on there is something to draw."""
+
+
+class Course(NamedTuple):
+    """values (in hundredths, 0 for none), labels: of each day since the first known one. says: the picture in words."""
+
+    values: Sequence[int]
+    labels: Sequence[str]
+    says: str
+
+
+def course(scores: Mapping[int, float], now: Millis, zone: ZoneInfo) -> Course | None:
+    """Return the course of a source's worst scores by day, None while there is hardly one.
+
+    >>> course({0: 1.0, 2: 0.25}, Millis(2 * 86_400_000), ZoneInfo("UTC"))
+    Course(values=[100, 0, 25], labels=['1 Jan: 1.00', '2 Jan: no look', '3 Jan: 0.25'], \
+says='Each day’s worst score since 1 Jan: 0.25 at the lowest, on 3 Jan')
+    """
+    today = day_of(now)
+    first = max(min(scores, default=today), today - DAYS + 1)
+    days = range(first, today + 1)
+    if len(days) < LEAST:
+        return None
+    values = [max(1, round(100 * scores[day])) if day in scores else 0 for day in days]
+    labels = [f"{named(day)}: {f'{scores[day]:.2f}' if day in scores else 'no look'}" for day in days]
+    worst = min(days, key=lambda day: scores.get(day, 1.0))
+    lowest = scores.get(worst, 1.0)
+    low = f"{lowest:.2f} at the lowest, on {named(worst)}" if lowest < 1 else "1.00 on all of them"
+    return Course(values, labels, f"Each day’s worst score since {named(first)}: {low}{by_utc(now, zone)}")

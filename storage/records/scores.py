@@ -1,0 +1,61 @@
+"""The worst health of a source on each of the last 90 days, a few bytes for all of them. Pure.
+
+Days of the same score are one run, so a source that is well has a single one; a day without a look is in none. It
+travels in the source's lazily saved state, like the look trail: to keep it writes nothing by itself.
+"""
+
+from __future__ import annotations
+
+import struct
+
+DAYS = 90
+_VERSION = b"\x01"
+_RUN = struct.Struct(">HBB")
+"""Its first day (from 1970 on, UTC), how many days, and their worst score in hundredths."""
+
+
+def scored(packed: bytes, day: int, score: float) -> bytes:
+    """Return the scores with one more of a day, itself when the day has known as bad a one.
+
+    A day before the newest one counts as that: the clock has stepped back.
+
+    >>> read(scored(scored(b"", 20_000, 1.0), 20_000, 0.25))
+    {20000: 0.25}
+    """
+    worst = min(100, max(0, round(100 * score)))
+    runs = _runs(packed)
+    if not runs:
+        return _packed([(day, 1, worst)])
+    first, days, known = runs[-1]
+    newest = first + days - 1
+    if day <= newest:
+        if worst >= known:
+            return packed
+        rest = [(first, days - 1, known)] if days > 1 else []
+        return _packed([*runs[:-1], *rest, (newest, 1, worst)])
+    if day == newest + 1 and worst == known:
+        runs[-1] = first, days + 1, known
+    else:
+        runs.append((day, 1, worst))
+    return _packed([run for each in runs if (run := _since(each, day - DAYS + 1))[1] > 0])
+
+
+def read(packed: bytes) -> dict[int, float]:
+    """Return the worst score by day, oldest first; nothing from scores of another version."""
+    return {first + at: worst / 100 for first, days, worst in _runs(packed) for at in range(days)}
+
+
+def _since(run: tuple[int, int, int], oldest: int) -> tuple[int, int, int]:
+    first, days, worst = run
+    gone = max(0, oldest - first)
+    return first + gone, days - gone, worst
+
+
+def _runs(packed: bytes) -> list[tuple[int, int, int]]:
+    if packed[:1] != _VERSION or (len(packed) - 1) % _RUN.size:
+        return []
+    return list(_RUN.iter_unpack(packed[1:]))
+
+
+def _packed(runs: list[tuple[int, int, int]]) -> bytes:
+    return _VERSION + b"".join([_RUN.pack(*run) for run in runs])
