@@ -9,7 +9,7 @@ import click
 
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, loaded, settings_flags
-from sanderling.moving.plan import KINDS, Kind
+from sanderling.moving.kinds import KINDS, Kind
 
 
 @click.command("import")

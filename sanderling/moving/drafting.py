@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from actors.egress.address import classify
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
+from sanderling.moving.kinds import Kind
 from sanderling.moving.limits import (
     LONGEST,
     LONGEST_SELECTOR,
@@ -33,7 +34,6 @@ from sanderling.moving.plan import (
     AlertBody,
     DestinationBody,
     Findings,
-    Kind,
     Plan,
     PlannedAlert,
     PlannedSource,

@@ -19,8 +19,9 @@ from sanderling.logs import plain
 from sanderling.moving import report
 from sanderling.moving.carrying_out import AGAIN, carry_out
 from sanderling.moving.changedetection.files import LARGEST, WANTED
+from sanderling.moving.kinds import Kind
 from sanderling.moving.outcome import Done, Outcome
-from sanderling.moving.plan import Kind, NotReadable, Plan
+from sanderling.moving.plan import NotReadable, Plan
 from sanderling.moving.reading import MOST_BYTES, read
 from sanderling.moving.recognising import kind_of
 from sanderling.real_world import entropy

@@ -6,22 +6,13 @@ A plan's bodies are those of the API, field for field, so that what a dry run sh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-Kind = Literal["urls", "csv", "opml", "changedetection", "miniflux", "urlwatch", "uptime-kuma", "sanderling"]
-KINDS: Final[tuple[Kind, ...]] = (
-    "urls",
-    "csv",
-    "opml",
-    "changedetection",
-    "miniflux",
-    "urlwatch",
-    "uptime-kuma",
-    "sanderling",
-)
+from sanderling.moving.kinds import Kind
+
 Grade = Literal["exact", "approximated", "impossible"]
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sanderling.moving.changedetection.watches import read_changedetection
+from sanderling.moving.kinds import Kind
 from sanderling.moving.lists import read_csv, read_urls
 from sanderling.moving.miniflux import read_miniflux
 from sanderling.moving.outlines import read_opml
-from sanderling.moving.plan import Kind, NotReadable, Plan
+from sanderling.moving.plan import NotReadable, Plan
 from sanderling.moving.uptime_kuma import read_uptime_kuma
 from sanderling.moving.urlwatch.jobs import read_urlwatch
 

@@ -10,8 +10,9 @@ from typing import Any, Final
 import msgspec
 
 from actors.content.encoding import decode
+from sanderling.moving.kinds import Kind
 from sanderling.moving.lists import columns_of, delimiter_of
-from sanderling.moving.plan import Kind, NotReadable
+from sanderling.moving.plan import NotReadable
 from sanderling.moving.whole.lines import begins_export
 
 _JOB = re.compile(r"^(?:- )?(?:name|url|navigate|command|kind|filters?|user_visible_url)\s*:(?:\s|$)", re.MULTILINE)

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from sanderling.moving.alerting import host_of
-from sanderling.moving.plan import Finding, Grade, Kind, Plan, PlannedAlert, listed, wire
+from sanderling.moving.kinds import Kind
+from sanderling.moving.plan import Finding, Grade, Plan, PlannedAlert, listed, wire
 
 NAMES: dict[Kind, str] = {
     "urls": "a list of addresses",

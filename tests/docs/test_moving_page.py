@@ -12,7 +12,7 @@ import trio
 
 from sanderling.moving import miniflux, uptime_kuma
 from sanderling.moving.changedetection import fields as changedetection
-from sanderling.moving.plan import KINDS
+from sanderling.moving.kinds import KINDS
 from sanderling.moving.report import as_text
 from sanderling.moving.urlwatch import filters, jobs
 from tests.e2e.origin import Origin

@@ -19,7 +19,8 @@ from api.v1.alert_schemas import NewAlert, NewDestination
 from api.v1.schemas import NewSource
 from sanderling.moving import fields, lists
 from sanderling.moving.changedetection import files
-from sanderling.moving.plan import Kind, NotReadable, Plan, wire
+from sanderling.moving.kinds import Kind
+from sanderling.moving.plan import NotReadable, Plan, wire
 from sanderling.moving.reading import READERS, read
 from sanderling.moving.recognising import kind_of
 from sanderling.moving.report import as_json, as_text
