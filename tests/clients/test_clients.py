@@ -66,7 +66,7 @@ def _sseclient(http: httpx.Client, url: str, headers: dict[str, str]) -> Iterato
 def resuming(read: Callable[[httpx.Client, str, dict[str, str]], Iterator[Event]], place: Place) -> Taken:
     """Read with a library that leaves connecting again to its user, until the last event."""
     taken: Taken = []
-    with httpx.Client(timeout=5) as http:
+    with httpx.Client(timeout=30) as http:
         while True:
             last = {"Last-Event-ID": taken[-1][0]} if taken else {}
             try:

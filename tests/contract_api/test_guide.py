@@ -143,7 +143,7 @@ async def test_the_page_shows_what_is_new_as_text(tmp_path: Path) -> None:
             (tmp_path / written).write_text(text, "utf-8")
         (tmp_path / "browser.mjs").write_text(browser, "utf-8")
         async with _following([node, "browser.mjs"], tmp_path, {"PATH": environ()["PATH"]}, told):
-            await trio.sleep(1)
+            await _one_stream(place)
             await _add(place)
             await _until(told, 2)
     assert sorted(told) == ["0 a release note .", "0 the first note ."]
@@ -189,9 +189,17 @@ async def _add(place: Place) -> str:
     return str((await _ask(place, "POST", "/v1/sources", body))["id"])
 
 
+async def _one_stream(place: Place) -> None:
+    """Return when a stream is open."""
+    async with httpx.AsyncClient(base_url=place.service.url, headers={"X-API-Key": place.key}) as client:
+        with trio.fail_after(60):
+            while not re.search(r"^sanderling_streams_open 1(\.0)?$", (await client.get("/metrics")).text, re.M):  # noqa: ASYNC110 - another process's figure
+                await trio.sleep(0.1)
+
+
 async def _first(place: Place) -> str:
     """Return the id of the first event, once there are two."""
-    for _ in range(100):
+    for _ in range(400):
         events = await _ask(place, "GET", "/v1/events", None)
         found = events["events"]
         if isinstance(found, list) and len(found) == 2:

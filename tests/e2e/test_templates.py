@@ -98,7 +98,7 @@ async def test_a_call_cut_off_by_a_kill_is_finished_by_the_next_one(tmp_path: Pa
             assert len(refused) == 1 and "typo.toml" in refused[0] and '"line":3' in refused[0].replace(" ", "")
             async with trio.open_nursery() as calls:
                 calls.start_soon(cut_off, client)
-                with trio.fail_after(15):
+                with trio.fail_after(40):
                     await origin.asked.wait()
                     while len((await client.ask("GET", "/v1/sources")).json()) < 2:  # noqa: ASYNC110  # no event tells
                         await trio.sleep(0.1)

@@ -53,7 +53,7 @@ async def run_under(tree: Tree, kill: Callable[[], None]) -> int:
     async def run() -> None:
         codes.append(await _run(tree, quiet))  # type: ignore[arg-type]  # what it uses of a System
 
-    with trio.fail_after(5):
+    with trio.fail_after(30):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run)
             await tree.up.wait()

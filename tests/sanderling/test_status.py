@@ -54,7 +54,7 @@ async def behind_a_socket(folder: Path, house: House) -> AsyncIterator[Superviso
     async with trio.open_nursery() as nursery:
         nursery.start_soon(house.registry.run)
         nursery.start_soon(tree.run)
-        with trio.fail_after(5):
+        with trio.fail_after(30):
             while [child.state for child in tree.children] != [State.RUNNING]:  # noqa: ASYNC110  # it begins with none
                 await trio.sleep(0.01)
         yield tree

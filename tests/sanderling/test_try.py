@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -15,21 +14,21 @@ import trio
 from actors.signatures.event import Signer, jwks, new_signing_key, verify
 from actors.signatures.verdict import Cause
 from sanderling import tour
+from sanderling.environment import environ
 from tests.e2e.service import run_command
 from tests.rules.source_files import ROOT
 from tests.signatures.events import an_event
 from tests.support.build import NOW
 
 
-def leftovers() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("sanderling-try-*"))
+def left_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
 
 
 @pytest.mark.real
-async def test_it_shows_everything_within_a_minute_and_leaves_nothing() -> None:
-    before = leftovers()
+async def test_it_shows_everything_within_a_minute_and_leaves_nothing(tmp_path: Path) -> None:
     with trio.fail_after(60):
-        done = await run_command("try")
+        done = await run_command("try", TMPDIR=str(tmp_path))
     shown = done.stdout.decode()
     assert done.returncode == 0, done.stderr.decode() + shown
     for words in (
@@ -47,15 +46,15 @@ async def test_it_shows_everything_within_a_minute_and_leaves_nothing() -> None:
         "sanderling tail",
     ):
         assert words in shown, shown
-    assert leftovers() <= before
+    assert left_in(tmp_path) == []
 
 
 @pytest.mark.real
-async def test_keep_keeps_the_service_until_ctrl_c_and_the_folder_for_good() -> None:
-    before = leftovers()
+async def test_keep_keeps_the_service_until_ctrl_c_and_the_folder_for_good(tmp_path: Path) -> None:
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "sanderling", "try", "--keep"],
         cwd=ROOT,
+        env={**environ(), "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
@@ -70,14 +69,9 @@ async def test_keep_keeps_the_service_until_ctrl_c_and_the_folder_for_good() -> 
         async for chunk in process.stdout:
             said += chunk
         assert await process.wait() == 0
-    (folder,) = leftovers() - before
-    try:
-        assert f"sanderling serve --data {folder}".encode() in said
-        assert any(folder.iterdir())
-    finally:
-        for path in sorted(folder.rglob("*"), reverse=True):
-            path.unlink()
-        folder.rmdir()
+    (folder,) = left_in(tmp_path)
+    assert f"sanderling serve --data {folder}".encode() in said
+    assert left_in(folder)
 
 
 def test_what_is_shown_as_forged_is_refused_for_its_content() -> None:
