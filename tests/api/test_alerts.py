@@ -194,7 +194,9 @@ async def test_reading_and_writing_alerts_are_scopes_of_their_own(house: House) 
         assert (await reader.post("/v1/alerts", json=PRICES)).status_code == 403
 
 
-async def test_a_matcher_that_does_not_answer_is_503(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_matcher_that_does_not_answer_is_503(
+    autojump_clock: object, house: House, client: httpx.AsyncClient
+) -> None:
     house.matcher.silent = True
     answer = await client.post("/v1/alerts", json=PRICES)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")

@@ -24,6 +24,7 @@ from actors.messages import (
 )
 from actors.practice.documents import What, address
 from actors.signatures.event import check, jwks
+from actors.source import registry
 from actors.source.rehearsal import PACE
 from storage.memory import Disk
 from storage.records.identity import SourceId
@@ -123,19 +124,23 @@ async def test_a_change_waits_for_the_look_at_the_one_before(autojump_clock: obj
 async def test_nobody_pressing_means_a_look_a_week(autojump_clock: object) -> None:
     async with practising() as (service, _):
         before = [view.hot.looks for view in await show(service)]
-        await trio.sleep(6 * 86_400)
+        await trio.sleep(4 * 86_400)
         assert [view.hot.looks for view in await show(service)] == before
-        await trio.sleep(2 * 86_400)
+        await trio.sleep(4 * 86_400)
         assert [view.hot.looks for view in await show(service)] == [looks + 1 for looks in before]
         assert await service.events() == []
 
 
-async def test_silence_after_much_practice_is_no_news(autojump_clock: object) -> None:
+async def test_silence_after_much_practice_is_no_news(autojump_clock: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("EVERY", "REPRICE"):  # of no interest here, and most of what two months cost
+        monkeypatch.setattr(registry, name, 7200.0)
     async with practising() as (service, _):
-        for _ in range(6):
+        for _ in range(30):
             await change(service)
             await trio.sleep(600)
         await trio.sleep(60 * 86_400)
+        page = (await show(service, start=False))[0]
+        assert page.hot.health.flag == "rotten" and "Silent for" in page.hot.health.reason
         assert await service.alerts() == []
 
 
