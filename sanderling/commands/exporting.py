@@ -43,5 +43,6 @@ def move_out(
         raise CommandFailed("--no-events and --since exclude each other.", Exit.USAGE)
     folder = Path(loaded(config, flags).settings.data)
     end = write_export(folder, file, position_of(since), events=not no_events)
-    click.echo(f"{file}: written: {counted(end)}, without secrets.", err=True)
+    where = "" if file == "-" else f"{file}: "
+    click.echo(f"{where}written: {counted(end)}, without secrets.", err=True)
     return Exit.WELL
