@@ -21,5 +21,9 @@ case $wanted in *enable*)
 esac
 if [ -d /run/systemd/system ]; then
     systemctl daemon-reload
-    case $wanted in *start*) systemctl start sanderling.service ;; esac
+    case $wanted in *start*)
+        systemctl start sanderling.service || # older data, a wrong setting: the package is whole, what it says is in the log
+            echo "The service did not start; it says why: journalctl -u sanderling" >&2
+        ;;
+    esac
 fi

@@ -41,7 +41,10 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, prefix: str) -> in
     if dry_run:
         return Exit.WELL
     _refuse_without_rights(for_user, live)
-    Hand(Path(prefix), environ()).do(plan)
+    try:
+        Hand(Path(prefix), environ()).do(plan)
+    except CommandFailed as failed:
+        raise CommandFailed(failed.message + _way_back(layout, Path(prefix), version), failed.code) from None
     if not managed or no_start:
         click.echo("Installed, not started: " + _by_hand(layout, live=live, no_start=no_start))
         return Exit.WELL
@@ -87,6 +90,15 @@ def _refuse_packaged() -> None:
 def _refuse_without_rights(for_user: bool, live: bool) -> None:
     if live and not for_user and os.geteuid() != 0:
         raise CommandFailed("This needs root: say sudo, or --user to do it for yourself only.", Exit.USAGE)
+
+
+def _way_back(layout: Layout, prefix: Path, version: str) -> str:
+    from sanderling.installing.carrying_out import look
+
+    there = look(layout, prefix)
+    if there.current != version or not there.previous:
+        return ""
+    return f"\nThe way back to the version before: {layout.previous}/sanderling install"
 
 
 def _tell(acts: list[str], *, dry_run: bool) -> None:

@@ -94,6 +94,26 @@ def test_what_does_not_run_here_changes_nothing(
     assert files(root) == before
 
 
+def test_an_upgrade_that_fails_after_the_switch_names_the_way_back(
+    frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "root"
+    run(["install", "--prefix", str(root)])
+    programs = root / "opt/sanderling"
+    (programs / VERSION).rename(programs / "0.0.9-old")
+    (programs / "current").unlink()
+    (programs / "current").symlink_to("0.0.9-old")
+    unit = root / "etc/systemd/system/sanderling.service"
+    unit.unlink()
+    unit.parent.rmdir()
+    unit.parent.write_text("in the way")
+    capsys.readouterr()
+    assert run(["install", "--prefix", str(root)]) == Exit.FAILED
+    assert capsys.readouterr().err.endswith(
+        "The way back to the version before: /opt/sanderling/previous/sanderling install\n"
+    )
+
+
 def test_purge_leaves_nothing(frozen: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     run(["install", "--prefix", str(root)])

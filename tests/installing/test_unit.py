@@ -11,6 +11,7 @@ import pytest
 
 from sanderling.installing.layout import SYSTEM, of_user
 from sanderling.installing.unit import unit_text
+from tests.rules.source_files import ROOT
 
 needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 
@@ -24,12 +25,15 @@ def analyze(*arguments: str) -> str:
 
 @pytest.mark.real
 @needs_systemd
-def test_the_exposure_of_the_systems_unit_is_at_most_one_and_a_half(tmp_path: Path) -> None:
+def test_the_exposure_of_the_systems_unit_is_at_most_one_and_a_half_and_what_the_manual_says(tmp_path: Path) -> None:
     (tmp_path / "sanderling.service").write_text(unit_text(SYSTEM))
     told = analyze("security", "--offline=yes", "--no-pager", str(tmp_path / "sanderling.service"))
     found = re.search(r"Overall exposure level for \S+: ([\d.]+)", told)
     assert found, told
+    written = re.search(r"gives it ([\d.]+) \(of 10", (ROOT / "docs/install.md").read_text("utf-8"))
+    assert written
     assert float(found[1]) <= 1.5
+    assert float(found[1]) == pytest.approx(float(written[1]), abs=0.15)
 
 
 @pytest.mark.real
