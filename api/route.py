@@ -149,3 +149,13 @@ class Route:
         if self.narrower and self.narrower.format_map(path) in key.scopes:
             return tuple(scope for scope in missing if scope != self.scope)
         return missing
+
+
+def routes_below(path: str, room: str) -> Callable[..., Route]:
+    """Return what makes the routes below a path: to read takes the scope `{room}:read`, all else `{room}:write`."""
+
+    def route(method: str, rest: str, run: Any, says: str, answers: Mapping[int, Any], **more: Any) -> Route:
+        scope = f"{room}:{'read' if method == 'GET' else 'write'}"
+        return Route(method=method, path=path + rest, scope=scope, run=run, says=says, answers=answers, **more)
+
+    return route

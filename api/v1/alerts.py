@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from api.acts import alerts as acts
 from api.acts.desk import known_id
 from api.etags import expected, shown, tag_of
 from api.pagination import oldest_first
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, routes_below
 from api.v1 import alert_schemas as wire
 from api.v1.schemas import ListQuery
 from storage.records.alert import Alert
@@ -90,11 +89,7 @@ async def delete(call: Call) -> Answer:
     return Answer(status=204)
 
 
-def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any], **more: Any) -> Route:
-    scope = "alerts:read" if method == "GET" else "alerts:write"
-    return Route(method=method, path=f"/v1/alerts{path}", scope=scope, run=run, says=says, answers=answers, **more)
-
-
+_route = routes_below("/v1/alerts", "alerts")
 _ONE = {200: wire.AlertRecord}
 _MAYBE = ("not-found",)
 _UNLESS_STALE = (*_MAYBE, "precondition-failed")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import Any
 
 from actors.bins import Bins
 from api.acts import bins as acts
 from api.pagination import next_page, oldest_first, place
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, routes_below
 from api.v1 import bin_schemas as wire
 from api.v1.schemas import ListQuery
 from storage.records.bin import Bin, Capture
@@ -77,13 +76,7 @@ async def captures(call: Call) -> Answer:
     return Answer(found, headers=next_page(call, page[-1].number if more else None))
 
 
-def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any], **more: Any) -> Route:
-    scope = "bins:read" if method == "GET" else "bins:write"
-    return Route(
-        method=method, path=f"/v1/webhook-bins{path}", scope=scope, run=run, says=says, answers=answers, **more
-    )
-
-
+_route = routes_below("/v1/webhook-bins", "bins")
 _MAYBE = ("not-found",)
 ROUTES = (
     _route(

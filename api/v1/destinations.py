@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 from msgspec.structs import asdict
@@ -12,7 +11,7 @@ from msgspec.structs import asdict
 from api.acts import destinations as acts
 from api.etags import expected, shown, tag_of
 from api.pagination import next_page, oldest_first, place
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, routes_below
 from api.v1 import alert_schemas as wire
 from api.v1.alerts import alert_of
 from api.v1.schemas import ListQuery
@@ -144,11 +143,7 @@ async def deliveries(call: Call) -> Answer:
     return Answer([_delivery(line) for line in page], headers=headers)
 
 
-def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any], **more: Any) -> Route:
-    scope = "alerts:read" if method == "GET" else "alerts:write"
-    return Route(method=method, path=f"/v1/{path}", scope=scope, run=run, says=says, answers=answers, **more)
-
-
+_route = routes_below("/v1/", "alerts")  # whoever may see an alert may see where it goes
 _OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
 _ONE = {200: wire.DestinationRecord}
 _MAYBE = ("not-found",)

@@ -24,7 +24,7 @@ from actors.messages import (
 )
 from api.etags import expected, shown, tag_of
 from api.pagination import next_page, place
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, routes_below
 from api.v1 import schemas as wire
 from api.v1.batches import Failed, for_each, place_of
 from storage.records.health import RANK
@@ -329,11 +329,7 @@ async def check(call: Call) -> Answer:
     return Answer(wire.CheckAnswer(source, rfc3339(due)), 202)
 
 
-def _route(method: str, path: str, run: Any, says: str, answers: dict[int, Any], **more: Any) -> Route:
-    scope = "sources:read" if method == "GET" else "sources:write"
-    return Route(method=method, path=f"/v1/sources{path}", scope=scope, run=run, says=says, answers=answers, **more)
-
-
+_route = routes_below("/v1/sources", "sources")
 _ONE = {200: wire.SourceRecord}
 _MAYBE = ("not-found",)
 _UNLESS_STALE = (*_MAYBE, "precondition-failed")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple
-from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
 
 from actors.query import languages
 from api.dashboard.alerts.volume import Volume, days_until, many, volume
+from api.dashboard.lists import address, part
 from api.dashboard.screen import Page, Visit
 from storage.records.alert import Alert
 from storage.records.destination import Destination
@@ -40,15 +40,14 @@ async def listing(visit: Visit) -> Page:
     everyone = sorted(await visit.doors.storage.alerts.all(), key=lambda each: (each.created_at, each.id), reverse=True)
     query: AlertsQuery = visit.query
     fitting = [alert for alert in everyone if fits(alert, query.q)]
-    start = next((at for at, alert in enumerate(fitting, 1) if alert.id == query.after), 0)
-    page = fitting[start : start + SHOWN]
+    page = part(fitting, query.after, SHOWN)
     shows = {
-        "rows": await _rows(visit, page),
+        "rows": await _rows(visit, page.rows),
         "total": len(everyone),
         "fitting": len(fitting),
-        "caption": caption(len(fitting), start, len(page)),
-        "next": _link(query, page[-1].id) if start + len(page) < len(fitting) else "",
-        "previous": _link(query, "") if start else "",
+        "caption": caption(len(fitting), page.start, len(page.rows)),
+        "next": page.last and address("/alerts", q=query.q, after=page.last),
+        "previous": address("/alerts", q=query.q) if page.start else "",
     }
     return Page("alerts/list.html", "Alerts", shows)
 
@@ -94,8 +93,3 @@ def language_name(code: str) -> str:
 def sources_words(alert: Alert) -> str:
     """Return what an alert is over."""
     return many(len(alert.source_ids), "source") if alert.source_ids else "all sources"
-
-
-def _link(query: AlertsQuery, after: str) -> str:
-    asked = {name: value for name, value in (("q", query.q), ("after", after)) if value}
-    return f"/alerts?{urlencode(asked)}" if asked else "/alerts"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
-from urllib.parse import urlencode
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -17,6 +15,7 @@ from api.dashboard.destinations.causes import cause_of, causes
 from api.dashboard.destinations.clock import clock_of
 from api.dashboard.destinations.standing import is_open, missed
 from api.dashboard.forms import Wrong
+from api.dashboard.lists import address
 from api.dashboard.screen import Page, Visit
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.delivery import Attempt, Result
@@ -166,10 +165,5 @@ async def _body(visit: Visit, event_id: str) -> Body | None:
 
 def link(hook: Destination, query: DeliveriesQuery, before: int | None = None) -> str:
     """Return the path to the attempts that a query means."""
-    asked: Mapping[str, Any] = {
-        name: value for name in ("result", "cause", "delivery", "start", "end") if (value := getattr(query, name))
-    }
-    if before is not None:
-        asked = {**asked, "before": before}
-    path = f"/destinations/{hook.id}/deliveries"
-    return f"{path}?{urlencode(asked)}" if asked else path
+    asked = {name: getattr(query, name) for name in ("result", "cause", "delivery", "start", "end")}
+    return address(f"/destinations/{hook.id}/deliveries", **asked, before=before)

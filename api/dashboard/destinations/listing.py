@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Literal
-from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
 
 from api.dashboard.alerts.volume import many
 from api.dashboard.destinations.standing import standings
+from api.dashboard.lists import address, part
 from api.dashboard.screen import Page, Visit
 from storage.records.destination import Destination
 
@@ -29,16 +30,15 @@ async def listing(visit: Visit) -> Page:
     query: DestinationsQuery = visit.query
     everyone = ranked(await visit.doors.storage.alerts.destinations())
     fitting = [hook for hook in everyone if fits(hook, query)]
-    start = next((at for at, hook in enumerate(fitting, 1) if hook.id == query.after), 0)
-    page = fitting[start : start + SHOWN]
+    page, here = part(fitting, query.after, SHOWN), partial(address, "/destinations", q=query.q, state=query.state)
     shows = {
-        "standings": await standings(visit, page),
+        "standings": await standings(visit, page.rows),
         "total": len(everyone),
         "fitting": len(fitting),
         "has_alerts": bool(everyone) or bool(await visit.doors.storage.alerts.all()),
         "caption": f"{many(len(fitting), 'destination')}, those in trouble first",
-        "next": _link(query, page[-1].id) if start + len(page) < len(fitting) else "",
-        "previous": _link(query, "") if start else "",
+        "next": page.last and here(after=page.last),
+        "previous": here() if page.start else "",
     }
     return Page("destinations/list.html", "Destinations", shows)
 
@@ -60,8 +60,3 @@ def fits(hook: Destination, query: DestinationsQuery) -> bool:
     state = hook.state if hook.enabled else "disabled"
     text = f"{hook.label} {hook.url}".casefold()
     return query.state in ("", state) and all(word in text for word in query.q.casefold().split())
-
-
-def _link(query: DestinationsQuery, after: str) -> str:
-    asked = {name: value for name, value in (("q", query.q), ("state", query.state), ("after", after)) if value}
-    return f"/destinations?{urlencode(asked)}" if asked else "/destinations"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
-from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
 
 from actors.messages import ListSources, SourcePage, SourceView
 from actors.picked import Picked
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.lists import address
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sessions import own_path
 from api.dashboard.sources import words
@@ -108,9 +108,7 @@ def picked(query: ListQuery) -> Picked:
 
 def _target(query: ListQuery, *, cursor: str | None = None) -> str:
     """Return the path of a page of the list."""
-    given = [("q", query.q), ("state", query.state), ("kind", query.kind), ("tag", query.tag), ("cursor", cursor or "")]
-    text = urlencode([(name, value) for name, value in given if value])
-    return f"{PATH}?{text}" if text else PATH
+    return address(PATH, q=query.q, state=query.state, kind=query.kind, tag=query.tag, cursor=cursor)
 
 
 def _line(view: SourceView) -> Line:
