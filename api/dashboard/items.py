@@ -59,7 +59,12 @@ def items_of(bodies: Iterable[bytes]) -> list[Item]:
 
 
 def _host(url: str) -> str:
+    """Return host and port, as the module writes them.
+
+    >>> _host("http://me@127.0.0.1:9100/a"), _host("https://[::1]:8443/"), _host("http://[")
+    ('127.0.0.1:9100', '[::1]:8443', '')
+    """
     try:
-        return urlsplit(url).hostname or ""
+        return urlsplit(url).netloc.rpartition("@")[2]
     except ValueError:
         return ""
