@@ -213,6 +213,11 @@ class System:
             importer=self.importer_box,
         )
 
+    def _stored_well(self, idle: float) -> str:
+        if not self._storage.stands():
+            return "the data folder was deleted or replaced while it was in use: put it back, or all since then is lost"
+        return "" if idle < 30 else f"the writer has not moved for {idle:.0f} s"
+
     def _draining(self) -> str:
         if self._stopping:
             return "the service is stopping"
@@ -232,7 +237,7 @@ class System:
         idle = trio.current_time() - self._storage.writer_moved_at()
         down = [child.path for child in self.supervisor.children if child.state is not State.RUNNING]
         return {
-            "storage": "" if idle < 30 else f"the writer has not moved for {idle:.0f} s",
+            "storage": self._stored_well(idle),
             "recorder": self.recorder.says(),
             "watching": self.registry.watchman.says(),
             "tree": "" if not down else f"not running: {', '.join(down)}",

@@ -388,6 +388,9 @@ class Storage(Protocol):
     def writer_moved_at(self) -> float:
         """Return when the writer last finished something or was idle, on trio's clock (for /healthz)."""
 
+    def stands(self) -> bool:
+        """Return whether what is open is what a next start would find: not when its folder was deleted or replaced."""
+
     def sizes(self) -> Mapping[str, int]:
         """Return the bytes on disk of each of its files by what they hold; nothing when it has none."""
 

@@ -55,6 +55,10 @@ class MemoryStorage:
         """Return when the writer last finished something or was idle, on trio's clock."""
         return self._writer.moved_at()
 
+    def stands(self) -> bool:
+        """Return that it does: nobody can take a dictionary away."""
+        return True
+
     def sizes(self) -> Mapping[str, int]:
         """Return nothing: there are no files."""
         return {}

@@ -26,7 +26,7 @@ from storage.sqlite.alerts import SqliteAlerts
 from storage.sqlite.bins import SqliteBins
 from storage.sqlite.calls import SqliteCalls
 from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translated
-from storage.sqlite.folder import FolderLock, HeadMark, opening, prepare
+from storage.sqlite.folder import FolderLock, HeadMark, identity, opening, prepare
 from storage.sqlite.keys import SqliteKeys, all_keys, all_public, all_signing, delete_key, insert_key, insert_signing
 from storage.sqlite.log import SqliteLog
 from storage.sqlite.migrations import STEPS, version_of
@@ -96,7 +96,8 @@ class SqliteStorage:
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
-        _, door, readers, writer, _ = parts
+        _, door, readers, writer, database = parts
+        self._is = identity(database)
         self.lease = lease
         self.tail = Tail(known)
         self.log = SqliteLog(writer, readers, known)
@@ -114,6 +115,10 @@ class SqliteStorage:
     def writer_moved_at(self) -> float:
         """Return when the writer last finished something or was idle, on trio's clock."""
         return self._parts.writer.moved_at()
+
+    def stands(self) -> bool:
+        """Return whether the database is still the file at its path; SQLite itself goes on in one that is deleted."""
+        return identity(self._parts.database) == self._is
 
     def sizes(self) -> Mapping[str, int]:
         """Return the bytes of the database and of its write-ahead log, as the file system knows them."""

@@ -41,6 +41,15 @@ def prepare(folder: Path) -> Path:
     return database
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one at the same path; None when there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 class FolderLock:
     """An exclusive lock on a folder, held until `release` or the end of the process, however it ends."""
 

@@ -90,6 +90,8 @@ async def test_a_recorder_that_does_not_move_is_not_ready_though_it_runs(autojum
         assert system.readiness()["recorder"].startswith("no commit has ended for 31 s")
         await trio.sleep(15)
         assert set(system.readiness().values()) == {""}
+        system.doors.storage.stands = lambda: False  # type: ignore[method-assign]
+        assert "put it back" in system.readiness()["storage"]
         system.stop()
 
 
