@@ -6,14 +6,16 @@ COMPILE = $(PYTHON_IN) -m uv pip compile -q --universal --python-version 3.11 --
 WORKERS = 2
 SEED = 1
 SEEDS = 1000
+# Where this is set, each process that a test starts would compile the whole program anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check simulate simulate-d1 bench bench-cadence bench-churn docs man recording lock binary binary-check package clean
+.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn docs man recording lock binary binary-check package clean
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
 	@echo "make demo      a service and three local sources, events as they come"
 	@echo "make test      all tests, in two processes                  (WORKERS=0 ARGS=\"tests/api -x\")"
-	@echo "make check     format, lint, types, import rules, house rules"
+	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
 	@echo "make bench     goals, limits and our figures in one table"
@@ -38,13 +40,15 @@ test:
 	@bin/setup test
 	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal $(ARGS)
 
-check:
+check: lint
+	$(PYTHON_IN) -m pytest tests/rules tests/docs
+
+lint:
 	@bin/setup check
 	$(PYTHON_IN) -m ruff check .
 	$(PYTHON_IN) -m ruff format --check .
 	$(PYTHON_IN) -m mypy
 	.venv/bin/lint-imports
-	$(PYTHON_IN) -m pytest tests/rules tests/docs
 	@$(PYTHON_IN) -m tests.rules.sizes
 
 simulate:

@@ -23,9 +23,9 @@ from tests.e2e.service import Service, a_key, a_service, add
 
 pytestmark = pytest.mark.real
 
-ROUNDS = 50
-BUDGET = 90.0
-"""Seconds for all rounds. On a machine too slow for 50 the test says how many it was, and is content with fewer."""
+ROUNDS = 30
+BUDGET = 60.0
+"""Seconds for all rounds. On a machine too slow for 30 the test says how many it was, and is content with fewer."""
 FEWEST = 15
 EARLY = 0.2
 """So often it is killed while it starts, before it serves."""

@@ -43,17 +43,15 @@ def test_d8_a_crowd_of_destinations_at_silent_receivers() -> None:
 
 @pytest.mark.real
 def test_a_seed_of_deliveries_gives_one_trace_whatever_the_hashes_of_strings_are() -> None:
-    digests = {simulate_program(draw_letters("hash", days=0.4)).digest + "\n"}
-    for seed in ("1", "2"):
-        done = subprocess.run(
-            [sys.executable, "-c", TRACE],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": "."},
-            capture_output=True,
-            check=True,
-            text=True,
-        )
-        digests.add(done.stdout)
-    assert len(digests) == 1
+    here = simulate_program(draw_letters("hash", days=0.4))
+    done = subprocess.run(
+        [sys.executable, "-c", TRACE],
+        env={"PYTHONHASHSEED": "1", "PYTHONPATH": "."},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert here.digest + "\n" == done.stdout
 
 
 def test_the_command_runs_a_range_of_seeds_and_sums_up() -> None:
