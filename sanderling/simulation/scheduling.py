@@ -115,16 +115,18 @@ def _seeded(seed: str) -> Iterator[None]:
 @contextmanager
 def _no_chance_collections() -> Iterator[None]:
     """Take the garbage collector out of chance: finalisers of async generators would run at whatever moment it
-    likes.
+    likes. What is there already need not be looked at each time, unless its owner has seen to that.
     """
-    was_on = gc.isenabled()
+    was_on, mine = gc.isenabled(), gc.get_freeze_count() == 0
     gc.collect()
-    gc.freeze()
+    if mine:
+        gc.freeze()
     gc.disable()
     try:
         yield
     finally:
-        gc.unfreeze()
+        if mine:
+            gc.unfreeze()
         if was_on:
             gc.enable()
 
