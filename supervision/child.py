@@ -148,6 +148,17 @@ class Child:
             self.since = trio.current_time() if at is None else at
             self.owner.changed(self, old)
 
+    def change_from(self, old: State) -> Change:
+        """Return the change from a state to the present one."""
+        return Change(self.path, old, self.state, self.since, self.restarts, self.crash)
+
+    def finish(self) -> End:
+        """Be at its end for good; return what is known of it then."""
+        stopped = self.asked
+        self.become(State.ENDED)
+        self.end = End(self.path, self.since, self.restarts, self.last_life, stopped)
+        return self.end
+
     def begin(self) -> None:
         """Get ready for a new task, before it is spawned."""
         self.alive, self.asked, self._ready, self.end = True, False, False, None

@@ -252,8 +252,7 @@ class DynamicSupervisor:
             if self._alarming and not was:
                 self._alarm.tell(Alarm(self.path, child.since, troubled, total))
         if self.teller.listener is not None:
-            change = Change(child.path, old, child.state, child.since, child.restarts, child.crash)
-            self.teller.tell(change)
+            self.teller.tell(child.change_from(old))
 
     def after(self, child: Child, exit: Exit) -> float | None:
         """Decide what follows an exit; None ends the child's task."""
@@ -290,12 +289,9 @@ class DynamicSupervisor:
 
     def ended(self, child: Child) -> None:
         """Forget a child, but for its end."""
-        stopped = child.asked
-        child.become(State.ENDED)
+        self._ends[child.spec.id] = child.finish()
         self._counts[State.ENDED] = 0
         del self._children[child.spec.id]
-        child.end = End(child.path, child.since, child.restarts, child.last_life, stopped)
-        self._ends[child.spec.id] = child.end
         if len(self._ends) > ENDS_KEPT:
             self._ends.popitem(last=False)
         if self._empty is not None and not self._children:

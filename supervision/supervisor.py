@@ -25,7 +25,7 @@ from supervision.errors import Escalate, InvalidSpec, NoSuchChild, Stopping
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
 from supervision.snapshot import Snapshot, Status, StepClock
 from supervision.spec import ChildSpec, Restart, Strategy
-from supervision.states import Change, End, State
+from supervision.states import Change, State
 from supervision.status import snapshot_of, status_of, wait_snapshot_of
 from supervision.teller import Teller
 
@@ -183,8 +183,7 @@ class Supervisor:
     def changed(self, child: Child, old: State) -> None:
         """Pass a change of state on."""
         if self.teller.listener is not None:
-            change = Change(child.path, old, child.state, child.since, child.restarts, child.crash)
-            self.teller.tell(change)
+            self.teller.tell(child.change_from(old))
 
     def after(self, child: Child, exit: Exit) -> float | None:
         """Decide what follows an exit; None ends the child's task."""
@@ -225,9 +224,7 @@ class Supervisor:
     def ended(self, child: Child) -> None:
         """Note that a task is at its end; in backoff it will get another one from the task of `run`."""
         if child.state is not State.BACKOFF:
-            stopped = child.asked
-            child.become(State.ENDED)
-            child.end = End(child.path, child.since, child.restarts, child.last_life, stopped)
+            child.finish()
 
     # --- the task of run -----------------------------------------------------------------------------------------
 
