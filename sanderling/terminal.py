@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +19,7 @@ from sanderling.logs import plain
 from sanderling.rendering import Renderer, fit, pad
 from sanderling.sse_reader import ServerEvent
 
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
 FILTERS = ("source", "source_type", "tag", "keyword")
 
 
@@ -79,11 +81,17 @@ def _tell(words: str) -> None:
     click.echo(f"sanderling: {words}", err=True)
 
 
+def completed(typed: str) -> str:
+    """Return a URL as it is meant: what has no scheme is https, as in a browser and on the dashboard."""
+    url = typed.strip()
+    return f"https://{url}" if url and not _SCHEME.match(url) else url
+
+
 def add_source(
     client: Client, url: str, *, kind: str | None, tags: tuple[str, ...], query: str | None, backfill: int | None
 ) -> int:
     """Watch a URL and print what it was found to be."""
-    body: dict[str, Any] = {"url": url}
+    body: dict[str, Any] = {"url": completed(url)}
     body |= {"type": kind} if kind else {}
     body |= {"tags": list(tags)} if tags else {}
     body |= {"filter": query} if query is not None else {}

@@ -126,7 +126,9 @@ def _split(text: str) -> tuple[str | None, str | None, str, str | None]:
     assert found is not None  # the expression matches every text
     scheme, authority, path, query = found.groups()
     if scheme is not None and not _SCHEME.fullmatch(scheme):
-        raise UrlRefused("url-scheme", f"{scheme[:20]!r} is no scheme")
+        raise UrlRefused(
+            "url-scheme", f"{scheme[:20]!r} is no scheme: a URL is complete, as in https://example.com/feed"
+        )
     return scheme, authority, path, query
 
 

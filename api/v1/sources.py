@@ -56,7 +56,11 @@ def tags_of(tags: tuple[str, ...], where: str, there: Collection[str] = ()) -> t
             space, value = "label", space
         if not space or not value or (space in OWN_NAMESPACES and f"{space}:{value}" not in there):
             ours = space in OWN_NAMESPACES
-            rule = "this namespace is the service's own" if ours else "write <namespace>:<value>, or a word"
+            rule = (
+                f"the namespace {space!r} is the service's own; take another, or none"
+                if ours
+                else "write <namespace>:<value>, or a word"
+            )
             raise Unprocessable(f"{where}[{index}]: {rule}", f"{where}[{index}]", tag)
         named[f"{space}:{value}"] = None
     return tuple(named)

@@ -20,6 +20,7 @@ from api.route import SCOPES as ROUTE_SCOPES
 from sanderling import cli, flags
 from sanderling.environment import flag
 from sanderling.exits import CommandFailed, Exit
+from sanderling.terminal import completed
 from tests.rules.source_files import ROOT
 
 
@@ -131,6 +132,20 @@ def test_output_that_nobody_takes_ends_in_no_traceback(error: int, code: Exit) -
     assert done.stderr.decode() == (
         "" if code == Exit.WELL else f"sanderling: the output can't be written: {os.strerror(error)}.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (" example.org:81/news\n", "https://example.org:81/news"),
+        ("127.0.0.1:9000/", "https://127.0.0.1:9000/"),
+        ("ws://a.test/", "ws://a.test/"),
+        ("mailto:x", "mailto:x"),
+        (" ", ""),
+    ],
+)
+def test_an_address_without_a_scheme_is_meant_as_https(typed: str, meant: str) -> None:
+    assert completed(typed) == meant
 
 
 def test_an_empty_list_of_keys_says_how_to_make_one(capsys: pytest.CaptureFixture[str]) -> None:
