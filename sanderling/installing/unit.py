@@ -19,8 +19,7 @@ SEAL = "# Written by `sanderling install`, unedited: "
 _HEAD = """\
 [Unit]
 Description=Sanderling: URLs into a stream of change events
-Documentation=man:sanderling(1)
-StartLimitIntervalSec=300
+{page}StartLimitIntervalSec=300
 StartLimitBurst=5
 {after}
 [Service]
@@ -109,6 +108,7 @@ def unit_text(layout: Layout, launcher: Path | None = None, key: KeyFile = "none
     """
     system = bool(layout.account)
     head = _HEAD.format(
+        page="Documentation=man:sanderling(1)\n" if launcher else "",  # packages bring the page
         after=_NETWORK if system else "",
         launcher=launcher or layout.launcher,
         settings=layout.settings,

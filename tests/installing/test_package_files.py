@@ -40,6 +40,7 @@ def test_the_bill_of_software_lists_each_requirement_once_with_its_version(writt
 def test_the_packaged_unit_starts_the_packaged_program_on_the_same_data(written: Path) -> None:
     unit = (written / "sanderling.service").read_text()
     assert "ExecStart=/usr/lib/sanderling/sanderling serve\n" in unit
+    assert "Documentation=man:sanderling(1)\n" in unit
     assert "Environment=SANDERLING_DATA=/var/lib/sanderling\n" in unit
 
 
