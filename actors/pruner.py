@@ -31,7 +31,7 @@ PAUSE: Final = 0.05
 """Seconds between two slices, so that harvests go first."""
 BREATH: Final = 0.2
 """Seconds between two steps of giving room back, which nobody waits for."""
-MOST_BACK: Final = 512 << 20
+MOST_BACK: Final = 256 << 20
 """Bytes that go back in one round, in some minutes: then retention has its turn again."""
 _DAY_MS: Final = 86_400_000
 
