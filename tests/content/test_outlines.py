@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content import outlines
 from actors.content.errors import ContentError
 from actors.content.outlines import read_outline
 from actors.content.tasks import TASKS
@@ -67,9 +66,8 @@ def test_entities_of_the_file_mean_nothing() -> None:
     assert line.title == "&e11;&file;"
 
 
-def test_what_is_beyond_the_bound_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outlines, "MOST_LINES", 3)
-    outline = read_outline(opml("".join(feed(f"https://a.test/{n}") for n in range(5))))
+def test_what_is_beyond_the_bound_is_counted() -> None:
+    outline = read_outline(opml("".join(feed(f"https://a.test/{n}") for n in range(5))), 3)
     assert (len(outline.feeds), outline.left_out) == (3, 2)
 
 
