@@ -185,6 +185,11 @@ async def test_a_port_in_use_is_found(patient: Patient) -> None:
     taken = with_settings(patient, port=listener.socket.getsockname()[1])
     assert [finding.level async for finding in network.port(taken)] == ["fail"]
     assert [finding.level async for finding in network.port(replace(taken, running=True))] == ["ok"]
+    beside = with_settings(patient, port=0, metrics_bind=f"127.0.0.1:{taken.settings.port}")
+    assert [(finding.level, finding.do[-15:]) async for finding in network.port(beside)] == [
+        ("ok", ""),
+        ("fail", "--metrics-bind."),
+    ]
     await listener.aclose()
     assert [finding.level async for finding in network.port(taken)] == ["ok"]
 

@@ -60,22 +60,26 @@ def tls(patient: Patient) -> Iterator[Finding]:
 
 
 async def port(patient: Patient) -> AsyncIterator[Finding]:
-    """Whether the port is free, or is our own service's."""
-    settings = patient.settings
-    where = f"{settings.host} port {settings.port}"
+    """Whether the ports are free, or our own service's."""
+    settings, figures = patient.settings, patient.settings.metrics_address()
+    yield await _port(patient, settings.host, settings.port, "--port")
+    if figures is not None:
+        yield await _port(patient, *figures, "--metrics-bind")
+
+
+async def _port(patient: Patient, host: str, number: int, flag: str) -> Finding:
+    where = f"{host} port {number}"
     try:
-        listeners = await open_listeners(settings.host, settings.port)
+        listeners = await open_listeners(host, number)
     except OSError as error:
         if patient.running:
-            yield Finding("ok", "port", f"{where} is taken, and the service runs")
-        else:
-            do = "Stop what is there (ss -ltnp), or choose another with --port."
-            yield Finding("fail", "port", f"can't listen on {where}: {error.strerror or error}", do)
-        return
+            return Finding("ok", "port", f"{where} is taken, and the service runs")
+        do = f"Stop what is there (ss -ltnp), or choose another with {flag}."
+        return Finding("fail", "port", f"can't listen on {where}: {error.strerror or error}", do)
     for listener in listeners:
         await listener.aclose()
     running = "; the service listens elsewhere" if patient.running else ""
-    yield Finding("ok", "port", f"{where} is free{running}")
+    return Finding("ok", "port", f"{where} is free{running}")
 
 
 def proxies(patient: Patient) -> Iterator[Finding]:
