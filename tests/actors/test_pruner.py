@@ -117,7 +117,7 @@ async def test_room_goes_back_when_a_quarter_is_free_and_an_eighth_stays(free: i
     storage: Any = SimpleNamespace(log=log, lease=None)
     pruner, _ = a_pruner(storage, Clock())
     began = 4 * free > 80 * LITTLE
-    for _ in range(6):
+    for _ in range(12):
         assert await pruner.give_back() <= MOST_BACK
     assert log.now.used == 80 * LITTLE - free
     assert (8 * log.now.free <= log.now.whole) if began else (log.now.free == free)
