@@ -172,7 +172,7 @@ def canonical(text: str, *, cell: bool = False) -> str:
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
-        text = _EASTERN_DATE.sub(r"\1-\2-\3", text)
+        text = _EASTERN_DATE.sub(lambda found: f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}", text)
     text = text.casefold()
     short = not cell and words_in(text) <= LABEL_WORDS
     figures = _DIGIT.search(text) is not None

@@ -29,7 +29,12 @@ BINS = Sort("/v1/webhook-bins", "bin", "bins", "url", "bins")
 
 
 async def id_of(client: Client, sort: Sort, name: str) -> str:
-    """Return the id of the one that is meant; an id is taken at its word. Raises CommandFailed when unclear."""
+    """Return the id of the one that is meant; an id is taken at its word. Raises CommandFailed when unclear.
+
+    Nothing names nothing: an empty variable in a script would else name the only one that there is.
+    """
+    if not name.strip():
+        raise CommandFailed(f"Which {sort.one}? `sanderling {sort.command} list` shows them all.", Exit.USAGE)
     try:
         return str(UUID(name))
     except ValueError:

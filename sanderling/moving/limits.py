@@ -55,5 +55,7 @@ def without_password(url: str) -> str:
 
     >>> without_password("https://me:secret@example.org/feed")
     'https://…@example.org/feed'
+    >>> without_password("me:se@cret@example.org/feed")
+    '…@example.org/feed'
     """
-    return re.sub(r"(?<=//)[^/?#@]*@", "…@", url)
+    return re.sub(r"(^|//)[^/?#]*@", r"\1…@", url, count=1)

@@ -11,13 +11,12 @@ from sanderling.moving.lists import read_csv, read_urls
 from sanderling.moving.miniflux import read_miniflux
 from sanderling.moving.outlines import read_opml
 from sanderling.moving.plan import NotReadable, Plan
+from sanderling.moving.recognising import MOST_TEXT
 from sanderling.moving.uptime_kuma import read_uptime_kuma
 from sanderling.moving.urlwatch.jobs import read_urlwatch
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 """Of a zip: a backup of changedetection.io holds old states of pages too. What is unpacked has a bound of its own."""
-MOST_TEXT: Final = 64 * 1024 * 1024
-"""Bytes of any other file."""
 READERS: Final[Mapping[Kind, Callable[[bytes], Plan]]] = {
     "urls": read_urls,
     "csv": read_csv,

@@ -20,6 +20,8 @@ _ADDRESS = re.compile(
     r"^[ \t]*(?:(?:https?|wss?)://\S|[\w-]+(?:\.[\w-]+)+(?:/\S*)?[ \t\r]*$)", re.MULTILINE | re.IGNORECASE
 )
 _BEGINNING: Final = 64 * 1024
+MOST_TEXT: Final = 64 * 1024 * 1024
+"""Bytes of a file that is no zip."""
 _JSON_BEGINS = (b"{", b"[")
 
 
@@ -45,6 +47,8 @@ def kind_of(data: bytes) -> Kind:
 def _kind_of_json(data: bytes, start: bytes) -> Kind:
     if begins_export(start):
         return "sanderling"
+    if len(data) > MOST_TEXT:
+        raise NotReadable(f"It is larger than {MOST_TEXT >> 20} MiB.")
     found = decoded(data)
     first = found[0] if isinstance(found, list) and found else found
     if isinstance(first, Mapping):

@@ -62,6 +62,10 @@ def rebuild(database: Path, *, at_most: int | None = None) -> bool:
     copy, or somebody reads it. The caller holds the folder's lock, and has it not open. Raises Corrupt, NewerSchema,
     Unavailable, OSError; nothing has changed then.
     """
+    copy = database.with_name(database.name + ".rebuilt")
+    copy.unlink(
+        missing_ok=True
+    )  # of a start that was killed meanwhile: it takes room, and holds all that the other does
     if not database.stat().st_size:
         return False
     with closing(connect(database, COMMAND)) as connection:
@@ -72,8 +76,6 @@ def rebuild(database: Path, *, at_most: int | None = None) -> bool:
         return False
     if database.with_name(database.name + _WAL).exists():
         return False  # somebody else has it open: what he writes would be lost
-    copy = database.with_name(database.name + ".rebuilt")
-    copy.unlink(missing_ok=True)
     try:
         copy_database(database, copy)
     except DiskFull:

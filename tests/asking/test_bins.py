@@ -8,6 +8,7 @@ from msgspec import to_builtins
 
 from api.openapi.example_bins import BIN, CAPTURE
 from sanderling.asking import bins
+from sanderling.exits import CommandFailed
 from tests.asking.documented import client
 
 SEEN = to_builtins(CAPTURE)
@@ -28,6 +29,13 @@ def test_a_bin_is_named_by_a_part_of_its_address_and_shown_with_the_reasons(caps
     assert asked[-1][0] == f"GET /v1/webhook-bins/{BIN.id}/captures"
     told = capsys.readouterr().out
     assert "hmac ok, ed25519 ok" in told and CAPTURE.signature_check.hmac.why in told and str(CAPTURE.body) in told
+
+
+def test_an_empty_name_names_nothing_though_there_is_only_one_bin() -> None:
+    asked: list[tuple[str, Any]] = []
+    with pytest.raises(CommandFailed, match="Which bin"):
+        bins.delete(client(asked), " ", sure=True)
+    assert asked == []
 
 
 def test_what_a_stranger_sent_reaches_the_terminal_escaped() -> None:

@@ -67,6 +67,11 @@ def test_a_sentence_of_a_script_without_spaces_is_no_label(page: tuple[str, ...]
     assert look(memory, *page, "更新日 2026年11月22日").kind == "churn"
 
 
+def test_a_date_of_one_digit_is_a_date_in_east_asia_too() -> None:
+    page = (*JAPANESE, "2026年1月5日 10:30")
+    assert look(remembered(*page), *JAPANESE, "2026年2月6日 11:45").kind == "unchanged"
+
+
 @pytest.mark.parametrize(
     "after",
     [

@@ -73,6 +73,14 @@ async def test_a_source_that_its_owner_has_changed_stays_as_it_is() -> None:
     assert service.sources["https://a.test/"]["enabled"]
 
 
+async def test_that_a_source_which_was_there_is_disabled_is_said() -> None:
+    service = FakeService()
+    await done(service, Plan("urls", sources("https://a.test/")))
+    (told,) = await done(service, Plan("urls", sources("https://a.test/", enabled=False)))
+    assert told.became == "there" and told.says == "disabled, as in the file"
+    assert not service.sources["https://a.test/"]["enabled"]
+
+
 async def test_what_is_refused_is_told_with_its_reason_and_holds_nothing_up() -> None:
     service = FakeService()
     service.becomes = lambda url: "gone" if "b" in url else ""

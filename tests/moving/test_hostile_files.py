@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from actors.query import parse
 from api.v1.alert_schemas import NewAlert, NewDestination
 from api.v1.schemas import NewSource
-from sanderling.moving import fields, lists
+from sanderling.moving import fields, lists, recognising
 from sanderling.moving.changedetection import files
 from sanderling.moving.kinds import Kind
 from sanderling.moving.plan import NotReadable, Plan, wire
@@ -139,11 +139,24 @@ def test_a_zip_that_unpacks_to_much_is_refused(monkeypatch: pytest.MonkeyPatch) 
         samples.zipped({"other.json": b"{}"}),
         samples.zipped({"x/watch.json": b"{"}),
         samples.zipped({"../../url-watches.json": b"[" * 100_000}),
+        samples.new_datastore()[:-6] + b"\xff\xff\xff\x7f\0\0",
+        samples.zipped({"\u00e9/watch.json": b"{}"}).replace("\u00e9".encode(), b"\xe9\xe9"),
+        samples.zipped({}),
     ],
 )
 def test_a_zip_that_is_none_is_refused(data: bytes) -> None:
     with pytest.raises(NotReadable):
         read("changedetection", data)
+
+
+def test_what_is_too_large_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recognising, "MOST_TEXT", 10)
+    with pytest.raises(NotReadable, match="larger than"):
+        kind_of(samples.MINIFLUX)
+
+
+def test_groups_that_are_none_do_no_harm() -> None:
+    check(read("changedetection", b'{"watching": {"a": {"url": "https://a.example/", "tags": 5}}}'))
 
 
 def test_more_than_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

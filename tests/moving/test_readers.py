@@ -7,6 +7,7 @@ import json
 import pytest
 
 from sanderling.moving.changedetection.watches import read_changedetection
+from sanderling.moving.lists import read_urls
 from sanderling.moving.miniflux import read_miniflux
 from sanderling.moving.outlines import read_opml
 from sanderling.moving.plan import Finding, Plan
@@ -138,6 +139,18 @@ def test_folders_of_a_list_of_feeds_are_tags() -> None:
 )
 def test_no_secret_of_a_file_is_told(plan: Plan) -> None:
     assert "hidden" not in " ".join(f"{one.place} {one.what} {one.says}" for one in plan.findings)
+
+
+def test_an_interval_of_before_there_was_one_for_all_is_kept() -> None:
+    watch = {"url": "https://tides.example/", "time_between_check": {"hours": 2, "minutes": None}}
+    (source,) = read_changedetection(json.dumps({"watching": {"a": watch}}).encode()).sources
+    assert source.body.schedule == "2h"
+
+
+@pytest.mark.parametrize("url", ["https://me:h@hidden@tides.example/", "me:hidden@tides.example/feed"])
+def test_no_password_of_an_address_that_is_refused_is_told(url: str) -> None:
+    (finding,) = read_urls(url.encode()).findings
+    assert finding.grade == "impossible" and "hidden" not in finding.says
 
 
 @pytest.mark.parametrize(

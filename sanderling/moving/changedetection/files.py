@@ -23,8 +23,8 @@ LARGEST: Final = 64 * 1024 * 1024
 """Bytes of all that is read, unpacked."""
 WANTED = re.compile(r"(?:^|/)(?:([^/]+)/)?(url-watches\.json|changedetection\.json|watch\.json|tag\.json)$")
 _OLD, _NEW = "url-watches.json", "changedetection.json"
-_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError)
-"""RuntimeError: it is encrypted. NotImplementedError: it is packed in an unusual way."""
+_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
+"""RuntimeError: it is encrypted, or packed in an unusual way. ValueError: what it says of itself makes no sense."""
 
 
 def out_of_zip(data: bytes) -> dict[str, bytes]:
@@ -80,9 +80,9 @@ class Datastore:
 
 def datastore(data: bytes) -> Datastore:
     """Return what a zip, or one JSON file, holds. Raises NotReadable."""
-    files = out_of_zip(data) if data.startswith(b"PK\x03\x04") else {_OLD: data}
+    files = out_of_zip(data) if data.startswith(b"PK") else {_OLD: data}
     if not files:
-        raise NotReadable("There is no url-watches.json in the zip, and no watch.json.")
+        raise NotReadable("There is neither a url-watches.json in it nor a watch.json.")
     store = Datastore()
     moved = any(name.endswith(_NEW) for name in files)
     for name, content in files.items():

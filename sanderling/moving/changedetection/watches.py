@@ -6,7 +6,7 @@ else the settings. A watch becomes an alert as well when it waits for a text or 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from sanderling.moving.changedetection.fields import FIELDS, NO_BROWSER, ONE_WAY, PLAIN_BACKENDS
@@ -46,8 +46,8 @@ class _Reading:
     def __init__(self, drafting: Drafting, store: Datastore, place: str, watch: Mapping[str, Any]) -> None:
         self._drafting, self._store, self._place, self._watch = drafting, store, place, watch
         tags = watch.get("tags")
-        known = [store.tags[tag] for tag in tags if isinstance(tag, str) and tag in store.tags] if tags else []
-        self._groups: Sequence[Mapping[str, Any]] = known
+        named = tags if isinstance(tags, list) else []
+        self._groups = [store.tags[tag] for tag in named if isinstance(tag, str) and tag in store.tags]
 
     def read(self) -> None:
         """Plan the source, and the alert if there is to be one."""
@@ -110,12 +110,13 @@ class _Reading:
         return css
 
     def _seconds(self) -> float | None:
-        if self._watch.get("time_between_check_use_default", True):
+        parts = mapping(self._watch.get("time_between_check"))
+        own = sum(size * _number(parts.get(name)) for name, size in PARTS.items())
+        if self._watch.get("time_between_check_use_default", not own):  # before it was there, an interval was its own
             says = "as often as it is worth, where it was an interval for all"
             self._drafting.note(self._place, "interval", "approximated", says)
             return None
-        parts = mapping(self._watch.get("time_between_check"))
-        return sum(size * _number(parts.get(name)) for name, size in PARTS.items()) or None
+        return own or None
 
     def _tell(self) -> None:
         place, watch, note = self._place, self._watch, self._drafting.note
