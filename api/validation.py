@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, inspect
 from werkzeug.datastructures import Headers
 from werkzeug.http import parse_options_header
 
@@ -111,10 +111,10 @@ def _convert(tree: Any, kind: type[S], where: str, *, strict: bool) -> S:
     try:
         return msgspec.convert(tree, kind, strict=strict)
     except msgspec.ValidationError as error:
-        raise _explained(str(error), tree, where) from None
+        raise _explained(str(error), tree, where, kind) from None
 
 
-def _explained(text: str, tree: Any, where: str) -> Refusal:
+def _explained(text: str, tree: Any, where: str, kind: type[Struct]) -> Refusal:
     """Turn a message of msgspec, which ends in a path like `$.sources[0].url`, into location, message and value."""
     found = _AT.match(text)
     assert found is not None
@@ -123,7 +123,41 @@ def _explained(text: str, tree: Any, where: str) -> Refusal:
     if field is not None:
         path += f".{field[2]}"
         says = "unknown field" if field[1] == "unknown" else "required, but missing"
+    elif says.startswith("Invalid enum value") and (choices := _choices(kind, path)):
+        says += f": use one of {', '.join(choices)}"
     return invalid(where + path, says, _value_at(tree, path))
+
+
+def _choices(kind: type[Struct], path: str) -> list[str]:
+    """Return what may stand at a path where the type has a closed set of values; nothing where it has none."""
+    found: list[inspect.Type] = [inspect.type_info(kind)]
+    for name, _index in _STEP.findall(path):
+        found = [inner for outer in found for inner in _inside(outer, name)]
+    values = [value for one in found if isinstance(one, inspect.LiteralType) for value in one.values]
+    values += [item.value for one in found if isinstance(one, inspect.EnumType) for item in one.cls]
+    return sorted(map(str, values))
+
+
+def _inside(outer: inspect.Type, name: str) -> list[inspect.Type]:
+    """Return the types of a field, or without a name of an item."""
+    match outer:
+        case inspect.StructType(fields=fields) if name:
+            return [inner for field in fields if field.encode_name == name for inner in _members(field.type)]
+        case inspect.CollectionType(item_type=item) if not name:
+            return _members(item)
+        case _:
+            return []
+
+
+def _members(one: inspect.Type) -> list[inspect.Type]:
+    """Return the types of a union, one of them when it is none, without what only bounds them."""
+    match one:
+        case inspect.UnionType(types=types):
+            return [inner for part in types for inner in _members(part)]
+        case inspect.Metadata(type=bare):
+            return _members(bare)
+        case _:
+            return [one]
 
 
 def _value_at(tree: Any, path: str) -> Any:

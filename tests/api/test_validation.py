@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pytest
 import trio
@@ -270,6 +270,25 @@ def test_a_bad_query_says_where(query: bytes, location: str) -> None:
     with pytest.raises(Refusal) as caught:
         read_query(query, Params)
     assert caught.value.errors[0].location == location
+
+
+class Closed(Struct, forbid_unknown_fields=True):
+    one: Literal["a", "b"] | None = None
+    some: tuple[Annotated[Literal["feed", "html"], Meta(description="A tier.")], ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("body", "location", "choices"),
+    [
+        (b'{"one": "c"}', "body.one", "a, b"),
+        (b'{"some": ["feed", "rss"]}', "body.some[1]", "feed, html"),
+    ],
+)
+def test_a_value_that_is_none_of_a_closed_set_is_told_which_are(body: bytes, location: str, choices: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        read_body(body, "application/json", (Closed,))
+    (error,) = caught.value.errors
+    assert (error.location, error.message.partition(": ")[2]) == (location, f"use one of {choices}")
 
 
 def test_a_repeatable_parameter_keeps_its_order() -> None:
