@@ -43,6 +43,7 @@ class Pruner:
         self._world = world
         self._storage = storage
         age = Millis(round(settings.retention_days * _DAY_MS))
+        self._giving = False  # room back, over as many rounds as it takes: it ends with less free than what begins it
         self._keep = Keep(age, settings.retention_events, settings.retention_bytes or None)
 
     async def run(self, child: Child) -> None:
@@ -109,16 +110,20 @@ class Pruner:
         """
         log, given = self._storage.log, 0
         room = await log.room()
-        if not too_roomy(room):
-            return 0
-        while given < MOST_BACK and (step := next_return(room)):
+        self._giving = self._giving or too_roomy(room)
+        while self._giving and given < MOST_BACK:
+            step = next_return(room)
+            if not step:
+                self._giving = False
+                break
             try:
                 gone = await log.give_back(step, self._storage.lease)
             except (DiskFull, Unavailable) as error:
                 self._world.log("log.give_back_failed", error=str(error))
                 return given
             if not gone:
-                return given
+                self._giving = False
+                break
             given += gone
             await trio.sleep(BREATH)
             room = await log.room()
