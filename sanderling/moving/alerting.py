@@ -1,7 +1,8 @@
 """The alerts of a plan and their destinations, once its sources are there.
 
 An alert is the same when its name, query and language are: it is then widened to those of its sources that it lacks. It
-is never made over no source, which would be an alert over the whole library.
+is never made over no source, which would be an alert over the whole library; and one that sends elsewhere is another's:
+widened, it would tell strangers.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from storage.records.alert import MOST_SOURCES
 
 PAGE: Final = 200
 _NO_SOURCE: Final = "none of its sources is there"
+_ELSEWHERE: Final = "an alert of this name sends elsewhere: give that one another name, and import again"
 Key = tuple[str, str, str]
 
 
@@ -56,7 +58,13 @@ class Alerting:
             self._outcome(Done("alert", alert.place, name, "refused", says=_NO_SOURCE))
             return
         missing = [] if record is None else _missing(sources, record["source_ids"])
+        sent: dict[str, str] = {}
         try:
+            if record is not None and alert.destinations:
+                sent = await self._sent(str(record["id"]))
+                if sent and not any(body.url in sent for body in alert.destinations):
+                    self._outcome(Done("alert", alert.place, name, "refused", str(record["id"]), _ELSEWHERE))
+                    return
             if record is None:
                 record = await self._created(alert.body, sources)
                 self._outcome(Done("alert", alert.place, name, "new", str(record["id"])))
@@ -70,19 +78,20 @@ class Alerting:
         except CommandFailed as error:
             self._outcome(Done("alert", alert.place, name, "refused", says=why_refused(error)))
             return
-        await self._deliver(alert, str(record["id"]))
+        await self._deliver(alert, str(record["id"]), sent)
 
     async def _created(self, body: AlertBody, sources: Sequence[str]) -> dict[str, Any]:
         whole = wire(body) | {"source_ids": list(sources)}
         answer = await self._client.ask("POST", "/v1/alerts", json=whole, headers=self._once(whole))
         return dict(answer.json())
 
-    async def _deliver(self, alert: PlannedAlert, id_: str) -> None:
-        if not alert.destinations:
-            return
+    async def _sent(self, id_: str) -> dict[str, str]:
+        """Return where an alert sends: the ids of its destinations by their URLs."""
+        answer = await self._client.ask("GET", f"/v1/alerts/{id_}/destinations", params={"limit": PAGE})
+        return {record["url"]: record["id"] for record in answer.json()}
+
+    async def _deliver(self, alert: PlannedAlert, id_: str, there: Mapping[str, str]) -> None:
         path = f"/v1/alerts/{id_}/destinations"
-        records = (await self._client.ask("GET", path, params={"limit": PAGE})).json()
-        there = {record["url"]: record["id"] for record in records}
         for body in alert.destinations:
             name = host_of(body)
             if body.url in there:

@@ -181,6 +181,17 @@ async def test_an_alert_is_found_again_and_widened_to_the_sources_that_it_lacks(
     assert [one["source_ids"] for one in service.alerts] == [["s0", "s1"]]
 
 
+async def test_an_alert_of_the_same_name_that_sends_elsewhere_is_left_as_it_is() -> None:
+    """Two files of one program: what the second one watches is no business of the first one's receiver."""
+    service = FakeService()
+    await done(service, Plan("urls", sources("https://a.test/"), (alert("https://a.test/"),)))
+    there = repr((service.alerts, service.destinations))
+    other = alert("https://b.test/", to=(DestinationBody("https://other.example/in"),))
+    told = await done(service, Plan("urls", sources("https://b.test/"), (other,)))
+    assert became(told) == [("source", "new"), ("alert", "refused")] and "sends elsewhere" in told[1].says
+    assert repr((service.alerts, service.destinations)) == there
+
+
 async def test_an_alert_over_the_whole_library_and_one_that_is_full_stay_so() -> None:
     service = FakeService()
     service.alerts = [
