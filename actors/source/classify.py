@@ -215,6 +215,7 @@ def refused(failure: LookFailed, url: str) -> Exception:
     if failure.blame is Blame.LOCAL:
         return Overloaded(f"our own network is in trouble: {failure.reason}", 60)
     if failure.retry_after is not None or failure.status in (429, 503):
-        return Overloaded(failure.reason, round(failure.retry_after or 60))
+        seconds = round(failure.retry_after or 60)
+        return Overloaded(f"it can't be watched now: {failure.reason}; try again in {seconds} s", seconds)
     advice = _ADVICE.get(failure.status or 0, "")
     return Unprocessable(f"it can't be watched now: {failure.reason}{advice}", "body.url", url)
