@@ -28,6 +28,7 @@ MANIFEST = "manifest.json"
 DATABASE = "sanderling.db"
 SECRETS = "secrets.sealed"
 _NAMES = re.compile(r"sanderling\.db|secrets\.sealed|sanderling\.toml|templates/[\w][\w. -]*\.toml", re.ASCII)
+_FORM = tarfile.GNU_FORMAT  # ustar ends at 8 GiB a member
 _CHUNK = 1 << 20
 _MOST_MANIFEST = 1 << 20
 
@@ -64,7 +65,7 @@ def write_archive(target: Path, manifest: Manifest, pieces: Sequence[Piece]) -> 
     partial.unlink(missing_ok=True)
     try:
         with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
-            with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+            with tarfile.open(fileobj=out, mode="w", format=_FORM) as tar:
                 head = msgspec.json.format(msgspec.json.encode(manifest))
                 tar.addfile(_info(MANIFEST, len(head)), io.BytesIO(head))
                 for piece in pieces:
@@ -77,6 +78,11 @@ def write_archive(target: Path, manifest: Manifest, pieces: Sequence[Piece]) -> 
         _sync_folder(target.parent)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def holds(name: str) -> bool:
+    """Return whether a backup may hold a file of this name."""
+    return _NAMES.fullmatch(name) is not None
 
 
 def member(piece: Piece) -> Member:
@@ -183,7 +189,7 @@ def _manifest(path: Path, tar: tarfile.TarFile) -> Manifest:
     except msgspec.MsgspecError as error:
         raise CommandFailed(f"{path}: is not a backup of Sanderling: {MANIFEST}: {error}.") from None
     names = [each.name for each in manifest.files]
-    if names[:1] != [DATABASE] or len(set(names)) < len(names) or not all(map(_NAMES.fullmatch, names)):
+    if names[:1] != [DATABASE] or len(set(names)) < len(names) or not all(map(holds, names)):
         raise CommandFailed(f"{path}: was altered: its manifest names files that a backup does not hold.")
     if (SECRETS in names) != (manifest.secrets == "sealed"):
         raise CommandFailed(f"{path}: was altered: its manifest contradicts itself about secrets.")

@@ -25,6 +25,7 @@ from sanderling.keeping.archive import (
     SECRETS,
     Manifest,
     Piece,
+    holds,
     is_backup,
     member,
     write_archive,
@@ -52,6 +53,7 @@ def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], 
     if secrets and master is None:
         raise CommandFailed(NO_MASTER_KEY, Exit.BAD_SETTING)
     _refuse(folder, target)
+    _refuse_names(settings)
     sweep(folder)
     with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
         try:
@@ -97,6 +99,16 @@ def _files(settings: Settings) -> Iterator[Piece]:
     if settings.templates:
         for path in sorted(Path(settings.templates).glob("*.toml")):
             yield Piece(f"templates/{path.name}", path)
+
+
+def _refuse_names(settings: Settings) -> None:
+    for piece in _files(settings):
+        if not holds(piece.name):
+            raise CommandFailed(
+                f"{piece.path}: a backup can't hold a file of this name: rename it, with letters a to z, digits, dots, "
+                "spaces, - and _ only.",
+                Exit.BAD_SETTING,
+            )
 
 
 def _refuse(folder: Path, target: Path) -> None:

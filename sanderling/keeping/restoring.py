@@ -25,13 +25,15 @@ from storage.records.identity import Millis
 from storage.records.times import rfc3339
 from storage.sqlite.copying import Content, Secrets, examine, key_of, put_secrets
 from storage.sqlite.folder import LOCK, MARK, FolderLock
-from storage.sqlite.own_key import OWN, make_own, own_keys
+from storage.sqlite.own_key import NEXT, OWN, make_own, own_keys
+from storage.sqlite.ownership import entrust_all
 from storage.sqlite.sealing import Lost
 
 STAGE = ".restoring"
 TEMPLATES = "templates"
 _SQLITE = b"SQLite format 3\0"
-_BESIDE = (DATABASE + "-wal", DATABASE + "-shm")
+_WAL = "-wal"
+_BESIDE = (DATABASE + _WAL, DATABASE + "-shm")
 
 
 class Restored(NamedTuple):
@@ -102,6 +104,8 @@ def _staged(
     if kept_by_upgrade:
         shutil.copyfile(file, database)
         database.chmod(0o600)
+        with suppress(FileNotFoundError):  # what was put aside after a crash: its newest commits are in there
+            shutil.copyfile(file.with_name(file.name + _WAL), stage / (DATABASE + _WAL))
         with told_plainly(file):
             content = examine(database)
             key = key_of(database, folder, named)
@@ -138,12 +142,14 @@ def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged) -> Restored
         aside.mkdir(mode=0o700)
         if (folder / DATABASE).exists():
             os.link(folder / DATABASE, aside / DATABASE)
-        for name in (MARK, OWN):  # these stay, too: no position may be given again, and the key opens both databases
+        for name in (MARK, OWN, NEXT):  # these stay, too: no position is given again, and the key opens both databases
             if (folder / name).exists():
                 shutil.copy(folder / name, aside / name)
         for path in old:
             if path.name != DATABASE:
                 path.rename(aside / path.name)
+        entrust_all(aside, folder)
+    entrust_all(stage, folder)
     templates = (stage / TEMPLATES).is_dir()
     if templates:
         (stage / TEMPLATES).rename(folder / TEMPLATES)

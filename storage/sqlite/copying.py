@@ -21,6 +21,7 @@ from storage.records.identity import START, Seq
 from storage.sqlite import scan
 from storage.sqlite.connection import COMMAND, Pragmas, connect, translated
 from storage.sqlite.migrations import migrate, version_of
+from storage.sqlite.ownership import entrust
 from storage.sqlite.sealing import HELLOS, PLACES, SECRETS, SEEDS, Lost, encoded, examine_boxes, give_up, opened
 from storage.sqlite.unlocking import mark_of, unlock
 from storage.sqlite.vault import SIZE, Vault
@@ -61,7 +62,9 @@ def copy_database(database: Path, target: Path) -> Content:
 
     Raises Corrupt, DiskFull, Unavailable, NewerSchema, OSError; `target` is then gone.
     """
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    fd = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    entrust(fd, target.parent)
+    os.close(fd)
     try:
         with closing(connect(database, _COPY)) as connection, translated():
             connection.execute("PRAGMA auto_vacuum=2")  # of the copy: it can give room back (room.py)

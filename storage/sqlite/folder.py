@@ -17,6 +17,7 @@ from pathlib import Path
 from storage.errors import Exposed, Locked
 from storage.records.identity import START, Seq
 from storage.sqlite.own_key import NEXT, OWN
+from storage.sqlite.ownership import entrust
 
 DATABASE = "sanderling.db"
 LOCK = "sanderling.lock"
@@ -123,7 +124,12 @@ class HeadMark:
 
 
 def _touch(path: Path) -> None:
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    try:
+        fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        entrust(fd, path.parent)
+    except FileExistsError:
+        fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    os.close(fd)
     _restrict(path, 0o600)
 
 

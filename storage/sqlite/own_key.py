@@ -3,7 +3,7 @@
 It lies beside what it opens, so it protects what leaves without it: copies of the database, disks and pages that are
 given away in part, a reader of one file. Who reads the whole folder has both.
 
-A new one lies in `master.key.new` until the database is sealed with it, and then takes the old one's place: whenever
+A new one lies in `.master.key.next` until the database is sealed with it, and then takes the old one's place: whenever
 this is cut off, one of the two files opens the database.
 """
 
@@ -16,10 +16,12 @@ from pathlib import Path
 from nacl.utils import random as drawn
 
 from storage.errors import NoKey
+from storage.sqlite.ownership import entrust
 from storage.sqlite.vault import SIZE, Vault, read_master, written
 
 OWN = "master.key"
-NEXT = "master.key.new"
+NEXT = ".master.key.next"
+"""No name that somebody would give to a key of his own: what lies here is renamed, or deleted (`settle`)."""
 
 
 def own_keys(folder: Path) -> Mapping[str, Vault]:
@@ -38,9 +40,7 @@ def make_own(folder: Path, name: str = OWN) -> Vault:
     with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "w") as file:
         file.write(written(master) + "\n")
         file.flush()
-        if os.geteuid() == 0:  # a command of root's beside a service that is not
-            owner = folder.stat()
-            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+        entrust(file.fileno(), folder)
         os.fsync(file.fileno())
     partial.replace(folder / name)
     _sync(folder)

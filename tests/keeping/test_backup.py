@@ -10,6 +10,7 @@ import stat
 import tarfile
 from contextlib import closing
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import pytest
@@ -18,8 +19,9 @@ from msgspec.structs import replace
 
 from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keeping import making
-from sanderling.keeping.archive import Piece, member, verify, write_archive
+from sanderling.keeping import archive, making
+from sanderling.keeping.archive import DATABASE as FIRST
+from sanderling.keeping.archive import Manifest, Member, Piece, member, read_manifest, verify, write_archive
 from sanderling.keeping.making import make_backup
 from sanderling.keeping.restoring import Restored, restore
 from sanderling.keeping.seal import find_master_key, named_vault
@@ -29,7 +31,7 @@ from storage.records.cursor import EVERYTHING
 from storage.records.destination import Secret
 from storage.records.identity import START, Millis
 from storage.sqlite import open_sqlite
-from storage.sqlite.copying import Secrets, examine
+from storage.sqlite.copying import Content, Secrets, examine
 from storage.sqlite.folder import DATABASE, MARK, FolderLock
 from storage.sqlite.migrations import STEPS, version_of
 from storage.sqlite.sealing import Lost
@@ -82,6 +84,14 @@ async def folder(tmp_path: Path) -> Path:
 
 def back(file: Path, folder: Path, *, replace: bool = False, master: bool = True) -> Restored:
     return restore(file, folder, MASTER if master else {}, replace=replace, at=AT, entropy=entropy)
+
+
+def within(folder: Path, pattern: str) -> list[Path]:
+    return list(folder.glob(pattern))
+
+
+def owners(*paths: Path) -> set[tuple[int, int]]:
+    return {(path.stat().st_uid, path.stat().st_gid) for path in paths}
 
 
 def rewritten(file: Path, **members: bytes) -> Path:
@@ -193,6 +203,36 @@ async def test_settings_and_templates_go_along(folder: Path, tmp_path: Path) -> 
     assert done.templates == tmp_path / "new/templates"
     assert [path.name for path in done.templates.iterdir()] == ["team.toml"]
     assert "me@example.org" in (tmp_path / "new/sanderling.toml").read_text()
+
+
+async def test_a_template_whose_name_no_backup_can_hold_is_told_before_anything_is_copied(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/team (2).toml").write_text("x = 1\n")
+    settings = Settings(data=str(folder), templates=str(tmp_path / "mine"))
+    with pytest.raises(CommandFailed, match="rename it"):
+        make_backup(settings, tmp_path / "b.tar", MASTER, secrets=True)
+
+
+def test_a_database_of_more_than_8_gib_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in it is neither read nor written here."""
+
+    def skim(source: IO[bytes], out: IO[bytes], length: int, **_: object) -> None:
+        if length < 1 << 20:
+            out.write(source.read(length))
+
+    large, size = tmp_path / "large", 9 << 30
+    large.touch()
+    os.truncate(large, size)
+    monkeypatch.setattr(tarfile, "copyfileobj", skim)
+    monkeypatch.setattr(archive, "verify", read_manifest)
+    files = (Member(FIRST, size, "0" * 64),)
+    manifest = Manifest(1, "0", "2026-01-01T00:00:00.000Z", "none", Content(1, 1, START), files)
+    write_archive(tmp_path / "b.tar", manifest, [Piece(FIRST, large)])
+    with tarfile.open(tmp_path / "b.tar") as tar:
+        manifested, database = tar.next(), tar.next()
+    assert manifested is not None and database is not None and database.size == size
 
 
 async def test_a_folder_in_use_or_not_empty_stays_as_it_is(folder: Path, tmp_path: Path) -> None:
@@ -316,6 +356,36 @@ async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: 
     storage = await opened(folder)
     assert [each.secrets for each in await storage.alerts.destinations()] == [(Secret(SECRET),)]
     await storage.aclose()
+
+
+async def test_what_was_put_aside_after_a_crash_comes_back_with_its_newest_commits(
+    folder: Path, tmp_path: Path
+) -> None:
+    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
+    with closing(sqlite3.connect(folder / DATABASE)) as crashed:
+        crashed.execute("UPDATE source SET url='https://newest.example/'")
+        crashed.commit()
+        left = {name: (folder / name).read_bytes() for name in os.listdir(folder)}
+    for name, data in left.items():
+        (folder / name).write_bytes(data)
+    assert left[DATABASE + "-wal"]
+    aside = back(tmp_path / "b.tar", folder, replace=True).aside
+    assert aside is not None
+    back(aside / DATABASE, tmp_path / "new")
+    with closing(sqlite3.connect(tmp_path / "new" / DATABASE)) as again:
+        assert again.execute("SELECT url FROM source").fetchall() == [("https://newest.example/",)]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+async def test_what_root_restores_belongs_to_the_folders_owner(folder: Path, tmp_path: Path) -> None:
+    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
+    os.chown(folder, 4_242, 4_243)
+    back(tmp_path / "b.tar", folder, replace=True)
+    (tmp_path / "new").mkdir()
+    os.chown(tmp_path / "new", 4_242, 4_243)
+    back(tmp_path / "b.tar", tmp_path / "new")
+    assert owners(folder / DATABASE, *within(folder, "before-restore-*/**/*")) == {(4_242, 4_243)}
+    assert owners(*within(tmp_path / "new", "**/*")) == {(4_242, 4_243)}
 
 
 async def test_a_backup_of_an_earlier_schema_is_restored_with_its_secrets_sealed(tmp_path: Path) -> None:

@@ -258,6 +258,15 @@ async def test_a_rotation_that_is_cut_off_leaves_the_old_key_or_the_new_one(
     await secrets_in(tmp_path)
 
 
+async def test_x20_a_key_of_ones_own_is_never_taken_for_the_folders_next_one(tmp_path: Path) -> None:
+    await (await filled(tmp_path)).aclose()
+    mine = tmp_path / "master.key.new"
+    mine.write_text(written(b"m" * 32))
+    rotate(tmp_path, None, Vault(b"m" * 32))
+    await secrets_in(tmp_path, Vault(b"m" * 32))
+    assert mine.read_text() == written(b"m" * 32)
+
+
 async def test_a_lost_key_costs_the_secrets_and_nothing_else(tmp_path: Path) -> None:
     await (await filled(tmp_path, NAMED)).aclose()
     with pytest.raises(NoKey):

@@ -11,6 +11,7 @@ from pathlib import Path
 from storage.sqlite.copying import copy_database
 from storage.sqlite.folder import DATABASE, MARK
 from storage.sqlite.own_key import OWN
+from storage.sqlite.ownership import entrust_all
 
 STAGE = ".importing"
 _NEW = ".importing.new"
@@ -45,6 +46,7 @@ def staged(folder: Path) -> Iterator[Path]:
 def put_in_place(stage: Path, folder: Path) -> None:
     """Change the database by one rename. What the old one had in its log files was copied with it, as was its key."""
     sync(stage / DATABASE)
+    entrust_all(stage, folder)
     for suffix in ("-wal", "-shm"):
         (folder / (DATABASE + suffix)).unlink(missing_ok=True)
     if (stage / OWN).exists():  # before what it opens
