@@ -299,6 +299,17 @@ async def test_an_import_that_is_killed_says_so_and_can_be_begun_anew(data: byte
     assert body(await exported(folder)) == body(data)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+async def test_what_root_imports_belongs_to_the_folders_owner(data: bytes, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    os.chown(folder, 4_242, 4_243)
+    await taken(data, folder)
+    made = {name: (folder / name).stat() for name in os.listdir(folder)}
+    assert {DATABASE, OWN} < set(made)
+    assert {(each.st_uid, each.st_gid) for each in made.values()} == {(4_242, 4_243)}
+
+
 # --- that it cannot rot ----------------------------------------------------------------------------------------------
 
 

@@ -208,7 +208,7 @@ async def _first_waiting(storage: Storage, destination: str) -> Seq | None:
         first += [first_seq_in(each.body, each.seq) for each in digests]
     backlog = await work.backlog(destination)
     while backlog > 0:
-        if rows := await work.claim(destination, LAST, 1, lease):
+        if rows := await work.claim(destination, LAST, PAGE, lease):
             return min(*first, rows[0].seq) if first else rows[0].seq
         left = await work.backlog(destination)
         if left == backlog:
