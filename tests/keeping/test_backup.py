@@ -12,7 +12,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-import msgspec
 import pytest
 import trio
 from msgspec.structs import replace
@@ -21,7 +20,7 @@ from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping import archive, making
 from sanderling.keeping.archive import DATABASE as FIRST
-from sanderling.keeping.archive import Manifest, Member, Piece, member, read_manifest, verify, write_archive
+from sanderling.keeping.archive import Manifest, Member, Piece, read_manifest, verify, write_archive
 from sanderling.keeping.making import make_backup
 from sanderling.keeping.restoring import Restored, restore
 from sanderling.keeping.seal import find_master_key, named_vault
@@ -31,9 +30,9 @@ from storage.records.cursor import EVERYTHING
 from storage.records.destination import Secret
 from storage.records.identity import START, Millis
 from storage.sqlite import open_sqlite
-from storage.sqlite.copying import Content, Secrets, examine
+from storage.sqlite.copying import Content, Secrets
 from storage.sqlite.folder import DATABASE, MARK, FolderLock
-from storage.sqlite.migrations import STEPS, version_of
+from storage.sqlite.migrations import STEPS
 from storage.sqlite.sealing import Lost
 from storage.sqlite.vault import written
 from tests.contract.builders import (
@@ -46,8 +45,6 @@ from tests.contract.builders import (
     an_api_key,
     stamp,
 )
-from tests.storage.test_upgrade import SECRET as OLDER
-from tests.storage.test_upgrade import written_by
 
 pytestmark = pytest.mark.real
 
@@ -84,14 +81,6 @@ async def folder(tmp_path: Path) -> Path:
 
 def back(file: Path, folder: Path, *, replace: bool = False, master: bool = True) -> Restored:
     return restore(file, folder, MASTER if master else {}, replace=replace, at=AT, entropy=entropy)
-
-
-def within(folder: Path, pattern: str) -> list[Path]:
-    return list(folder.glob(pattern))
-
-
-def owners(*paths: Path) -> set[tuple[int, int]]:
-    return {(path.stat().st_uid, path.stat().st_gid) for path in paths}
 
 
 def rewritten(file: Path, **members: bytes) -> Path:
@@ -343,80 +332,6 @@ async def test_x20_a_master_key_that_others_can_read_is_refused(tmp_path: Path, 
     (tmp_path / "sanderling.master-key").write_text(written(b"m" * 32))
     make_backup(Settings(data=str(folder)), tmp_path / "b", {"CREDENTIALS_DIRECTORY": str(tmp_path)}, secrets=True)
     assert back(tmp_path / "b", tmp_path / "new").lost == NOTHING
-
-
-async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: Path, tmp_path: Path) -> None:
-    """The way back: secrets and all, as the older program left it."""
-    (tmp_path / DATABASE).write_bytes((folder / DATABASE).read_bytes())
-    kept = (tmp_path / DATABASE).rename(tmp_path / "before-upgrade-from-schema-1.db")
-    with pytest.raises(CommandFailed, match="no master key is here") as told:
-        back(kept, folder, replace=True, master=False)
-    assert told.value.code is Exit.BAD_SETTING
-    assert back(kept, folder, replace=True).content.events == 2
-    storage = await opened(folder)
-    assert [each.secrets for each in await storage.alerts.destinations()] == [(Secret(SECRET),)]
-    await storage.aclose()
-
-
-async def test_what_was_put_aside_after_a_crash_comes_back_with_its_newest_commits(
-    folder: Path, tmp_path: Path
-) -> None:
-    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
-    with closing(sqlite3.connect(folder / DATABASE)) as crashed:
-        crashed.execute("UPDATE source SET url='https://newest.example/'")
-        crashed.commit()
-        left = {name: (folder / name).read_bytes() for name in os.listdir(folder)}
-    for name, data in left.items():
-        (folder / name).write_bytes(data)
-    assert left[DATABASE + "-wal"]
-    aside = back(tmp_path / "b.tar", folder, replace=True).aside
-    assert aside is not None
-    back(aside / DATABASE, tmp_path / "new")
-    with closing(sqlite3.connect(tmp_path / "new" / DATABASE)) as again:
-        assert again.execute("SELECT url FROM source").fetchall() == [("https://newest.example/",)]
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-async def test_what_root_restores_belongs_to_the_folders_owner(folder: Path, tmp_path: Path) -> None:
-    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
-    os.chown(folder, 4_242, 4_243)
-    back(tmp_path / "b.tar", folder, replace=True)
-    (tmp_path / "new").mkdir()
-    os.chown(tmp_path / "new", 4_242, 4_243)
-    back(tmp_path / "b.tar", tmp_path / "new")
-    assert owners(folder / DATABASE, *within(folder, "before-restore-*/**/*")) == {(4_242, 4_243)}
-    assert owners(*within(tmp_path / "new", "**/*")) == {(4_242, 4_243)}
-
-
-async def test_a_backup_of_an_earlier_schema_is_restored_with_its_secrets_sealed(tmp_path: Path) -> None:
-    """Made by this program of an older database, and as an older program made it."""
-    settings = Settings(data=str(tmp_path / "old"))
-    path = written_by(5, tmp_path / "old")
-    made = make_backup(settings, tmp_path / "b.tar", MASTER, secrets=True)
-    assert made.database.schema == len(STEPS)
-    with closing(sqlite3.connect(path)) as database:
-        assert version_of(database) == 5
-        seeds = {id: seed.hex() for id, seed in database.execute("SELECT key_id, seed FROM signing_key")}
-        ((id, body),) = database.execute("SELECT id, body FROM destination").fetchall()
-        record = json.loads(body)
-        secrets = msgspec.json.encode({"seeds": seeds, "destinations": {id: record["secrets"]}})
-        database.execute("UPDATE signing_key SET seed=zeroblob(0)")
-        database.execute("UPDATE destination SET body=?", (json.dumps(record | {"secrets": []}).encode(),))
-        database.commit()
-    key = find_master_key(MASTER)
-    assert key is not None
-    (tmp_path / "sealed").write_bytes(key.seal(secrets, entropy(24)))
-    pieces = [Piece(DATABASE, path), Piece("secrets.sealed", tmp_path / "sealed")]
-    older = msgspec.structs.replace(made, database=examine(path), files=tuple(member(piece) for piece in pieces))
-    write_archive(tmp_path / "older.tar", older, pieces)
-    for name in ("b", "older"):
-        assert back(tmp_path / f"{name}.tar", tmp_path / name).lost == NOTHING
-        held = b"".join((tmp_path / name / file).read_bytes() for file in os.listdir(tmp_path / name))
-        assert b"whsec_" not in held and b"s" * 32 not in held
-        storage = await opened(tmp_path / name)
-        assert [each.secrets for each in await storage.alerts.destinations()] == [(OLDER,)]
-        assert {key.key_id: key.seed.hex() for key in await storage.keys.signing()} == seeds
-        await storage.aclose()
 
 
 async def test_x20_the_copy_with_its_secrets_never_lies_beside_the_backup(
