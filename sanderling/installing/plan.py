@@ -174,10 +174,11 @@ def _installing(layout: Layout, version: str, found: Found, *, live: bool, start
     else:
         yield Write(layout.settings, settings_text(layout), 0o640, owner)
     unit = sealed(unit_text(layout, key=found.key))
-    yield from _unit(layout, unit, found.unit)
+    acts = tuple(_unit(layout, unit, found.unit))
+    yield from acts
     if live and start:
         manager = ("systemctl",) if layout.account else ("systemctl", "--user")
-        changed = found.current != version or found.unit != unit
+        changed = found.current != version or Write(layout.unit, unit) in acts
         yield Run((*manager, "daemon-reload"))
         yield Run((*manager, "enable", UNIT))
         yield Run((*manager, "restart" if changed else "start", UNIT))

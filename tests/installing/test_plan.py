@@ -117,6 +117,7 @@ def test_what_is_in_use_and_the_one_before_are_never_removed(found: Found) -> No
 def test_an_edited_unit_is_kept_and_the_new_one_put_beside_it() -> None:
     plan = installing(SYSTEM, VERSION, replace(INSTALLED, unit=UNIT.replace("60s", "90s")))
     assert [act.path for act in plan if isinstance(act, Write)] == [Path(f"{SYSTEM.unit}.new")]
+    assert commands(plan)[-1] == "systemctl start sanderling.service", "the same program with the same unit runs on"
 
 
 def test_an_older_unit_that_nobody_edited_is_replaced() -> None:
