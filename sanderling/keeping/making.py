@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -52,14 +53,18 @@ def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], 
     master = find_master_key(variables) if secrets else None
     if secrets and master is None:
         raise CommandFailed(NO_MASTER_KEY, Exit.BAD_SETTING)
-    _refuse(folder, target)
-    _refuse_names(settings)
-    sweep(folder)
-    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
-        try:
+    with told_plainly(folder):
+        if not (folder / DATABASE).is_file():
+            raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
+    try:
+        _refuse(folder, target)
+        _refuse_names(settings)
+        sweep(folder)
+        with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
             return _make(settings, target, Path(scratch), master)
-        except OSError as error:
-            raise CommandFailed(f"{target}: cannot be written: {error.strerror or error}.", Exit.TRY_AGAIN) from None
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise CommandFailed(f"{target}: cannot be written: {error.strerror or error}{where}.", Exit.TRY_AGAIN) from None
 
 
 def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | None) -> Manifest:
@@ -114,8 +119,6 @@ def _refuse_names(settings: Settings) -> None:
 def _refuse(folder: Path, target: Path) -> None:
     """Raise CommandFailed for what can be known to fail before anything is copied."""
     database = folder / DATABASE
-    if not database.is_file():
-        raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
     if target.is_dir():
         raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.tar'}.")
     if target.exists() and not is_backup(target):
@@ -138,5 +141,6 @@ def _refuse(folder: Path, target: Path) -> None:
 def sweep(folder: Path) -> None:
     """Delete what backups and exports that were killed have left."""
     for left in folder.glob(SCRATCH + "*"):
-        if left.stat().st_mtime * 1000 < now() - STALE_MS:
-            shutil.rmtree(left, ignore_errors=True)
+        with suppress(FileNotFoundError):  # of one that ends just now
+            if left.stat().st_mtime * 1000 < now() - STALE_MS:
+                shutil.rmtree(left, ignore_errors=True)

@@ -321,6 +321,8 @@ async def test_what_is_no_backup_is_not_written_over(folder: Path, tmp_path: Pat
     assert precious.read_text() == "precious"
     for _ in range(2):
         make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
+    with pytest.raises(CommandFailed, match="cannot be written"):
+        make_backup(Settings(data=str(folder)), tmp_path / ("b" * 300), MASTER, secrets=True)
 
 
 async def test_x20_a_master_key_that_others_can_read_is_refused(tmp_path: Path, folder: Path) -> None:

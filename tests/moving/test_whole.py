@@ -30,7 +30,7 @@ from storage.records.delivery import Match, Portion
 from storage.records.destination import Destination
 from storage.records.identity import START, Millis, day_of, seq_of
 from storage.sqlite.folder import DATABASE, FolderLock
-from storage.sqlite.own_key import OWN
+from storage.sqlite.own_key import NEXT, OWN
 from tests.contract.builders import (
     NOW,
     CountingMint,
@@ -245,6 +245,16 @@ async def test_an_instance_that_was_started_keeps_its_keys_and_its_password(data
     await again.aclose()
 
 
+async def test_an_instance_whose_change_of_the_master_key_was_cut_off_is_taken_as_it_is(
+    data: bytes, tmp_path: Path
+) -> None:
+    await (await opened(tmp_path / "new")).aclose()
+    (tmp_path / "new" / OWN).rename(tmp_path / "new" / NEXT)
+    await taken(data, tmp_path / "new")
+    await (await opened(tmp_path / "new")).aclose()
+    assert sorted(name for name in os.listdir(tmp_path / "new") if "key" in name) == [OWN]
+
+
 async def test_what_is_no_export_is_never_written_over(tmp_path: Path) -> None:
     folder = await a_folder(tmp_path / "old")
 
@@ -258,6 +268,7 @@ async def test_what_is_no_export_is_never_written_over(tmp_path: Path) -> None:
         await export(folder, full, NOW, None)
     assert "is no export; it stays as it is" in await trio.to_thread.run_sync(refused, str(tmp_path / "mine.txt"))
     assert "there is no such folder" in await trio.to_thread.run_sync(refused, str(tmp_path / "no/e.ndjson"))
+    assert "cannot be written" in await trio.to_thread.run_sync(refused, str(tmp_path / ("e" * 300)))
     assert sorted(os.listdir(tmp_path)) == ["mine.txt", "old"]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from storage.sqlite.copying import copy_database
 from storage.sqlite.folder import DATABASE, MARK
-from storage.sqlite.own_key import OWN
+from storage.sqlite.own_key import OWN, own_keys
 from storage.sqlite.ownership import entrust_all
 
 STAGE = ".importing"
@@ -34,8 +34,8 @@ def staged(folder: Path) -> Iterator[Path]:
             copy_database(database, new / DATABASE)
         else:
             (new / DATABASE).touch(mode=0o600)
-        if (folder / OWN).exists():
-            shutil.copy(folder / OWN, new / OWN)
+        for name in own_keys(folder):
+            shutil.copy(folder / name, new / name)
         new.rename(stage)
         yield stage
     finally:

@@ -230,9 +230,9 @@ async def _events(storage: Storage, written: Written, after: Seq) -> None:
 @contextmanager
 def fresh(target: Path) -> Iterator[BinaryIO]:
     """Open a file (0600) that takes its name once it is whole and synced. Raises CommandFailed."""
-    _refuse(target)
     partial = target.with_name(target.name + ".partial")
     try:
+        _refuse(target)
         partial.unlink(missing_ok=True)
         try:
             with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
