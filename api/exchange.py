@@ -7,7 +7,7 @@ goes to the peer without passing their layers again (a third of the cost, half o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import trio
@@ -80,10 +80,13 @@ class Exchange:
         try:
             await self._door(scope)(scope, receive, tap)
             if head is not None:
-                await self._stream(scope, head, send)
+                with self._place(*scope[OPENED]):
+                    begun = True
+                    await self._stream(scope, head, send)
         except Exception as error:
-            self._api.report(error, scope)
-            if not begun and head is None:
+            if begun or not isinstance(error, Refusal):
+                self._api.report(error, scope)
+            if not begun:
                 await self._fail(send, refusal_of(error) or INTERNAL)
 
     def _door(self, scope: Message) -> Any:
@@ -93,6 +96,11 @@ class Exchange:
         if is_for_a_bin(scope):
             return self._api.bins
         return self._api.dashboard if self._api.dashboard.serves(scope.get("path", "")) else self._api
+
+    def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:
+        # Once more, and now it is taken: many may have been let in while the heads of others were on their way.
+        streams = self._api.streams
+        return streams.exports.running(key) if isinstance(source, Export) else streams.place(key)
 
     async def _stream(self, scope: Message, head: Message, send: Any) -> None:
         head["headers"] = [pair for pair in head["headers"] if pair[0].lower() != b"content-length"]
@@ -111,7 +119,7 @@ class Exchange:
     async def _pour(self, key: ApiKey, export: Export, writer: Writer) -> bool:
         """Write an export; return whether all of it was written."""
         line, doors = self._line, self._api.doors
-        with self._api.streams.exports.running(key), trio.CancelScope() as scope, suppress(*GONE):
+        with trio.CancelScope() as scope, suppress(*GONE):
             line.on_eof = scope.cancel
             try:
                 if not line.eof:
@@ -147,6 +155,7 @@ class Exchange:
     async def _fail(self, send: Any, refusal: Refusal) -> None:
         body = refusal.encode(self._api.base_url)
         headers = [(b"content-type", MEDIA.encode()), (b"content-length", b"%d" % len(body))]
+        headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
         await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
 

@@ -144,7 +144,8 @@ class Exports:
 
     @contextmanager
     def running(self, key: ApiKey) -> Iterator[None]:
-        """Count an export for the length of the block."""
+        """Count an export for the length of the block. Raises Refusal when there is no room for it."""
+        self.check_room(key)
         self._of_key[key.id] += 1
         try:
             yield

@@ -60,12 +60,24 @@ class Streams:
         """Raise Refusal when there are too many streams, of all (503) or of this key (429)."""
         if self.ending:
             raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
-        if len(self._open) >= self._settings.max_streams:
+        if self._of_key.total() >= self._settings.max_streams:
             detail = f"{self._settings.max_streams} streams are open; there is no room for more."
             raise Refusal("unavailable", detail, headers={"Retry-After": "10"})
         if self._of_key[key.id] >= self._settings.key_streams:
             detail = f"This key has {self._settings.key_streams} streams open; close one first."
             raise Refusal("rate-limited", detail, headers={"Retry-After": "10"})
+
+    @contextmanager
+    def place(self, key: Holder) -> Iterator[None]:
+        """Take a place for the length of the block, before the head of the answer is sent. Raises Refusal."""
+        self.check_room(key)
+        self._of_key[key.id] += 1
+        try:
+            yield
+        finally:
+            self._of_key[key.id] -= 1
+            if not self._of_key[key.id]:
+                del self._of_key[key.id]
 
     @contextmanager
     def opened(self, key: Holder) -> Iterator[trio.CancelScope]:
@@ -74,7 +86,6 @@ class Streams:
             if self.ending:
                 scope.cancel()
             self._open[scope] = key
-            self._of_key[key.id] += 1
             self._gauge.value = len(self._open)
             self._some.set()
             try:
@@ -82,9 +93,6 @@ class Streams:
             finally:
                 del self._open[scope]
                 self._gauge.value = len(self._open)
-                self._of_key[key.id] -= 1
-                if not self._of_key[key.id]:
-                    del self._of_key[key.id]
 
     def spread(self) -> float:
         """Return the next of a row of numbers from 0 to 1 of which any stretch is spread evenly.

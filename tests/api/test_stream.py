@@ -203,6 +203,25 @@ async def test_a_key_has_a_limit_of_open_streams_and_so_has_the_service(autojump
                 assert again.status == 200
 
 
+async def test_no_more_streams_open_at_one_moment_than_a_key_may_have(autojump_clock: object) -> None:
+    from tests.api.house import make_house, running
+
+    answers: list[tuple[int, str]] = []
+    async with running(make_house(key_streams=2)) as house, trio.open_nursery() as nursery:
+        key = await house.key()
+
+        async def open_one() -> None:
+            async with listening(house, key=key) as stream:
+                answers.append((stream.status, stream.headers.get("retry-after", "")))
+                await trio.sleep_forever()
+
+        for _ in range(20):
+            nursery.start_soon(open_one)
+        await trio.sleep(5)
+        nursery.cancel_scope.cancel()
+    assert sorted(answers) == [(200, "")] * 2 + [(429, "10")] * 18
+
+
 async def test_a_head_request_opens_no_stream(house: House) -> None:
     async with await house.client() as client:
         answer = await client.head("/v1/stream")
