@@ -27,7 +27,7 @@ from storage.errors import Corrupt, DiskFull
 from storage.sqlite import open_keys
 from storage.sqlite.folder import DATABASE, MARK
 from storage.sqlite.migrations import STEPS
-from storage.sqlite.own_key import OWN
+from storage.sqlite.own_key import NEXT, OWN
 from storage.sqlite.vault import written
 from tests.contract.builders import a_signing_key
 from tests.e2e.service import a_key, a_service, run_command
@@ -95,6 +95,13 @@ def test_x20_the_master_key_is_tried_on_what_it_seals(patient: Patient) -> None:
         connection.commit()
     (finding,) = master_key.master_key(patient)
     assert finding.level == "fail" and "restore" in finding.do
+
+
+@pytest.mark.parametrize("name", [DATABASE, OWN, NEXT])
+def test_a_database_or_a_key_that_others_may_read_is_a_failure(name: str, patient: Patient) -> None:
+    (patient.folder / name).touch()
+    (patient.folder / name).chmod(0o644)
+    assert worst(list(folder.permissions(patient))).level == "fail"
 
 
 def test_a_damaged_database_is_named_with_the_way_out(patient: Patient) -> None:

@@ -13,7 +13,7 @@ from sanderling.keeping.finding import Finding
 from sanderling.moving.whole.stage import STAGE, unfinished
 from sanderling.real_world import entropy, monotonic
 from storage.sqlite.folder import DATABASE
-from storage.sqlite.own_key import OWN
+from storage.sqlite.own_key import NEXT, OWN
 
 LITTLE, HARDLY_ANY = 512 << 20, 64 << 20
 SYNCS = 15
@@ -43,7 +43,7 @@ def permissions(patient: Patient) -> Iterator[Finding]:
             open_to_others.append(path)
     for path in open_to_others:
         mode = stat.S_IMODE(path.stat().st_mode)
-        level = "fail" if path == folder or path.name.startswith((DATABASE, OWN)) else "warn"
+        level = "fail" if path == folder or path.name.startswith((DATABASE, OWN, NEXT)) else "warn"
         do = f"chmod go-rwx {path}"
         yield Finding(level, "folder", f"others may use {path} (mode {mode:04o})", do)  # type: ignore[arg-type]  # two of the three words
     if not open_to_others:
