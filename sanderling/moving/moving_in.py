@@ -49,7 +49,7 @@ def packed(folder: Path) -> bytes:
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted((*folder.glob("*.json"), *folder.glob("*/*.json"))):
             name = path.relative_to(folder).as_posix()
-            if WANTED.search(name):
+            if WANTED.search(name) and name.isprintable():  # what is not UTF-8 is not of that program
                 size += path.stat().st_size
                 if size > LARGEST:
                     raise CommandFailed(f"{folder}: its JSON is larger than {LARGEST >> 20} MiB.", Exit.FAILED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -125,6 +126,9 @@ def test_a_data_folder_of_changedetection_is_read_as_its_backup_is(
     (tmp_path / "backup.zip").write_bytes(samples.new_datastore())
     with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
         archive.extractall(tmp_path)
+    other = os.path.join(os.fsencode(tmp_path), b"datastore", b"caf\xe9")
+    os.mkdir(other)
+    Path(os.fsdecode(other), "watch.json").write_text("{}")  # not UTF-8, so not of that program
     shown = []
     for name in ("backup.zip", "datastore"):
         assert cli.run(["import", "--dry-run", str(tmp_path / name)]) == Exit.WELL
