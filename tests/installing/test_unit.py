@@ -49,6 +49,20 @@ def test_systemd_understands_each_line(tmp_path: Path) -> None:
         assert "sanderling.service" not in told, told
 
 
+@pytest.mark.real
+@needs_systemd
+def test_a_home_may_have_spaces_and_signs_in_its_name(tmp_path: Path) -> None:
+    home = tmp_path / "Åsa & co, 5% $x"
+    layout = of_user({}, str(home))
+    launcher = Path(str(layout.launcher))
+    launcher.parent.mkdir(parents=True)
+    shutil.copy("/bin/true", launcher)
+    unit = tmp_path / "sanderling.service"
+    unit.write_text(unit_text(layout, key="plain"))
+    told = analyze("verify", "--man=no", str(unit))
+    assert "sanderling" not in told, told
+
+
 def test_a_wrong_setting_and_a_bad_data_folder_are_not_tried_again() -> None:
     assert "RestartPreventExitStatus=64 78" in unit_text(SYSTEM)
 
