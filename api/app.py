@@ -123,6 +123,7 @@ class Api(QuartTrio):
         self.routes: dict[str, Route] = {}
         self.fixed: dict[str, list[str]] = {}
         """The methods of each path without parameters, which may look like one with them: `detect` is no `{id}`."""
+        self._sections: set[str] = set()
         self._chance = doors.world.chance("api/request")
         self.used = Touched(doors.storage.keys.touch)
 
@@ -130,7 +131,12 @@ class Api(QuartTrio):
         """Register a rule; its endpoint must be that of a declared Route."""
         if endpoint not in self.routes:
             raise ValueError(f"{rule}: every view needs a Route with a scope")
+        self._sections.add(rule.split("/", 2)[1])
         super().add_url_rule(rule, endpoint, *args, **options)
+
+    def serves(self, path: str) -> bool:
+        """Return whether a path is below one of ours, there or not."""
+        return path.startswith("/") and path.split("/", 2)[1] in self._sections
 
     def new_request_id(self) -> str:
         """Return an id for the log lines of one request."""

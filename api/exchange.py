@@ -95,7 +95,10 @@ class Exchange:
             return self._api
         if is_for_a_bin(scope):
             return self._api.bins
-        return self._api.dashboard if self._api.dashboard.serves(scope.get("path", "")) else self._api
+        path = scope.get("path", "")
+        dashboard = self._api.dashboard
+        lost = not self._api.serves(path) and scope.get("method") in ("GET", "HEAD") and _for_a_person(scope)
+        return dashboard if lost or dashboard.serves(path) else self._api
 
     def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:
         # Once more, and now it is taken: many may have been let in while the heads of others were on their way.
@@ -158,6 +161,11 @@ class Exchange:
         headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
         await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _for_a_person(scope: Message) -> bool:
+    """Whether an answer is to be shown as a page: browsers say so, and no program does."""
+    return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
 
 
 def refused(api: Api, status: int, where: str, rule: str) -> tuple[int, Headers, bytes]:

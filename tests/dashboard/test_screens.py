@@ -188,6 +188,13 @@ async def test_what_is_not_there_is_a_page_that_leads_back(browser: Browser, pat
     assert answer.headers["Content-Type"].startswith("text/html")
 
 
+async def test_a_path_that_nobody_has_is_a_page_for_a_person_and_a_problem_for_a_program(stranger: Browser) -> None:
+    for accept, media in (("text/html,*/*;q=0.8", "text/html"), ("*/*", "application/problem+json")):
+        for path, kind in (("/deliveries", media), ("/v1/nothing", "application/problem+json")):
+            answer = await stranger.client.get(path, headers={"Accept": accept})
+            assert answer.status_code == 404 and answer.headers["Content-Type"].startswith(kind)
+
+
 async def test_static_files_may_be_kept_for_ever_under_the_url_of_their_content(stranger: Browser) -> None:
     for name in ("style.css", "dashboard.js", "icon.svg"):
         answer = await stranger.client.get(asset(name).url)
