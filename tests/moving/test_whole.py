@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -308,6 +309,16 @@ async def test_an_import_that_is_killed_says_so_and_can_be_begun_anew(data: byte
     await taken(data, folder)
     assert not unfinished(folder)
     assert body(await exported(folder)) == body(data)
+
+
+def test_what_a_killed_import_of_root_has_left_says_so_to_who_may_not_look_into_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shut(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "shut", str(path))
+
+    monkeypatch.setattr(Path, "exists", shut)
+    assert unfinished(tmp_path)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

@@ -19,7 +19,10 @@ _NEW = ".importing.new"
 
 def unfinished(folder: Path) -> bool:
     """Return whether an import into a data folder was cut off: it holds nothing of it, which its owner may not know."""
-    return (folder / STAGE / DATABASE).exists()
+    try:
+        return (folder / STAGE / DATABASE).exists()
+    except PermissionError:  # root's, who gives away only what is whole
+        return True
 
 
 @contextmanager
