@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -47,6 +48,15 @@ def cleaned(binaries: Sequence[Entry], into: Path, folders: Sequence[bytes]) -> 
         (place, str(_clean(Path(source), into / place, folders)) if kind in LIBRARIES else source, kind)
         for place, source, kind in binaries
     ]
+
+
+def put_in_order(archive: Path) -> None:
+    """Write a zip anew with its members by name: PyInstaller writes them as it has met them, by chance."""
+    with zipfile.ZipFile(archive) as there:
+        members = sorted((one.filename, one, there.read(one)) for one in there.infolist())
+    with zipfile.ZipFile(archive, "w") as anew:
+        for _, one, data in members:
+            anew.writestr(one, data)
 
 
 def _clean(source: Path, copy: Path, folders: Sequence[bytes]) -> Path:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from release.cleaning import build_variables, neutral, telltales
+from release.cleaning import build_variables, neutral, put_in_order, telltales
 
 PART = st.text("abc.31", min_size=1, max_size=8).filter(lambda part: part.strip("."))
 FOLDER = st.lists(PART, min_size=2, max_size=5).map(lambda parts: "/" + "/".join(parts))
@@ -37,3 +39,17 @@ def test_what_python_knows_of_its_making_is_kept_but_for_the_folders() -> None:
     known = made["build_time_vars"]
     assert name.startswith("_sysconfigdata") and known["SOABI"] and known["EXT_SUFFIX"]
     assert not [key for key, value in known.items() if "/" in str(value)]
+
+
+def test_an_archive_does_not_tell_in_which_order_it_was_met(tmp_path: Path) -> None:
+    members = {"b.pyc": b"b" * 99, "a.pyc": b"a", "re/c.pyc": b"c"}
+    written = []
+    for name, order in (("one.zip", list(members)), ("other.zip", sorted(members))):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for member in order:
+                archive.writestr(zipfile.ZipInfo(member), members[member])
+        put_in_order(tmp_path / name)
+        written.append((tmp_path / name).read_bytes())
+    assert written[0] == written[1]
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        assert {member: archive.read(member) for member in archive.namelist()} == members
