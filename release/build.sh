@@ -24,7 +24,8 @@ cp -a "$OUT/build/made/sanderling" "$OUT/dist/directory/sanderling"
 find "$OUT/dist/directory" -type f -name '*.so*' -exec chmod 644 {} + # a library is no program
 find "$OUT/dist/directory" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 cp "$OUT/build/made/one-file" "$OUT/dist/sanderling"
-rm -f "$OUT/dist/sanderling-universal"
+# What an earlier build has left is not of this one, and its sums would stand beside these.
+rm -rf "$OUT"/dist/sanderling-* "$OUT"/dist/sanderling_* "$OUT/dist/sanderling.cdx.json" "$OUT/dist/image"
 if [ -x "$venv/bin/staticx" ]; then
     PATH=$venv/bin:$PATH "$venv/bin/python" -P release/universal.py \
         "$OUT/dist/sanderling" "$OUT/dist/sanderling-universal" "$SOURCE_DATE_EPOCH"
