@@ -125,17 +125,33 @@ def _explained(text: str, tree: Any, where: str, kind: type[Struct]) -> Refusal:
         says = "unknown field" if field[1] == "unknown" else "required, but missing"
     elif says.startswith("Invalid enum value") and (choices := _choices(kind, path)):
         says += f": use one of {', '.join(choices)}"
+    elif says.startswith("Expected `str` matching") and (form := _form(kind, path)):
+        says = f"must be {form}"
     return invalid(where + path, says, _value_at(tree, path))
 
 
 def _choices(kind: type[Struct], path: str) -> list[str]:
     """Return what may stand at a path where the type has a closed set of values; nothing where it has none."""
-    found: list[inspect.Type] = [inspect.type_info(kind)]
-    for name, _index in _STEP.findall(path):
-        found = [inner for outer in found for inner in _inside(outer, name)]
+    found = _types_at(kind, path)
     values = [value for one in found if isinstance(one, inspect.LiteralType) for value in one.values]
     values += [item.value for one in found if isinstance(one, inspect.EnumType) for item in one.cls]
     return sorted(map(str, values))
+
+
+def _form(kind: type[Struct], path: str) -> str:
+    """Return the words for the pattern of a text at a path, which stand beside it in its type; "" where none do."""
+    return next(filter(None, map(_form_of, _types_at(kind, path))), "")
+
+
+def _form_of(one: inspect.Type) -> str:
+    return str((one.extra or {}).get("form", "")) if isinstance(one, inspect.Metadata) else ""
+
+
+def _types_at(kind: type[Struct], path: str) -> list[inspect.Type]:
+    found: list[inspect.Type] = [inspect.type_info(kind)]
+    for name, _index in _STEP.findall(path):
+        found = [inner for outer in found for inner in _inside(outer, name)]
+    return found
 
 
 def _inside(outer: inspect.Type, name: str) -> list[inspect.Type]:
@@ -150,11 +166,11 @@ def _inside(outer: inspect.Type, name: str) -> list[inspect.Type]:
 
 
 def _members(one: inspect.Type) -> list[inspect.Type]:
-    """Return the types of a union, one of them when it is none, without what only bounds them."""
+    """Return the types of a union, one of them when it is none, without what only bounds or describes them."""
     match one:
         case inspect.UnionType(types=types):
             return [inner for part in types for inner in _members(part)]
-        case inspect.Metadata(type=bare):
+        case inspect.Metadata(type=bare) if not _form_of(one):
             return _members(bare)
         case _:
             return [one]

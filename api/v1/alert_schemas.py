@@ -30,6 +30,7 @@ Channel = Annotated[
     Meta(
         pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$(?!\n)",
         description="The name under which GET /v1/streams/{channel} carries the matches; alerts may share one",
+        extra={"form": "at most 63 of a-z, 0-9, - and _, with a letter or a digit first"},
     ),
 ]
 Notices = Annotated[
@@ -97,7 +98,14 @@ Hour = Annotated[int, Meta(ge=0, le=23, description="The hour at which a daily d
 Zone = Annotated[str, Meta(min_length=1, max_length=64, description="IANA time zone")]
 
 
-ClockTime = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$(?!\n)", description="HH:MM")]
+ClockTime = Annotated[
+    str,
+    Meta(
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$(?!\n)",
+        description="HH:MM",
+        extra={"form": "a time of day as HH:MM, from 00:00 to 23:59"},
+    ),
+]
 Weekdays = Annotated[
     tuple[Weekday, ...],
     Meta(min_length=1, max_length=7, description="The days on which it begins; without this, all of them"),

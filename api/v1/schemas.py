@@ -29,7 +29,11 @@ Selector = Annotated[str, Meta(min_length=1, max_length=1000, description="A CSS
 Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50, description="CSS selectors of what not to watch")]
 Schedule = Annotated[
     str,
-    Meta(pattern=r"^[0-9]{1,6}[smhd]$(?!\n)", description="A fixed interval such as 10m, instead of the adaptive one"),
+    Meta(
+        pattern=r"^[0-9]{1,6}[smhd]$(?!\n)",
+        description="A fixed interval such as 10m, instead of the adaptive one",
+        extra={"form": "a whole number and one of s, m, h and d, such as 10m, 2h or 1d"},
+    ),
 ]
 PushFilter = Annotated[
     str,
@@ -55,6 +59,7 @@ Subprotocol = Annotated[
         max_length=100,
         pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)",
         description="A WebSocket subprotocol, a token of RFC 9110",
+        extra={"form": "a token of RFC 9110: letters without accents, digits and the signs !#$%&'*+-.^_`|~"},
     ),
 ]
 Subprotocols = Annotated[

@@ -13,8 +13,8 @@ import trio
 
 from sanderling.asking.naming import BINS, id_of, record_of
 from sanderling.asking.speaking import agree, asked, print_json
-from sanderling.client import Client
-from sanderling.exits import Exit
+from sanderling.client import LONGEST_WAIT, Client
+from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import plain
 from sanderling.rendering import moment
 
@@ -80,15 +80,26 @@ def show(client: Client, name: str, *, limit: int, as_json: bool) -> int:
 
 
 def tail(client: Client, name: str, *, count: int | None, as_json: bool) -> int:
-    """Print captures as they come, until interrupted or `count` have come."""
+    """Print captures as they come, until interrupted or `count` have come. Once connected it waits for the service."""
 
     async def act() -> None:
         path = f"{BINS.path}/{await id_of(client, BINS, name)}/captures"
         newest = await _newest(client, path)
-        left = count
+        left, cut, wait = count, False, EVERY
         while left != 0:
-            await trio.sleep(EVERY)
-            for capture in await _since(client, path, newest):
+            await trio.sleep(wait)
+            try:
+                came = await _since(client, path, newest)
+            except CommandFailed as error:
+                if error.code not in (Exit.TRY_AGAIN, Exit.UNREACHABLE):
+                    raise
+                cut, wait = True, min(LONGEST_WAIT, wait * 2)
+                _tell(f"cut off ({error.message.partition('. ')[0]}); trying again in {wait:.0f} s")
+                continue
+            if cut:
+                _tell("connected again")
+                cut, wait = False, EVERY
+            for capture in came:
                 newest = capture
                 if left != 0:
                     print_json(capture) if as_json else click.echo(capture_line(capture))
@@ -96,6 +107,10 @@ def tail(client: Client, name: str, *, count: int | None, as_json: bool) -> int:
 
     asked(client, act)
     return Exit.WELL
+
+
+def _tell(words: str) -> None:
+    click.echo(f"sanderling: {words}", err=True)
 
 
 async def _newest(client: Client, path: str) -> dict[str, Any] | None:

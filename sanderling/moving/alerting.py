@@ -2,7 +2,7 @@
 
 An alert is the same when its name, query and language are: it is then widened to those of its sources that it lacks. It
 is never made over no source, which would be an alert over the whole library; and one that sends elsewhere is another's:
-widened, it would tell strangers.
+widened, it would tell strangers. The name that an alert had in a file with other alerts is looked for, too.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sanderling.exits import CommandFailed
 from sanderling.moving.outcome import Done, Outcome
 from sanderling.moving.patience import Patient, why_refused
 from sanderling.moving.plan import AlertBody, DestinationBody, PlannedAlert, wire
+from sanderling.moving.telling_apart import Key, key_of
 from storage.records.alert import MOST_SOURCES
 
 PAGE: Final = 200
 _NO_SOURCE: Final = "none of its sources is there"
 _ELSEWHERE: Final = "an alert of this name sends elsewhere: give that one another name, and import again"
-Key = tuple[str, str, str]
 
 
 class Alerting:
@@ -36,7 +36,7 @@ class Alerting:
         """Make all that are not there. Raises CommandFailed when the service is gone for long, or refuses the key."""
         if not alerts:
             return
-        there = await self._there({_key(wire(alert.body)) for alert in alerts})
+        there = await self._there({key for alert in alerts for key in (key_of(alert), key_of(alert, alert.other))})
         for alert in alerts:
             await self._make(alert, there)
 
@@ -51,20 +51,18 @@ class Alerting:
                 return found
             query = httpx.URL(answer.links["next"]["url"]).query
 
-    async def _make(self, alert: PlannedAlert, there: dict[Key, dict[str, Any]]) -> None:
+    async def _make(self, alert: PlannedAlert, there: Mapping[Key, dict[str, Any]]) -> None:
         sources = [self._ids[url] for url in alert.urls if url in self._ids]
-        name, record = alert.body.name, there.get(_key(wire(alert.body)))
+        name = alert.body.name
         if not sources:
             self._outcome(Done("alert", alert.place, name, "refused", says=_NO_SOURCE))
             return
-        missing = [] if record is None else _missing(sources, record["source_ids"])
-        sent: dict[str, str] = {}
         try:
-            if record is not None and alert.destinations:
-                sent = await self._sent(str(record["id"]))
-                if sent and not any(body.url in sent for body in alert.destinations):
-                    self._outcome(Done("alert", alert.place, name, "refused", str(record["id"]), _ELSEWHERE))
-                    return
+            record, sent = await self._found(alert, there)
+            missing = [] if record is None else _missing(sources, record["source_ids"])
+            if record is not None and sent and not any(body.url in sent for body in alert.destinations):
+                self._outcome(Done("alert", alert.place, name, "refused", str(record["id"]), _ELSEWHERE))
+                return
             if record is None:
                 record = await self._created(alert.body, sources)
                 self._outcome(Done("alert", alert.place, name, "new", str(record["id"])))
@@ -79,6 +77,18 @@ class Alerting:
             self._outcome(Done("alert", alert.place, name, "refused", says=why_refused(error)))
             return
         await self._deliver(alert, str(record["id"]), sent)
+
+    async def _found(
+        self, alert: PlannedAlert, there: Mapping[Key, dict[str, Any]]
+    ) -> tuple[dict[str, Any] | None, dict[str, str]]:
+        """Return the alert as it is there, and where it sends: by its other name if that one tells just the same."""
+        record = there.get(key_of(alert, alert.other))
+        if record is not None and _asks_for(record, alert.body):
+            sent = await self._sent(str(record["id"]))
+            if sent.keys() == {body.url for body in alert.destinations}:
+                return record, sent
+        record = there.get(key_of(alert))
+        return record, await self._sent(str(record["id"])) if record is not None and alert.destinations else {}
 
     async def _created(self, body: AlertBody, sources: Sequence[str]) -> dict[str, Any]:
         whole = wire(body) | {"source_ids": list(sources)}
@@ -118,6 +128,12 @@ def host_of(body: DestinationBody) -> str:
 
 def _key(alert: Mapping[str, Any]) -> Key:
     return str(alert["name"]), str(alert["filter_query"]), str(alert.get("language", "simple"))
+
+
+def _asks_for(record: Mapping[str, Any], body: AlertBody) -> bool:
+    """Return whether an alert has the notices that a body says."""
+    same = body.notices is None or set(body.notices) == set(record["notices"])
+    return same and body.notice_after in (None, record["notice_after"])
 
 
 def _missing(sources: Sequence[str], named: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from sanderling.client import Client
 from sanderling.exits import CommandFailed
 from sanderling.moving.alerting import Alerting
 from sanderling.moving.outcome import Done, Outcome
-from sanderling.moving.patience import Patient, why_refused
+from sanderling.moving.patience import Patient, too_large, why_refused
 from sanderling.moving.plan import Plan, PlannedSource, wire
 
 BATCH: Final = 20
@@ -34,6 +34,10 @@ WITHIN: Final = 90.0
 TRIES: Final = 3
 """How often an address is sent of which the service did not know in time what it is."""
 AGAIN: Final = "Run the same command again to go on: what is there already stays as it is."
+
+_TOO_LARGE: Final = (
+    "it is larger than the service reads in one request (setting request_limit): mostly by its selectors"
+)
 
 
 class Adding:
@@ -59,10 +63,25 @@ class Adding:
                 for source, _ in batch:
                     self._refused(source, self._full)
                 continue
-            body = {"sources": [wire(source.body) for source, _ in batch]}
+            await self._send(batch)
+
+    async def _send(self, batch: list[tuple[PlannedSource, int]]) -> None:
+        """Send sources in one request; if that is larger than the service reads, in two, down to the one it is for."""
+        body = {"sources": [wire(source.body) for source, _ in batch]}
+        try:
             answer = await self._client.ask("POST", "/v1/sources", json=body, timeout=WITHIN)
-            for (source, tries), result in zip(batch, answer.json()["results"], strict=True):
-                await self._became(source, tries, result)
+        except CommandFailed as error:
+            if not too_large(error):
+                raise
+            if len(batch) == 1:
+                self._refused(batch[0][0], _TOO_LARGE)
+                return
+            half = len(batch) // 2
+            for part in (batch[:half], batch[half:]):
+                await self._send(part)
+            return
+        for (source, tries), result in zip(batch, answer.json()["results"], strict=True):
+            await self._became(source, tries, result)
 
     def _next(self) -> list[tuple[PlannedSource, int]]:
         """Return the next sources to send, valid each and as many as a request may hold; none when all are through."""

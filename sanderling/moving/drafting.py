@@ -40,6 +40,7 @@ from sanderling.moving.plan import (
     SourceBody,
     shortened,
 )
+from sanderling.moving.telling_apart import told_apart
 from storage.records.alert import MOST_SOURCES
 
 _PRIVATE = "a private address: only if the setting allow_watch_networks opens its network"
@@ -93,17 +94,17 @@ class Drafting:
 
     def alert(self, place: str, url: str, body: AlertBody, destinations: Sequence[DestinationBody] = ()) -> None:
         """Plan an alert over a planned source. Those that ask and tell the same are one, over all their sources."""
-        key = (body, tuple(destinations))
+        key = (body, tuple(sorted(dict.fromkeys(destinations), key=lambda one: (one.url, one.label or ""))))
         self._alerts.setdefault(key, (place, {}))[1][url] = None
 
     def plan(self, kind: Kind) -> Plan:
-        """Return the plan. An alert over more sources than one may name becomes several, numbered in their names."""
+        """Return the plan. An alert over more sources than one may name becomes several."""
         alerts = [
             PlannedAlert(place, body, some, destinations)
             for (body, destinations), (place, urls) in self._alerts.items()
             for some in _parts(tuple(urls))
         ]
-        return Plan(kind, tuple(self._sources.values()), tuple(_told_apart(alerts)), self.note.all())
+        return Plan(kind, tuple(self._sources.values()), tuple(told_apart(alerts)), self.note.all())
 
     def _address(self, place: str, text: str) -> str | None:
         text = text.strip()
@@ -221,15 +222,3 @@ def _joining(there: PlannedSource, more: PlannedSource) -> str:
 
 def _parts(urls: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
     return (urls[start : start + MOST_SOURCES] for start in range(0, len(urls), MOST_SOURCES))
-
-
-def _told_apart(alerts: Iterable[PlannedAlert]) -> Iterable[PlannedAlert]:
-    """Yield alerts no two of which have name, query and language in common: by these they are found again."""
-    taken: set[tuple[str, str, str]] = set()
-    for alert in alerts:
-        body, number = alert.body, 1
-        while (body.name, body.filter_query, body.language) in taken:
-            number += 1
-            body = replace(alert.body, name=f"{shortened(alert.body.name, LONGEST_TITLE - 8)} [{number}]")
-        taken.add((body.name, body.filter_query, body.language))
-        yield replace(alert, body=body)

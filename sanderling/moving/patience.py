@@ -23,6 +23,11 @@ def why_refused(error: CommandFailed) -> str:
     return error.message.partition(": ")[2]
 
 
+def too_large(error: CommandFailed) -> bool:
+    """Return whether a request was refused because its body is larger than the service reads."""
+    return " says 413: " in error.message
+
+
 class Patient:
     """A client that waits. One whose service was never met does not: most likely its address is wrong."""
 

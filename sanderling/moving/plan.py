@@ -79,12 +79,16 @@ def named(program: str, query: str) -> AlertBody:
 
 
 class PlannedAlert(Struct, frozen=True):
-    """An alert over sources of the plan, named by their URLs as these stand in their bodies; there is one at least."""
+    """An alert over sources of the plan, named by their URLs as these stand in their bodies; there is one at least.
+
+    other: a further name under which it may be there already.
+    """
 
     place: str
     body: AlertBody
     urls: tuple[str, ...]
     destinations: tuple[DestinationBody, ...] = ()
+    other: str = ""
 
 
 class Plan(Struct, frozen=True):

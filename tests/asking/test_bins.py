@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import httpx
 import pytest
 from msgspec import to_builtins
 
 from api.openapi.example_bins import BIN, CAPTURE
 from sanderling.asking import bins
-from sanderling.exits import CommandFailed
+from sanderling.client import Client
+from sanderling.exits import CommandFailed, Exit
 from tests.asking.documented import client
 
 SEEN = to_builtins(CAPTURE)
@@ -63,3 +65,41 @@ def test_tail_prints_each_capture_once_in_order(
     assert [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()] == [
         f"id {n}" for n in (2, 3, 4, 5)
     ]
+
+
+def failing(*answers: Any) -> Client:
+    """Return a client whose service gives these answers, one after the other: captures, a status, or None for none."""
+    left = iter(answers)
+
+    def handle(_: httpx.Request) -> httpx.Response:
+        match next(left):
+            case None:
+                raise httpx.ConnectError("refused")
+            case int(status):
+                return httpx.Response(status, json={"detail": "stopping"})
+            case captures:
+                return httpx.Response(200, json=captures)
+
+    return Client("http://service.test", "svc_k", httpx.MockTransport(handle))
+
+
+def test_tail_waits_for_a_service_that_restarts_and_misses_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bins, "EVERY", 0.0)
+    bins.tail(
+        failing([captured(1)], [captured(1)], 503, None, [captured(2), captured(1)]), BIN.id, count=1, as_json=True
+    )
+    out, err = capsys.readouterr()
+    assert json.loads(out)["id"] == "id 2"
+    assert err.count("trying again") == 2 and err.endswith("connected again\n")
+
+
+@pytest.mark.parametrize(("answers", "code"), [((None,), Exit.UNREACHABLE), (([], 404), Exit.FAILED)])
+def test_tail_ends_where_no_service_was_met_or_the_bin_is_gone(
+    monkeypatch: pytest.MonkeyPatch, answers: tuple[Any, ...], code: Exit
+) -> None:
+    monkeypatch.setattr(bins, "EVERY", 0.0)
+    with pytest.raises(CommandFailed) as caught:
+        bins.tail(failing(*answers), BIN.id, count=1, as_json=True)
+    assert caught.value.code is code

@@ -45,7 +45,9 @@ class FakeService:
                 return httpx.Response(200, json=self.alerts)
             case "POST", ["alerts"]:
                 assert body["source_ids"], "an alert over the whole library"
-                self.alerts.append({"id": f"a{len(self.alerts)}", "language": "en"} | body)
+                self.alerts.append(
+                    {"id": f"a{len(self.alerts)}", "language": "en", "notices": [], "notice_after": 3600} | body
+                )
                 return httpx.Response(201, json=self.alerts[-1])
             case "PATCH", ["alerts", id_]:
                 next(one for one in self.alerts if one["id"] == id_).update(body)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 
 import httpx
+import msgspec
 import pytest
 
 from sanderling.exits import CommandFailed, Exit
 from sanderling.moving.alerting import MOST_SOURCES
 from sanderling.moving.carrying_out import BATCH, TRIES, carry_out
+from sanderling.moving.drafting import Drafting
 from sanderling.moving.outcome import Done, Outcome
 from sanderling.moving.plan import (
     AlertBody,
@@ -190,6 +193,71 @@ async def test_an_alert_of_the_same_name_that_sends_elsewhere_is_left_as_it_is()
     told = await done(service, Plan("urls", sources("https://b.test/"), (other,)))
     assert became(told) == [("source", "new"), ("alert", "refused")] and "sends elsewhere" in told[1].says
     assert repr((service.alerts, service.destinations)) == there
+
+
+def drafted(*alerts: PlannedAlert) -> Plan:
+    """Return the plan of a file that has these, as a reader drafts it."""
+    drafting = Drafting()
+    for one in alerts:
+        for url in one.urls:
+            drafting.source(one.place, url)
+            drafting.alert(one.place, url, one.body, one.destinations)
+    return drafting.plan("urls")
+
+
+def told_by(service: FakeService) -> dict[str, set[str]]:
+    """Return for each receiver the URLs of which it is told."""
+    known = {one["id"]: url for url, one in service.sources.items()}
+    told: dict[str, set[str]] = {}
+    for one in service.alerts:
+        for hook in service.destinations[one["id"]]:
+            told.setdefault(hook["url"], set()).update(known[id_] for id_ in one["source_ids"])
+    return told
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+async def test_alerts_of_one_name_are_found_again_in_whatever_order_they_come_and_go(order: Sequence[int]) -> None:
+    """The file has one of them at first, all of them then, and the last one alone at the end."""
+    shared = DestinationBody("https://shared.example/in")
+    every = [
+        alert(f"https://{who}.test/", to=(DestinationBody(f"https://{who}.example/in"), *more))
+        for who, more in (("a", ()), ("b", (shared,)), ("c", (shared,)))
+    ]
+    some = [every[n] for n in order]
+    service = FakeService()
+    for n, plan in enumerate((drafted(some[0]), drafted(*some), drafted(*some[::-1]), drafted(some[-1]))):
+        assert not [one for one in await done(service, plan, str(n)) if one.became == "refused"]
+    assert len(service.alerts) == 3 and sum(map(len, service.destinations.values())) == 5
+    assert told_by(service) == {
+        "https://a.example/in": {"https://a.test/"},
+        "https://b.example/in": {"https://b.test/"},
+        "https://c.example/in": {"https://c.test/"},
+        "https://shared.example/in": {"https://b.test/", "https://c.test/"},
+    }
+
+
+def test_the_mark_in_a_name_depends_on_nothing_but_whom_it_tells_what() -> None:
+    other, third = (alert("https://b.test/", to=(DestinationBody(f"https://{n}.example/"),)) for n in "op")
+    names = {one.destinations: one.body.name for one in drafted(alert("https://a.test/"), other).alerts}
+    again = {one.destinations: one.body.name for one in drafted(third, other, alert("https://c.test/")).alerts}
+    assert names.items() <= again.items() and len(set(again.values())) == 3 and "n" not in again.values()
+
+
+async def test_a_source_that_is_too_large_for_a_request_is_refused_alone() -> None:
+    service = FakeService()
+    large = PlannedSource("line 9", SourceBody(url="https://large.test/", ignore=("\u00e9" * 1000,) * 50))
+    small = sources(*(f"https://a.test/{n}" for n in range(5)))
+
+    def full(_number: int) -> httpx.Response | None:
+        _, _, body = service.asked[-1]
+        size = len(msgspec.json.encode(body))
+        return httpx.Response(413, json={"detail": "At most 65536 bytes of body are read."}) if size > 65536 else None
+
+    service.fails = full
+    told = await done(service, Plan("urls", (*small[:2], large, *small[2:])))
+    assert sorted(one.name for one in told if one.became == "new") == [one.body.url for one in small]
+    (refused,) = [one for one in told if one.became == "refused"]
+    assert refused.name == "https://large.test/" and "larger than the service reads" in refused.says
 
 
 async def test_an_alert_over_the_whole_library_and_one_that_is_full_stay_so() -> None:
