@@ -82,3 +82,23 @@ def test_what_comes_slides_in_and_waits_while_paused(new_tab: NewTab, service: S
     tab.unfold("Take it with you").press("Copy the command").sees("Copied")
     assert "tag=label" in tab.page.evaluate("navigator.clipboard.readText()")
     tab.open("/stream?tag=label:nothing").sees("Nothing yet")
+
+
+def test_the_focus_is_not_lost_when_the_row_that_has_it_slides_out(tab: Tab, service: Service, origin: Origin) -> None:
+    entries = [Entry(f"tide {number}") for number in range(61)]
+    source = service.add(origin.feed("/tides", "Tides", entries[:1]), tags=["tides"])["id"]
+
+    def publish(upto: int) -> None:
+        origin.feed("/tides", "Tides", entries[:upto])
+        service.look(source)
+        tab.sees(entries[upto - 1].title)
+
+    tab.open("/stream?tag=label:tides")
+    publish(2)
+    tab.page.locator("#events a", has_text="tide 1").focus()
+    publish(61)
+    assert tab.run(FOCUS) == "tide 1"
+    assert tab.page.locator("#events li").count() == 51
+    tab.page.keyboard.press("Shift+Tab")
+    assert tab.run("!document.querySelector('#events li:nth-child(51)')?.contains(document.activeElement)")
+    assert tab.run("document.activeElement.closest('#events') !== null")

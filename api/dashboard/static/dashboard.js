@@ -112,7 +112,8 @@ function live(list) {
     if (one(`li[data-id="${CSS.escape(event.id)}"]`, list)) return;
     document.getElementById(list.dataset.empty)?.setAttribute("hidden", "");
     list.prepend(item(event));
-    while (list.children.length > most) list.lastElementChild.remove();
+    // The row in which the reader is stays as long as they are in it: without it the keyboard would begin at the top again.
+    for (const row of [...list.children].slice(most)) if (!row.contains(document.activeElement)) row.remove();
   };
   const run = async () => {
     stop = new AbortController();
