@@ -48,7 +48,8 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, prefix: str) -> in
     if not managed or no_start:
         click.echo("Installed, not started: " + _by_hand(layout, live=live, no_start=no_start))
         return Exit.WELL
-    _tell_next(layout, set_up_link(layout, environ()) if not found.data else "")
+    first = not found.data or found.owed == "first start"
+    _tell_next(layout, set_up_link(layout, environ()) if first else "")
     return Exit.WELL
 
 

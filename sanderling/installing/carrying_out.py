@@ -21,6 +21,8 @@ from sanderling.installing.plan import (
     LayOut,
     MakeAccount,
     MakeFolder,
+    Note,
+    Owed,
     Plan,
     Point,
     Remove,
@@ -47,6 +49,8 @@ def look(layout: Layout, root: Path) -> Found:
         beside=_under(root, layout.unit_beside).is_file(),
         settings=_under(root, layout.settings).is_file(),
         data=_under(root, layout.data).is_dir(),
+        data_link=_target(_under(root, layout.data)),
+        owed=_owed(_under(root, layout.owed)),
         account=bool(layout.account) and _has_account(layout.account),
         key=_key(_under(root, layout.master_key)),
     )
@@ -56,6 +60,12 @@ def _key(path: Path) -> KeyFile:
     if path.with_name(path.name + ".cred").is_file():
         return "encrypted"
     return "plain" if path.is_file() else "none"
+
+
+def _owed(path: Path) -> Owed:
+    if not path.is_file():
+        return ""
+    return "first start" if path.read_text("utf-8", "replace").strip() == "first start" else "restart"
 
 
 class Hand:
@@ -90,6 +100,8 @@ class Hand:
                 self._run(command, check=not may_fail)
             case Remove(path):
                 _remove(self._at(path))
+            case Note(path, owed):
+                self._note(self._at(path), owed)
             case Keep():
                 pass
             case _:
@@ -122,6 +134,12 @@ class Hand:
         fresh.write_text(text, "utf-8")
         self._give(fresh, mode, "", group)
         fresh.replace(path)
+
+    def _note(self, path: Path, owed: Owed) -> None:
+        if owed:
+            self._write(path, f"{owed}\n", 0o644, "")
+        else:
+            path.unlink(missing_ok=True)
 
     @staticmethod
     def _give(path: Path, mode: int, owner: str, group: str) -> None:

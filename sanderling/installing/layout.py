@@ -34,6 +34,11 @@ class Layout:
         return self.programs / "previous"
 
     @property
+    def owed(self) -> Path:
+        """The note that the service has not been started yet since it was changed."""
+        return self.programs / "owed"
+
+    @property
     def unit_beside(self) -> Path:
         """Where a new unit goes when the old one has been edited."""
         return self.unit.with_name(f"{self.unit.name}.new")

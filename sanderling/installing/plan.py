@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath as Path
+from typing import Literal
 
 from sanderling.installing.layout import UNIT, Layout
 from sanderling.installing.unit import KeyFile, is_unedited, sealed, settings_text, unit_text
+
+Owed = Literal["", "restart", "first start"]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """What is there already. versions: the folders below programs, halves of broken off installations among them.
     current, previous, command: what these links point at. unit: the unit's text; beside: whether a new one lies there.
-    key: which file of the master key. The rest: whether they are there.
+    data_link: what the data folder points at, when it is a link. owed: what an installation that was cut off has not
+    come to. key: which file of the master key. The rest: whether they are there.
     """
 
     versions: tuple[str, ...] = ()
@@ -29,6 +33,8 @@ class Found:
     beside: bool = False
     settings: bool = False
     data: bool = False
+    data_link: str = ""
+    owed: Owed = ""
     account: bool = False
     key: KeyFile = "none"
 
@@ -127,6 +133,19 @@ class Remove:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """Write down what the service is owed, which outlives being cut off before it has it; "": nothing any more."""
+
+    path: Path
+    owed: Owed
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"note in {self.path} that a {self.owed} is owed" if self.owed else f"remove {self.path} (done)"
+
+
+@dataclass(frozen=True, slots=True)
 class Keep:
     """Do nothing, and say why."""
 
@@ -139,7 +158,7 @@ class Keep:
         return f"keep {self.path}: {self.why}"
 
 
-Act = LayOut | Point | MakeAccount | MakeFolder | Write | Run | Remove | Keep
+Act = LayOut | Point | MakeAccount | MakeFolder | Write | Run | Remove | Note | Keep
 Plan = tuple[Act, ...]
 
 
@@ -159,6 +178,11 @@ def _installing(layout: Layout, version: str, found: Found, *, live: bool, start
         yield LayOut(place)
     if live and layout.account and not found.account:
         yield MakeAccount(layout.account, layout.data)
+    unit = sealed(unit_text(layout, key=found.key))
+    acts = tuple(_unit(layout, unit, found.unit))
+    changed = found.current != version or Write(layout.unit, unit) in acts
+    if live and changed and not found.owed:  # before what it is owed for
+        yield Note(layout.owed, "restart" if found.data else "first start")
     before = found.previous
     if found.current != version:
         before = found.current or found.previous
@@ -173,15 +197,15 @@ def _installing(layout: Layout, version: str, found: Found, *, live: bool, start
         yield Keep(layout.settings, "it is yours")
     else:
         yield Write(layout.settings, settings_text(layout), 0o640, owner)
-    unit = sealed(unit_text(layout, key=found.key))
-    acts = tuple(_unit(layout, unit, found.unit))
     yield from acts
     if live and start:
         manager = ("systemctl",) if layout.account else ("systemctl", "--user")
-        changed = found.current != version or Write(layout.unit, unit) in acts
+        owed = changed or bool(found.owed)
         yield Run((*manager, "daemon-reload"))
         yield Run((*manager, "enable", UNIT))
-        yield Run((*manager, "restart" if changed else "start", UNIT))
+        yield Run((*manager, "restart" if owed else "start", UNIT))
+        if owed:
+            yield Note(layout.owed, "")
     for name in found.versions:
         if name not in (version, before):
             yield Remove(layout.programs / name, "neither in use nor the one before")
@@ -218,12 +242,28 @@ def _removing(layout: Layout, found: Found, *, purge: bool, live: bool) -> Itera
         yield Remove(layout.command)
     if found.current or found.versions:
         yield Remove(layout.programs, "every version")
-    if found.data:
-        yield Remove(layout.data, "all data") if purge else Keep(layout.data, "the data; --purge removes them")
-    if found.settings:
-        all_of_it = (
-            "the settings" if found.key == "none" else "the settings, and the master key, which opens backups too"
-        )
-        yield Remove(layout.settings.parent, all_of_it) if purge else Keep(layout.settings, "your settings")
+    yield from _data(layout, found, purge=purge)
+    yield from _settings(layout, found, purge=purge)
     if purge and live and layout.account and found.account:
         yield Run(("userdel", layout.account), may_fail=True)
+
+
+def _data(layout: Layout, found: Found, *, purge: bool) -> Iterator[Act]:
+    if purge and found.data_link:  # where it leads has not been made by us, and may hold more than ours
+        yield Remove(layout.data, "only a link")
+        yield Keep(layout.data.parent / found.data_link, "the data, which a link of yours led to; remove them yourself")
+    elif found.data:
+        yield Remove(layout.data, "all data") if purge else Keep(layout.data, "the data; --purge removes them")
+
+
+def _settings(layout: Layout, found: Found, *, purge: bool) -> Iterator[Act]:
+    key = "the master key, which opens backups too"
+    there = [*["the settings"] * found.settings, *[key] * (found.key != "none")]
+    if purge and there:
+        yield Remove(layout.settings.parent, ", and ".join(there))
+        return
+    if found.settings:
+        yield Keep(layout.settings, "your settings")
+    if found.key != "none":
+        suffix = ".cred" if found.key == "encrypted" else ""
+        yield Keep(layout.master_key.with_name(layout.master_key.name + suffix), key)

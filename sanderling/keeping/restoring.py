@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import os
 import shutil
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,20 +58,37 @@ def restore(
     entropy: Callable[[int], bytes],
 ) -> Restored:
     """Restore a backup, or a database kept by an upgrade, into a folder. Raises CommandFailed, with nothing changed."""
-    with told_plainly(folder):
+    with told_plainly(folder), _held(folder):
+        _refuse_what_is_there(folder, replace)
+        stage = _empty(folder / STAGE)
+        try:
+            staged = _staged(file, folder, stage, variables, entropy)
+            return _swapped(folder, stage, at, staged)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold the lock on a folder, made if missing. Of what fails there, neither folders nor lock stay that were not."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    lock, lock_is_new = FolderLock(folder), not (folder / LOCK).exists()
+    try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = FolderLock(folder)
         lock.acquire()
         try:
-            _refuse_what_is_there(folder, replace)
-            stage = _empty(folder / STAGE)
-            try:
-                staged = _staged(file, folder, stage, variables, entropy)
-                return _swapped(folder, stage, at, staged)
-            finally:
-                shutil.rmtree(stage, ignore_errors=True)
+            yield
+        except BaseException:
+            if lock_is_new:  # removed while it is held: afterwards it may be another's
+                (folder / LOCK).unlink(missing_ok=True)
+            raise
         finally:
             lock.release()
+    except BaseException:
+        for path in missing:
+            with suppress(OSError):
+                path.rmdir()
+        raise
 
 
 def _refuse_what_is_there(folder: Path, replace: bool) -> None:
@@ -140,11 +157,11 @@ def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged) -> Restored
     old = [folder / name for name in (DATABASE, *_BESIDE, FILE_NAME, TEMPLATES) if (folder / name).exists()]
     if old:
         aside.mkdir(mode=0o700)
-        if (folder / DATABASE).exists():
-            os.link(folder / DATABASE, aside / DATABASE)
-        for name in (MARK, OWN, NEXT):  # these stay, too: no position is given again, and the key opens both databases
-            if (folder / name).exists():
-                shutil.copy(folder / name, aside / name)
+        try:
+            _keep_both(folder, aside)
+        except BaseException:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
         for path in old:
             if path.name != DATABASE:
                 path.rename(aside / path.name)
@@ -162,6 +179,21 @@ def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged) -> Restored
     _sync(folder)
     kept = aside if old else None
     return Restored(staged.content, kept, staged.lost, folder / TEMPLATES if templates else None, staged.named)
+
+
+def _keep_both(folder: Path, aside: Path) -> None:
+    """Put aside what the folder is not without meanwhile."""
+    if (folder / DATABASE).exists():
+        try:
+            os.link(folder / DATABASE, aside / DATABASE)
+        except OSError:  # exFAT, and some network file systems, have no hard links
+            part = aside / f"{DATABASE}.part"
+            shutil.copy(folder / DATABASE, part)
+            _sync(part)
+            part.rename(aside / DATABASE)
+    for name in (MARK, OWN, NEXT):  # these stay, too: no position is given again, and the key opens both databases
+        if (folder / name).exists():
+            shutil.copy(folder / name, aside / name)
 
 
 def _empty(stage: Path) -> Path:

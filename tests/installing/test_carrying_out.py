@@ -12,10 +12,10 @@ import pytest
 
 from sanderling import program
 from sanderling.cli import run
-from sanderling.exits import Exit
+from sanderling.exits import CommandFailed, Exit
 from sanderling.installing.carrying_out import Hand, look
 from sanderling.installing.layout import SYSTEM
-from sanderling.installing.plan import Found, Run, Write
+from sanderling.installing.plan import Found, Note, Run, Write
 
 VERSION = "0.1.0-checkout"
 pytestmark = pytest.mark.real  # what is laid out is run once
@@ -170,6 +170,54 @@ def test_a_program_of_the_system_is_run_and_its_failure_told(tmp_path: Path) -> 
     hand.do((Run(("false",), may_fail=True), Run(("no-such-program",), may_fail=True), Run(("true",))))
     with pytest.raises(Exception, match="Could not run false: rc 1"):
         hand.do((Run(("false",)),))
+
+
+def test_what_is_owed_is_found_until_it_is_done(tmp_path: Path) -> None:
+    hand = Hand(tmp_path, {"PATH": "/usr/bin:/bin"})
+    note = Note(SYSTEM.owed, "first start")
+    with pytest.raises(CommandFailed):
+        hand.do((note, Run(("false",)), Note(SYSTEM.owed, "")))
+    assert look(SYSTEM, tmp_path).owed == "first start"
+    hand.do((note, Run(("true",)), Note(SYSTEM.owed, "")))
+    assert look(SYSTEM, tmp_path).owed == ""
+
+
+def test_the_first_start_that_failed_gives_its_set_up_link_when_said_again(
+    frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As one user, with a service manager that fails once."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    asked: list[str] = []
+
+    def manage(_hand: Hand, command: tuple[str, ...], *, check: bool = True) -> None:
+        asked.append(command[2])
+        if len(asked) == 1:
+            raise OSError("the bus is not there")
+
+    monkeypatch.setattr(Hand, "_run", manage)
+    monkeypatch.setattr("sanderling.installing.carrying_out.set_up_link", lambda *_: "http://the-link/")
+    assert run(["install", "--user"]) == Exit.FAILED
+    assert (tmp_path / "home/.local/lib/sanderling/current").is_symlink()
+    capsys.readouterr()
+    assert run(["install", "--user"]) == Exit.WELL
+    assert asked[1:] == ["daemon-reload", "enable", "restart"]
+    assert "http://the-link/" in capsys.readouterr().out
+    assert run(["install", "--user"]) == Exit.WELL
+    assert asked[-1] == "start"
+    assert "http://the-link/" not in capsys.readouterr().out
+
+
+def test_a_purge_does_not_follow_a_link_to_the_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "root/var/lib").mkdir(parents=True)
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk/sanderling.db").write_text("data")
+    (tmp_path / "root/var/lib/sanderling").symlink_to(tmp_path / "disk")
+    for dry_run in (["--dry-run"], []):
+        assert run(["uninstall", "--purge", *dry_run, "--prefix", str(tmp_path / "root")]) == Exit.WELL
+        assert f"keep {tmp_path / 'disk'}: the data" in capsys.readouterr().out
+    assert files(tmp_path) == {"disk/sanderling.db": "data"}
 
 
 def test_an_empty_root_has_nothing(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from sanderling.installing.plan import (
     Keep,
     LayOut,
     MakeAccount,
+    Note,
     Point,
     Remove,
     Run,
@@ -35,6 +36,7 @@ INSTALLED = Found(
     data=True,
     account=True,
 )
+OWN_COMMAND = Point(SYSTEM.command, SYSTEM.launcher)
 FOUND = st.builds(
     Found,
     versions=st.sets(st.sampled_from([VERSION, "1.0.0-old", "0.9.0-older", ".1.1.0-half.new"])).map(sorted).map(tuple),
@@ -46,6 +48,8 @@ FOUND = st.builds(
     settings=st.booleans(),
     data=st.booleans(),
     account=st.booleans(),
+    data_link=st.sampled_from(["", "/mnt/disk"]),
+    owed=st.sampled_from(["", "restart", "first start"]),
     key=st.sampled_from(["none", "plain", "encrypted"]),
 )
 
@@ -56,9 +60,10 @@ def commands(plan: tuple[Act, ...]) -> list[str]:
 
 def test_the_first_installation_does_everything_in_order() -> None:
     plan = installing(SYSTEM, VERSION, Found())
-    assert [type(act).__name__ for act in plan[:7]] == [
+    assert [type(act).__name__ for act in plan[:8]] == [
         "LayOut",
         "MakeAccount",
+        "Note",
         "Point",
         "Point",
         "MakeFolder",
@@ -80,13 +85,30 @@ def test_again_only_sees_that_it_runs() -> None:
 
 def test_an_upgrade_is_laid_out_beside_the_old_one_and_then_pointed_at() -> None:
     plan = installing(SYSTEM, VERSION, replace(INSTALLED, versions=("1.0.0-old",), current="1.0.0-old"))
-    assert plan[:3] == (
+    assert plan[:4] == (
         LayOut(Path("/opt/sanderling/1.2.3-abc")),
+        Note(SYSTEM.owed, "restart"),
         Point(Path("/opt/sanderling/previous"), Path("1.0.0-old")),
         Point(Path("/opt/sanderling/current"), Path(VERSION)),
     )
     assert commands(plan)[-1] == "systemctl restart sanderling.service"
     assert not [act for act in plan if isinstance(act, Remove)], "the old one is the way back"
+
+
+@given(FOUND)
+def test_what_is_cut_off_anywhere_restarts_when_said_again(found: Found) -> None:
+    """The note is made before the first thing that the running service does not know, and goes after the restart."""
+    plan = installing(SYSTEM, VERSION, found)
+    new = [at for at, act in enumerate(plan) if isinstance(act, Point | Write) and act != OWN_COMMAND]
+    restarts = [at for at, act in enumerate(plan) if isinstance(act, Run) and "restart" in act.command]
+    notes = [(at, act.owed) for at, act in enumerate(plan) if isinstance(act, Note)]
+    changes = found.current != VERSION or Write(SYSTEM.unit, sealed(unit_text(SYSTEM, key=found.key))) in plan
+    assert bool(restarts) == (changes or bool(found.owed))
+    if restarts:
+        assert notes[-1] == (restarts[0] + 1, ""), "only when it is done"
+    if changes and not found.owed:
+        assert notes[0][0] < min(new) and notes[0][1] == ("restart" if found.data else "first start")
+    assert len(notes) == bool(restarts) + (changes and not found.owed), "an older note stays as it is"
 
 
 def test_older_ones_go_when_the_new_one_runs_and_the_one_before_stays() -> None:
@@ -99,7 +121,8 @@ def test_older_ones_go_when_the_new_one_runs_and_the_one_before_stays() -> None:
 
 def test_the_way_back_is_installing_the_one_before() -> None:
     plan = installing(SYSTEM, "1.0.0-old", replace(INSTALLED, versions=("1.0.0-old", VERSION), previous="1.0.0-old"))
-    assert plan[:2] == (
+    assert plan[:3] == (
+        Note(SYSTEM.owed, "restart"),
         Point(Path("/opt/sanderling/previous"), Path(VERSION)),
         Point(Path("/opt/sanderling/current"), Path("1.0.0-old")),
     )
@@ -175,6 +198,22 @@ def test_a_master_key_that_is_put_there_later_changes_the_unit_and_goes_with_a_p
     assert unit.text == sealed(unit_text(SYSTEM, key="plain")) != UNIT
     assert commands(plan)[-1] == "systemctl restart sanderling.service"
     assert any("master key" in act.says for act in removing(SYSTEM, found, purge=True))
+
+
+def test_a_purge_removes_a_link_to_the_data_and_says_where_they_stay() -> None:
+    plan = removing(SYSTEM, replace(INSTALLED, data_link="/mnt/disk"), purge=True)
+    assert Remove(SYSTEM.data, "only a link") in plan
+    assert [str(act.path) for act in plan if isinstance(act, Keep)] == ["/mnt/disk"]
+    dangling = removing(SYSTEM, replace(INSTALLED, data=False, data_link="../gone"), purge=True)
+    assert Remove(SYSTEM.data, "only a link") in dangling
+
+
+def test_a_master_key_without_settings_goes_with_a_purge_and_is_named_when_it_stays() -> None:
+    found = Found(key="encrypted")
+    (gone,) = removing(SYSTEM, found, purge=True)
+    assert isinstance(gone, Remove) and gone.path == SYSTEM.master_key.parent and "master key" in gone.says
+    (kept,) = removing(SYSTEM, found, purge=False)
+    assert isinstance(kept, Keep) and kept.path == Path("/etc/sanderling/master.key.cred")
 
 
 def test_removing_what_is_not_there_is_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -19,7 +20,7 @@ from sanderling.keeping.seal import find_master_key
 from sanderling.real_world import entropy
 from storage.records.destination import Secret
 from storage.sqlite.copying import examine
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.folder import DATABASE, LOCK
 from storage.sqlite.migrations import STEPS, version_of
 from tests.keeping.test_backup import MASTER, NOTHING, SECRET, back, filled, opened
 from tests.storage.test_upgrade import SECRET as OLDER
@@ -117,3 +118,42 @@ async def test_a_backup_of_an_earlier_schema_is_restored_with_its_secrets_sealed
         assert [each.secrets for each in await storage.alerts.destinations()] == [(OLDER,)]
         assert {key.key_id: key.seed.hex() for key in await storage.keys.signing()} == seeds
         await storage.aclose()
+
+
+async def test_a_restore_that_fails_leaves_nothing_that_was_not_there(folder: Path, tmp_path: Path) -> None:
+    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
+    (tmp_path / "bad.tar").write_bytes(b"no backup")
+    (tmp_path / "empty").mkdir()
+    for new in ("new/of/it", "empty"):
+        with pytest.raises(CommandFailed):
+            back(tmp_path / "bad.tar", tmp_path / new)
+    assert sorted(os.listdir(tmp_path)) == ["b.tar", "bad.tar", "data", "empty"]
+    assert os.listdir(tmp_path / "empty") == []
+    before = sorted(os.listdir(folder))
+    with pytest.raises(CommandFailed):
+        back(tmp_path / "bad.tar", folder, replace=True)
+    assert sorted(os.listdir(folder)) == before and LOCK in before, "a lock that was there stays"
+
+
+@pytest.mark.parametrize("room", [True, False])
+async def test_without_hard_links_the_old_database_is_copied(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: bool
+) -> None:
+    def refused(*_: object, **_more: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    def full(*_: object, **_more: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
+    before, old = sorted(os.listdir(folder)), (folder / DATABASE).read_bytes()
+    monkeypatch.setattr(os, "link", refused)
+    if room:
+        aside = back(tmp_path / "b.tar", folder, replace=True).aside
+        assert aside is not None and (aside / DATABASE).read_bytes() == old
+        assert (aside / DATABASE).stat().st_mode & 0o777 == 0o600
+        return
+    monkeypatch.setattr("sanderling.keeping.restoring.shutil.copy", full)
+    with pytest.raises(CommandFailed, match="No space left"):
+        back(tmp_path / "b.tar", folder, replace=True)
+    assert sorted(os.listdir(folder)) == before and (folder / DATABASE).read_bytes() == old
