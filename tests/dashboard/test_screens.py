@@ -136,6 +136,8 @@ async def test_a_key_is_shown_once_works_and_ends_with_its_deletion(house: House
         assert (await program.get("/v1/events")).status_code == 200
         await browser.submit(f"{here}/delete", {"confirm": "newsroom"})
         assert browser.answer.status_code == 422 and "To confirm, type: news room" in browser.text
+        assert browser.page.xpath("//*[@id='faults']//a/@href") == ["#f-confirm"]
+        assert browser.page.xpath("//details[@open]//input[@id='f-confirm']/@aria-describedby") == ["e-confirm"]
         await browser.submit(f"{here}/delete", {"confirm": "news room"})
         assert browser.path == "/keys" and "is deleted" in browser.text
         assert (await program.get("/v1/events")).status_code == 401
