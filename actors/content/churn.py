@@ -1,61 +1,63 @@
 """Whether a page has really changed: one look against the page's memory. A decision, never an extraction.
 
-Blocks are compared as a multiset of canonical keys, so order, masks and mark-up do not matter. What came or went is
-weighed (`weights`); what was seen in an earlier look, what merely moved between blocks, and furniture weigh nothing.
-From `EMIT` the change is told. The comparison is with the state that was last *told*, so A-B-A is silent and A-C is
-told whatever lay between.
+Blocks are compared as a multiset of canonical keys, so order, masks and mark-up do not matter. The comparison is with
+the state that was last *told*: what came or went since adds up until its weight reaches the bar (`EMIT`) and is told,
+or goes back untold and is then known as churn. What a block weighs says `news`, with `weights` and `places`; that
+another page may stand in this one's place, `swaps`; that a page takes turns, `returns`.
 
-A page of which nearly everything is replaced, by little or in another language, is *held*: most such pages are queues,
-errors, walls and guesses at the reader's country that go away. If the next look finds the old page, nothing was; if it
-finds the same other page, that is told.
+Whoever applies every delta in order holds the told texts: a property test holds this over random histories.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content import withheld
+from actors.content import restless, swaps, withheld
 from actors.content.diff import compare
-from actors.content.language import language_of
 from actors.content.memory import (
+    MOST_GONE,
+    Held,
     PageMemory,
+    Pending,
     Settled,
     decode_memory,
     encode,
     pack,
-    packed,
     packed_recent,
+    pending_of,
     settled_of,
     state_of,
     unpack_keys,
+    with_pending,
     with_state,
 )
-from actors.content.news import Known, Side, Weighed, beyond, shapes, weighed
+from actors.content.news import Apart, Difference, Known, apart, shapes, weighed
 from actors.content.pages import PageReading
 from actors.content.requests import EMIT, Withheld
+from actors.content.returns import When, turn_of
 from actors.content.traits import ASIDE
-from actors.content.wording import words_in
 from storage.records.event import Delta, Diff
 
 __all__ = ["EMIT", "MINOR", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
 
 MINOR = 0.2
 """The score from which a difference that is not told is worth a line in the look's trail."""
-_SWAPPED = 0.4
-_SHRUNK = 0.35
-_FLIPPED = 0.2
+_FEW = 3
+"""Blocks of a chosen part of a page up to which each of them is content."""
+_MOST_TITLE = 200
 
 
 class Verdict(Struct, frozen=True):
     """What a look is worth. `diff` and `delta` are set exactly for `changed`, and are never empty.
 
     `memory` is what to remember; `reason` is a sentence for the look's trail, `withheld` what was not told.
-    `weighed` is what made it `changed`.
+    `weighed` is what made it `changed`. `reverted`: it goes back to what was told before. `soon`: a look within a
+    minute settles a doubt. `unsettled`: the same page once more may be told, so it must be read again even if it stays.
     """
 
     kind: Literal["baseline", "unchanged", "churn", "held", "changed"]
@@ -66,21 +68,25 @@ class Verdict(Struct, frozen=True):
     reason: str
     withheld: tuple[Withheld, ...] = ()
     weighed: tuple[Withheld, ...] = ()
+    reverted: bool = False
+    soon: bool = False
+    unsettled: bool = False
 
 
 class _Look(Struct, frozen=True):
     """What a decision is made of. `recent` are keys of earlier looks, oldest first, `aside` of today's furniture."""
 
     reading: PageReading
+    face: swaps.Face
+    when: When
+    bar: float
     before: Settled
     now: Settled
-    came: Side
-    went: Side
+    apart: Apart
     recent: tuple[str, ...]
     aside: tuple[str, ...]
-    shared: frozenset[str]
-    noise: frozenset[str]
-    bar: float
+    pending: Pending
+    known: Known
 
 
 def judge(
@@ -90,31 +96,62 @@ def judge(
     *,
     noise: Sequence[str] = (),
     bar: float = EMIT,
+    when: When = When(0, 0),  # noqa: B008  # frozen
+    address: str = "",
+    chosen: bool = False,
 ) -> Verdict:
     """Return the verdict on a look at a page, and what to remember of it.
 
     `shared` are keys of the host's furniture (`sites`), `noise` of what the user has marked (`noise`): neither is news.
+    address: where the page was found, after redirects. chosen: the blocks are those of a part that the user chose.
     """
     if reading.trouble is not None:
-        return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.")
+        return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True)
     now = content_of(reading)
     aside = tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE)
+    face = swaps.Face(reading.title[:_MOST_TITLE], address)
     if memory is None or not memory.keys:
-        return Verdict("baseline", pack(now, aside), None, None, 0.0, f"First look: {len(now.keys)} blocks.")
-    memory = _unshelved(memory, now)
+        first = replace(pack(now, aside), title=face.title, address=address, told=when.number)
+        return Verdict("baseline", first, None, None, 0.0, f"First look: {len(now.keys)} blocks.")
+    if not when.number:
+        when = replace(when, number=memory.looks + 1)
+        memory = replace(memory, looks=when.number)
     before = settled_of(memory)
-    came, went = beyond(now, before), beyond(before, now)
+    difference = apart(before, now)
     recent = unpack_keys(memory.recent)
-    look = _Look(reading, before, now, came, went, recent, aside, frozenset(shared), frozenset(noise), bar)
-    if not came.positions and (reading.partial or not went.positions):
+    arrived, missing = (
+        (now.keys[i] for i in difference.came.positions),
+        (before.keys[i] for i in difference.went.positions),
+    )
+    pending = pending_of(memory, arrived, missing, when.number)
+    known = Known(
+        recent=frozenset(recent),
+        aside=frozenset(aside),
+        shared=frozenset(shared),
+        noise=frozenset(noise),
+        restless=restless.restless(memory.slots),
+        waits={block: when.number - since for block, since in pending.came.items()},
+        chosen=chosen and len(now.keys) <= _FEW,
+    )
+    look = _Look(reading, face, when, bar, before, now, difference, recent, aside, pending, known)
+    return _compared(memory, look)
+
+
+def _compared(memory: PageMemory, look: _Look) -> Verdict:
+    if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
         # What lies beyond the depth or the length that is read is missing, and need not be gone.
-        says = "Every block is as it was." if not went.positions else "Cut short, with nothing new before the cut."
-        return Verdict("unchanged", _released(memory), None, None, 0.0, says, _withheld(look, []))
-    swapped = _is_swap(before, now)
-    if swapped and not _alike(unpack_keys(memory.held), now.keys):
+        says = (
+            "Every block is as it was."
+            if not look.apart.went.positions
+            else "Cut short, with nothing new before the cut."
+        )
+        settled = replace(_grown(memory, look, ()), held=Held())
+        return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
+    told = swaps.Face(memory.title, memory.address)
+    swap = swaps.Swap(look.before, look.now, told, look.face, frozenset(unpack_keys(memory.gone)))
+    if swap.is_one() and not swap.stays(memory.held, look.when.at):
         return _held(memory, look)
-    shelf = encode(_released(memory)) if swapped and not memory.shelf else memory.shelf
-    return _decide(memory, look, shelf)
+    return _decide(memory, look)
 
 
 def content_of(reading: PageReading) -> Settled:
@@ -129,41 +166,84 @@ def content_of(reading: PageReading) -> Settled:
 
 
 def _held(memory: PageMemory, look: _Look) -> Verdict:
-    blocks = withheld.of_blocks(_weighed(look), told=False, instead="held until the next look: the page was replaced")
-    reason = "Nearly everything is replaced, by little or in another language: look again soon."
+    difference = _weighed(look)
+    blocks = withheld.of_blocks(difference.blocks, told=False, instead="held until it stays: the page was replaced")
+    held = swaps.once_more(memory.held, look.now, look.when.at)
+    reason = "Another page stands in this one's place: it is told when it stays."
     return Verdict(
-        "held", replace(memory, held=packed(look.now.keys)), None, None, 0.0, reason, _withheld(look, blocks)
+        "held",
+        replace(memory, held=held),
+        None,
+        None,
+        0.0,
+        reason,
+        _withheld(look, blocks),
+        soon=held.looks < swaps.SOON,
+        unsettled=True,
     )
 
 
-def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
-    states = with_state(memory.states, state_of(look.now))
-    is_return = states == memory.states
-    blocks = _weighed(look)
-    score = 0.0 if is_return else sum(block.score for block in blocks)
-    shaped = [*shapes(look.now, look.came), *shapes(look.before, look.went)]
-    came = [block.key for block in blocks if block.came]
-    went = [block.key for block in blocks if not block.came]
-    reason = f"{len(came)} {'block' if len(came) == 1 else 'blocks'} came and {len(went)} went"
-    if score >= look.bar:
+def _decide(memory: PageMemory, look: _Look) -> Verdict:
+    difference = _weighed(look)
+    blocks = difference.blocks
+    score = sum(block.score for block in blocks)
+    turn = turn_of(memory, blocks, look.known.waits, state_of(look.now), look.when)
+    counts = sum(block.came for block in blocks)
+    reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
+    fresh = frozenset(block for block, stood in look.known.waits.items() if not stood).difference(
+        unpack_keys(memory.gone)
+    )
+    slots = restless.after(memory, difference.replaced, fresh, look.when.number)
+    if score >= look.bar and not turn.rotates:
         after = _told(look.before, look.now)
         diff, delta = compare(_known_texts(look.before, after), after.texts)
         if diff.added or diff.removed or diff.changed:
-            remembered = pack(after, _grown(look.recent, look.aside, went, shaped), shelf, states)
+            remembered = replace(_settled(memory, look, after, difference), turns=turn.turns, slots=slots)
             why = _withheld(look, withheld.of_blocks(blocks, told=True))
             counted = withheld.counted(blocks)
-            return Verdict("changed", remembered, diff, delta, score, f"{reason}.", why, counted)
+            return Verdict(
+                "changed", remembered, diff, delta, score, f"{reason}.", why, counted, reverted=turn.reverted
+            )
         reason += ", with the same texts"
-    grown = replace(memory, recent=packed_recent(_grown(look.recent, look.aside, came, went, shaped)))
-    returned = "the page is as it was in an earlier look" if is_return else ""
-    why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=returned))
-    reason += f": {returned or 'not news'}."
-    return Verdict("churn", replace(grown, held=b"", states=states), None, None, score, reason, why)
+    instead = "it takes turns with what was there before, until it lasts" if turn.rotates else ""
+    why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
+    shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
+    grown = replace(_grown(memory, look, shaped), held=Held(), slots=slots)
+    if turn.rotates:
+        grown = replace(grown, turns=turn.turns)
+    unsettled = turn.rotates or any(block.waits for block in blocks)
+    reason += f": {instead or 'not news'}."
+    return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
 
 
-def _weighed(look: _Look) -> list[Weighed]:
-    known = Known(frozenset(look.recent), frozenset(look.aside), look.shared, look.noise)
-    return weighed(look.before, look.now, look.came, look.went, known)
+def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Difference) -> PageMemory:
+    """Return the memory of a state that is told: nothing of what it told is known as churn any more."""
+    fresh = {block.key for block in difference.blocks if block.came}
+    went = [block.key for block in difference.blocks if not block.came]
+    shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
+    recent = _more([key for key in look.recent if key not in fresh], look.aside, look.pending.flickered, shaped)
+    return replace(
+        pack(after, recent),
+        states=with_state(memory.states, state_of(look.now)),
+        gone=packed_recent([*unpack_keys(memory.gone), *went], MOST_GONE),
+        title=look.face.title,
+        address=look.face.address,
+        told=look.when.number,
+        looks=memory.looks,
+    )
+
+
+def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory:
+    """Return the memory after a look that told nothing: what is pending waits, what came and went is known as churn."""
+    recent = _more(
+        look.recent, look.aside if shaped or look.apart.came.positions else (), look.pending.flickered, shaped
+    )
+    grown = with_pending(memory, look.pending)
+    return grown if len(recent) == len(look.recent) else replace(grown, recent=packed_recent(recent))
+
+
+def _weighed(look: _Look) -> Difference:
+    return weighed(look.before, look.now, look.apart, look.known)
 
 
 def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
@@ -174,29 +254,10 @@ def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
     return withheld.capped(blocks, withheld.masked(look.before, look.now), furniture)
 
 
-def _grown(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
+def _more(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
     """Return the recent keys and the new ones after them; the same when none is new, so that nothing need be saved."""
     known = frozenset(recent)
     return [*recent, *(key for keys in others for key in keys if key not in known)]
-
-
-def _is_swap(before: Settled, now: Settled) -> bool:
-    """Return whether little stands in the page's place, or the page in another language, as servers choose by guess."""
-    if _alike(before.keys, now.keys, _SWAPPED):
-        return False
-    if _words(now.texts) < _SHRUNK * _words(before.texts):
-        return True
-    return not _alike(before.keys, now.keys, _FLIPPED) and language_of(before.texts) != language_of(now.texts)
-
-
-def _alike(one: Sequence[str], other: Sequence[str], least: float = 0.5) -> bool:
-    """Return whether the Jaccard index of two sets of keys reaches `least`."""
-    first, second = set(one), set(other)
-    return len(first & second) >= least * max(1, len(first | second))
-
-
-def _words(texts: Iterable[str]) -> int:
-    return sum(words_in(text) for text in texts)
 
 
 def _told(before: Settled, now: Settled) -> Settled:
@@ -218,19 +279,3 @@ def _known_texts(before: Settled, after: Settled) -> list[str]:
     texts = dict(zip(after.keys, after.texts, strict=True))
     beyond = before.keys[len(before.texts) :]
     return [*before.texts, *(texts[key] for key in beyond if key in texts)]
-
-
-def _unshelved(memory: PageMemory, now: Settled) -> PageMemory:
-    """Return the memory from before a swap when the page of that time is back, else the memory as it is."""
-    shelved = decode_memory(memory.shelf) if memory.shelf else None
-    if shelved is None or not _alike(unpack_keys(shelved.keys), now.keys, _SWAPPED):
-        return memory
-    if _alike(unpack_keys(memory.keys), now.keys, _SWAPPED):
-        return memory
-    recent = [*unpack_keys(shelved.recent), *unpack_keys(memory.recent), *unpack_keys(memory.keys)]
-    return pack(settled_of(shelved), recent, states=shelved.states)
-
-
-def _released(memory: PageMemory) -> PageMemory:
-    """Return the memory without a held page: the old one is back."""
-    return replace(memory, held=b"") if memory.held else memory

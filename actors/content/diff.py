@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
 from storage.records.event import Change, Delta, DeltaStats, Diff, Op
 
@@ -23,14 +24,14 @@ _LEVELS = 12
 _WINDOW = 4
 _ALIKE = 0.4
 
-Gap = tuple[int, int, int, int]
+Gap: TypeAlias = tuple[int, int, int, int]
 """A span of old paragraphs [a, b) that became a span of new ones [c, d)."""
 
 
 def compare(before: Sequence[str], after: Sequence[str]) -> tuple[Diff, Delta]:
     """Return the diff and the delta. `apply(before, delta)` gives `after` unless the delta is truncated."""
     pairs, ops = [], []
-    for gap in _gaps(before, after):
+    for gap in gaps(before, after):
         matched = _pair(before[gap[0] : gap[1]], after[gap[2] : gap[3]])
         ops += _ops(before, after, gap, matched)
         pairs += [(before[gap[0] + i], after[gap[2] + j]) for i, j in matched]
@@ -62,7 +63,7 @@ def apply(before: Sequence[str], delta: Delta) -> list[str]:
     return after
 
 
-def _gaps(before: Sequence[str], after: Sequence[str]) -> list[Gap]:
+def gaps(before: Sequence[str], after: Sequence[str]) -> list[Gap]:
     """Return what is left between kept paragraphs, in reading order; no gap is empty on both sides."""
     done: list[Gap] = []
     waiting = [(0, len(before), 0, len(after), _LEVELS)]

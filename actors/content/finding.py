@@ -54,7 +54,8 @@ def _compared(stored: bytes | None, now: Spot | None) -> Spot | None:
     keys = {key(now.text, cell=cell) for cell in (False, True)}
     if not keys.isdisjoint(unpack_keys(memory.keys)):
         return replace(now, known="same")
-    return replace(now, known="seen") if not keys.isdisjoint(unpack_keys(memory.recent)) else now
+    untold = (*unpack_keys(memory.recent), *unpack_keys(memory.pending))
+    return replace(now, known="seen") if not keys.isdisjoint(untold) else now
 
 
 def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | None:

@@ -1,22 +1,25 @@
 """What a source remembers of its page between looks, packed to a few kilobytes.
 
-*Settled* is the state that was last told (the baseline, then each event's new text): a client that applies every delta
-holds exactly these texts. *Recent* are keys of blocks that came or went in other looks without being told, and of
-furniture; a block found there is no news when it comes back (A-B-A). Keys are 64 bits each; texts are kept to show what
-a block was.
+*Told* is the state that was last told (the baseline, then each event's new text): a client that applies every delta
+holds exactly these texts. What is on the page and was not told is *pending*; what was told and is not on the page is
+*missing*: both add up until they are told or go back. *Recent* are keys of blocks that came and went again untold, and
+of furniture: these are no news when they come once more. Keys are 64 bits each; texts are kept to show what a block
+was.
 """
 
 from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from actors.content.canonical import key
 from actors.content.signs import STORED
 from actors.content.traits import CELL
 
@@ -24,47 +27,106 @@ KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
 """Keys by text: of blocks that are no table cells, and of those that are."""
 
 MOST_TEXT = 192 * 1024
-"""Characters of settled text that are kept, some 64 KiB deflated; of the blocks beyond it only the keys are."""
+"""Characters of told text that are kept, some 64 KiB deflated; of the blocks beyond it only the keys are."""
 MOST_RECENT = 1_500
+MOST_GONE = 1_000
 MOST_STATES = 16
+MOST_SLOTS = 64
 _KEY = 8
 
 
-class PageMemory(Struct, frozen=True, array_like=True):
-    """The packed form. `texts` is deflated, one block a line; `keys`, `recent`, `held` are 8 bytes a key; `traits` 1.
+class Held(Struct, frozen=True, array_like=True):
+    """Another page that stands in this one's place and is not told yet.
 
-    `held` are the keys of a page that replaced nearly everything and waits for a second look; `shelf` is the encoded
-    memory from before such a page was told, for when the old page comes back. `states` are digests of whole looks.
+    keys: of its blocks. looks: how many found it so, since `since` (milliseconds). away: looks since this page was seen
+    last, whatever stood in its place.
     """
 
-    version: int = 3
+    keys: bytes = b""
+    looks: int = 0
+    since: int = 0
+    away: int = 0
+
+
+class Slot(Struct, frozen=True, array_like=True):
+    """A place whose block has been replaced by something new: how often in a row after a brief stay, and when last.
+
+    since: the number of that look.
+    """
+
+    key: str
+    brief: int
+    since: int
+
+
+class PageMemory(Struct, frozen=True, array_like=True):
+    """The packed form. `texts` is deflated, one block a line; keys are 8 bytes each, `traits` 1."""
+
+    version: int = 4
     """Changes with the canonical form of blocks too, because keys are compared across looks."""
     texts: bytes = b""
     keys: bytes = b""
     traits: bytes = b""
     recent: bytes = b""
-    held: bytes = b""
-    shelf: bytes = b""
+    held: Held = Held()
     states: bytes = b""
+    """Digests of the states that were told, the newest last."""
+    gone: bytes = b""
+    """Keys of blocks that went when something was told."""
+    title: str = ""
+    address: str = ""
+    """Where the page was found when it was told, after redirects."""
+    pending: bytes = b""
+    since: tuple[int, ...] = ()
+    """The number of the look at which each pending block came."""
+    missing: bytes = b""
+    told: int = 0
+    """The number of the look that was told last."""
+    looks: int = 0
+    """Looks that were judged; 0 where who asks numbers them, so that a look that finds nothing changes nothing here."""
+    turns: tuple[int, ...] = ()
+    """When the page went back after a brief stay of something else (milliseconds), the newest last."""
+    slots: tuple[Slot, ...] = ()
+
+
+class _Third(Struct, frozen=True, array_like=True):
+    """The form before this one."""
+
+    version: int = 3
+    texts: bytes = b""
+    keys: bytes = b""
+    traits: bytes = b""
+    recent: bytes = b""
 
 
 class Settled(Struct, frozen=True):
-    """The told state, unpacked. There may be fewer texts than keys: the rest was beyond `MOST_TEXT`."""
+    """A state, unpacked. There may be fewer texts than keys: the rest was beyond `MOST_TEXT`."""
 
     texts: tuple[str, ...]
     keys: tuple[str, ...]
     traits: tuple[int, ...]
 
 
-def pack(settled: Settled, recent: Sequence[str] = (), shelf: bytes = b"", states: bytes = b"") -> PageMemory:
+class Pending(Struct, frozen=True):
+    """What differs from the told state without being told.
+
+    came: keys of blocks on the page, and the number of the look at which each came. missing: told keys that are not
+    on the page. flickered: keys that came or went in an earlier look and are back as they were.
+    """
+
+    came: Mapping[str, int]
+    missing: frozenset[str]
+    flickered: tuple[str, ...]
+
+
+def pack(settled: Settled, recent: Sequence[str] = ()) -> PageMemory:
     """Return the memory of a state that has just been told."""
     return PageMemory(
         texts=zlib.compress("\n".join(_bounded(settled.texts)).encode("utf-8", "replace"), 4),
         keys=packed(settled.keys),
         traits=bytes([trait & STORED for trait in settled.traits]),
         recent=packed_recent(recent),
-        shelf=shelf,
-        states=states or state_of(settled),
+        states=state_of(settled),
     )
 
 
@@ -74,9 +136,14 @@ def state_of(settled: Settled) -> bytes:
 
 
 def with_state(states: bytes, state: bytes) -> bytes:
-    """Return the remembered states with one more, the newest last; the same when it is among them."""
-    known = {states[i : i + _KEY] for i in range(0, len(states), _KEY)}
-    return states if state in known else (states + state)[-_KEY * MOST_STATES :]
+    """Return the remembered states with one more, the newest last."""
+    others = b"".join(one for one in states_in(states) if one != state)
+    return (others + state)[-_KEY * MOST_STATES :]
+
+
+def states_in(states: bytes) -> list[bytes]:
+    """Return the digests, one by one."""
+    return [states[i : i + _KEY] for i in range(0, len(states), _KEY)]
 
 
 def packed(keys: Iterable[str]) -> bytes:
@@ -84,9 +151,9 @@ def packed(keys: Iterable[str]) -> bytes:
     return bytes.fromhex("".join(keys))
 
 
-def packed_recent(keys: Sequence[str]) -> bytes:
-    """Return the newest `MOST_RECENT` different keys (oldest first; a key that comes again is new again)."""
-    newest = list(dict.fromkeys(reversed(keys)))[:MOST_RECENT]
+def packed_recent(keys: Sequence[str], most: int = MOST_RECENT) -> bytes:
+    """Return the newest `most` different keys (oldest first; a key that comes again is new again)."""
+    newest = list(dict.fromkeys(reversed(keys)))[:most]
     return packed(reversed(newest))
 
 
@@ -94,20 +161,36 @@ def packed_recent(keys: Sequence[str]) -> bytes:
 def settled_of(memory: PageMemory) -> Settled:
     """Return the told state of a memory; the last one is kept, for a look needs it twice."""
     keys = unpack_keys(memory.keys)
-    text = (
-        zlib.decompressobj().decompress(memory.texts, 8 * MOST_TEXT).decode("utf-8", "replace") if memory.texts else ""
-    )
-    texts = tuple(text.split("\n"))[: len(keys)] if keys else ()
-    return Settled(texts, keys, tuple(memory.traits))
+    return Settled(_texts(memory.texts, len(keys)), keys, tuple(memory.traits))
 
 
 def known_keys(memory: PageMemory) -> KnownKeys:
     """Return the keys of the told texts: of those in cells, and of the others."""
     told = settled_of(memory)
     known: KnownKeys = ({}, {})
-    for text, trait, key in zip(told.texts, told.traits, told.keys, strict=False):
-        known[1 if trait & CELL else 0][text] = key
+    for text, trait, block_key in zip(told.texts, told.traits, told.keys, strict=False):
+        known[1 if trait & CELL else 0][text] = block_key
     return known
+
+
+def pending_of(memory: PageMemory, came: Iterable[str], missing: Iterable[str], number: int) -> Pending:
+    """Return what is pending when these blocks came and these are missing, both keys, at the look of this number."""
+    before = dict(zip(unpack_keys(memory.pending), memory.since, strict=True))
+    here = {block: before.get(block, number) for block in came}
+    left = frozenset(missing)
+    back = [*(block for block in before if block not in here)]
+    back += [block for block in unpack_keys(memory.missing) if block not in left]
+    return Pending(here, left, tuple(back))
+
+
+def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
+    """Return the memory with what is pending."""
+    return replace(
+        memory,
+        pending=packed(pending.came),
+        since=tuple(pending.came.values()),
+        missing=packed(sorted(pending.missing)),
+    )
 
 
 def unpack_keys(packed: bytes) -> tuple[str, ...]:
@@ -122,12 +205,33 @@ def encode(memory: PageMemory) -> bytes:
 
 
 def decode_memory(stored: bytes) -> PageMemory | None:
-    """Return a stored memory; None for one of another version or a damaged one: the page then gets a new baseline."""
+    """Return a stored memory; None for one that cannot be read: the page then gets a new baseline."""
     try:
         memory = msgspec.msgpack.decode(stored, type=PageMemory)
     except msgspec.MsgspecError:
+        return _upgraded(stored)
+    return memory if memory.version == PageMemory().version else _upgraded(stored)
+
+
+def _upgraded(stored: bytes) -> PageMemory | None:
+    """Return a memory of the form before as one of today: the texts are the same, what knows them is reckoned anew."""
+    try:
+        old = msgspec.msgpack.decode(stored, type=_Third)
+    except msgspec.MsgspecError:
         return None
-    return memory if memory.version == PageMemory().version else None
+    keys = unpack_keys(old.keys)
+    if old.version != _Third().version or len(old.traits) != len(keys):
+        return None
+    texts = _texts(old.texts, len(keys))
+    known = (key(text, cell=bool(trait & CELL)) for text, trait in zip(texts, old.traits, strict=False))
+    return pack(Settled(texts, (*known, *keys[len(texts) :]), tuple(old.traits)), unpack_keys(old.recent))
+
+
+def _texts(deflated: bytes, blocks: int) -> tuple[str, ...]:
+    if not deflated or not blocks:
+        return ()
+    text = zlib.decompressobj().decompress(deflated, 8 * MOST_TEXT).decode("utf-8", "replace")
+    return tuple(text.split("\n"))[:blocks]
 
 
 def _bounded(texts: Sequence[str]) -> Sequence[str]:

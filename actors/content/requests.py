@@ -35,7 +35,9 @@ class PageRequest(Struct, frozen=True):
 
     `memory` is what the last look returned; None before the first. `shared` are the keys of blocks that the other
     pages of this host have in common (`sites.shared_keys`): furniture. `noise` are keys of what the user has marked
-    (`noise.noise_keys`). `bar` is the score from which a change is told, taken as LOWEST_BAR to HIGHEST_BAR.
+    (`noise.noise_keys`). `bar` is the score from which a change is told, taken as LOWEST_BAR to HIGHEST_BAR. `url` is
+    where the page was found, after redirects. `at` is when, in milliseconds; 0 where nobody knows: then only looks
+    count. `number` is that of the look, which rises also with looks that need no reading; 0 where each look is read.
     """
 
     body: bytes
@@ -47,6 +49,8 @@ class PageRequest(Struct, frozen=True):
     shared: tuple[str, ...] = ()
     noise: tuple[str, ...] = ()
     bar: float = EMIT
+    at: int = 0
+    number: int = 0
 
 
 class KeysRequest(Struct, frozen=True):
@@ -156,3 +160,9 @@ class PageLook(Struct, frozen=True):
     withheld: tuple[Withheld, ...] = ()
     weighed: tuple[Withheld, ...] = ()
     """What made a change one: the blocks that counted, the weightiest first; `rule` is empty."""
+    reverted: bool = False
+    """The page goes back to what was told before."""
+    soon: bool = False
+    """A look within a minute settles a doubt."""
+    unsettled: bool = False
+    """The same page once more may be told: it must be read again even if it stays as it is."""

@@ -34,6 +34,7 @@ from actors.content.requests import (
     PageRequest,
     SelectorsRequest,
 )
+from actors.content.returns import When
 from actors.content.text import cap, normalise
 
 _encode = msgspec.msgpack.encode
@@ -103,7 +104,16 @@ def look_page(asked: PageRequest) -> PageLook:
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
-    verdict = judge(memory, reading, asked.shared, noise=asked.noise, bar=bar)
+    verdict = judge(
+        memory,
+        reading,
+        asked.shared,
+        noise=asked.noise,
+        bar=bar,
+        when=When(asked.number, asked.at),
+        address=asked.url,
+        chosen=asked.selector is not None,
+    )
     look = PageLook(
         title=reading.title,
         author=reading.author,
@@ -118,6 +128,9 @@ def look_page(asked: PageRequest) -> PageLook:
         delta=verdict.delta,
         withheld=verdict.withheld,
         weighed=verdict.weighed,
+        reverted=verdict.reverted,
+        soon=verdict.soon,
+        unsettled=verdict.unsettled,
     )
     return _with_content(look, blocks, reading) if verdict.kind in ("baseline", "changed") else look
 

@@ -20,6 +20,8 @@ LONG, MIDDLE = 12, 5
 FIGURE = 0.35
 """What a figure in a table or a label weighs: the new one and the old one together make a change."""
 
+LABEL = "a label of a few words"
+
 _TEXT_PAGE_WORDS = 60
 _TEXT_PAGE_PARAGRAPHS = 4
 _AFTER_LAST = 4
@@ -123,14 +125,14 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
 def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> tuple[float, str]:
     """Return a weight with what place and links take from it on a text page."""
     if not zone.text:
-        return plain, "" if plain > 0.2 else "a label of a few words"
+        return plain, "" if plain > 0.2 else LABEL
     if not zone.holds(position):
         side = "above the text" if position < zone.first else "below the last paragraph"
         return _OUTSIDE * plain, side
     if trait & LINK:
         share = 0.9 if trait & ITEM and words >= MIDDLE else 0.3 if words < LONG else 0.6
         return plain * share, "" if share > 0.3 else "a short link in a text"
-    return plain, "" if plain > 0.2 else "a label of a few words"
+    return plain, "" if plain > 0.2 else LABEL
 
 
 def is_fact(canonical: str, trait: int, position: int, zone: Zone) -> bool:
@@ -139,6 +141,16 @@ def is_fact(canonical: str, trait: int, position: int, zone: Zone) -> bool:
         return False
     bare = _MASK.sub("", canonical)
     return LETTERS.search(bare) is not None and not _DATE_ONLY.fullmatch(bare) and not _EDIT.search(bare)
+
+
+def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
+    """Return whether a label may be what a reader looks for: no date, no stamp; in a text no link, and in its zone."""
+    bare = _MASK.sub("", canonical).strip()
+    if bare != canonical or not (LETTERS.search(bare) or NUMBER.search(bare) or len(bare) > 1):
+        return False
+    if _DATE_ONLY.fullmatch(bare) is not None or _EDIT.search(bare) is not None:
+        return False
+    return not zone.text or (zone.holds(position) and not zone.ends(position) and not trait & LINK)
 
 
 def ticker_shape(text: str, canonical: str, trait: int) -> str:

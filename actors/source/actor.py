@@ -159,7 +159,10 @@ class PolledSource:
         stored = await self._ports.storage.sources.get(self._live.source.id)
         kept = note.opened(stored.base if stored is not None else b"")
         since = self._live.hot.last_success_at
-        reading = await self._tier.read(self._ports.world.jail, self._live.source, kept.tier, fetched, at, since=since)
+        number = self._live.hot.looks + 1
+        reading = await self._tier.read(
+            self._ports.world.jail, self._live.source, kept.tier, fetched, at, since=since, number=number
+        )
         return replace(reading, base=note.after(kept, reading.base, reading.note))
 
     async def _noted(self, failure: LookFailed, now: Millis) -> bytes | None:
@@ -222,7 +225,7 @@ def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Mil
         at=at,
         status=fetched.status,
         # A doubt is settled by reading again, even if the page stays as it is now.
-        validators=Validators() if reading.again_soon else validators_of(fetched),
+        validators=Validators() if reading.again_soon or reading.unsettled else validators_of(fetched),
         changed=reading.changed,
         events=sum(1 for draft in reading.drafts if draft.alert_type is None),
         hints=reading.hints,

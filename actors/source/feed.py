@@ -35,7 +35,15 @@ class FeedTier:
         self._deadline = deadline
 
     async def read(
-        self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis, *, since: Millis | None = None
+        self,
+        jail: Jail,
+        source: Source,
+        base: bytes,
+        fetched: Fetched,
+        at: Millis,
+        *,
+        since: Millis | None = None,
+        number: int = 0,
     ) -> Reading:
         """Return drafts of the entries that are new or edited. At the first look, of the newest `backfill` only.
 

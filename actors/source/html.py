@@ -12,7 +12,7 @@ from actors.egress.headers import modified
 from actors.egress.http import Fetched
 from actors.source.lost import loss, may_be_no_page
 from actors.source.neighbours import Neighbours
-from actors.source.telling import UPDATED
+from actors.source.telling import REVERTED, UPDATED
 from actors.source.tier import Reading, body_hints, in_jail
 from actors.world import Jail
 from storage.records.event import Draft
@@ -34,7 +34,15 @@ class HtmlTier:
         self.neighbours = Neighbours()
 
     async def read(
-        self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis, *, since: Millis | None = None
+        self,
+        jail: Jail,
+        source: Source,
+        base: bytes,
+        fetched: Fetched,
+        at: Millis,
+        *,
+        since: Millis | None = None,
+        number: int = 0,
     ) -> Reading:
         """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages."""
         request = PageRequest(
@@ -47,6 +55,8 @@ class HtmlTier:
             noise=source.noise,
             bar=_bar(source),
             shared=self._shared(source, base),
+            at=at,
+            number=number,
         )
         if base and may_be_no_page(fetched.body):
             await _fail_if_lost(jail, source, fetched)
@@ -70,7 +80,8 @@ class HtmlTier:
             memory,
             changed,
             body_hints(fetched),
-            again_soon=look.kind == "held",
+            again_soon=look.soon,
+            unsettled=look.unsettled,
             times=_times(fetched, at) if changed else (),
             note=note,
         )
@@ -128,7 +139,7 @@ def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draf
         content_truncated=look.truncated,
         content_hash=look.content_hash,
         simhash=look.simhash,
-        tags=tuple(dict.fromkeys((*source.tags, UPDATED))),
+        tags=tuple(dict.fromkeys((*source.tags, UPDATED, *((REVERTED,) if look.reverted else ())))),
         published_at=look.published_at,
         fetched_at=at,
         practice=source.practice is not None,

@@ -8,7 +8,7 @@ from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
 
-NEW, UPDATED = "change:new", "change:updated"
+NEW, UPDATED, REVERTED = "change:new", "change:updated", "change:reverted"
 
 
 class Piece(Protocol):

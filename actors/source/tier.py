@@ -22,7 +22,8 @@ _ORDINARY = 1 << 20
 class Reading(Struct, frozen=True):
     """What a body held. `drafts` are oldest first; `base` None: the memory stays as it is.
 
-    `changed` feeds the cadence; `again_soon` asks for another look at the floor, to settle a doubt.
+    `changed` feeds the cadence; `again_soon` asks for another look at the floor, to settle a doubt; after an
+    `unsettled` one the next look reads the body even if it is the same, for what stays may be told.
     `times` are when the news came, by the source's own word; at the first look, when all that is there came.
     `note` is for who asks why; None when there is nothing to say.
     """
@@ -32,6 +33,7 @@ class Reading(Struct, frozen=True):
     changed: bool
     hints: Hints
     again_soon: bool = False
+    unsettled: bool = False
     times: tuple[Millis, ...] = ()
     note: Note | None = None
 
@@ -43,11 +45,19 @@ class Tier(Protocol):
     robots: bool
 
     async def read(
-        self, jail: Jail, source: Source, base: bytes, fetched: Fetched, at: Millis, *, since: Millis | None = None
+        self,
+        jail: Jail,
+        source: Source,
+        base: bytes,
+        fetched: Fetched,
+        at: Millis,
+        *,
+        since: Millis | None = None,
+        number: int = 0,
     ) -> Reading:
         """Read a body against the memory `base` (b"" at the first look), which the last good look `since` left.
 
-        Raises LookFailed.
+        number: of the look, with those that failed or found the same bytes. Raises LookFailed.
         """
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from actors.content.churn import Verdict, judge
 from actors.content.memory import PageMemory
 from actors.content.pages import PageReading, read_page
+from actors.content.returns import When
 
 URL = "https://shore.example/page"
 PROSE = (
@@ -28,6 +31,14 @@ def reading(page: bytes, selector: str | None = None, ignore: tuple[str, ...] = 
     return read_page(page, "text/html; charset=utf-8", URL, selector, ignore)
 
 
-def look(memory: PageMemory | None, *blocks: str) -> Verdict:
-    """Judge a page that holds the usual prose unless blocks are given."""
-    return judge(memory, reading(html(*(blocks or PROSE))))
+def look(memory: PageMemory | None, *blocks: str, number: int = 0, at: int = 0) -> Verdict:
+    """Judge a page of the usual prose, or of these blocks; the look's number and its moment are 0 where unknown."""
+    return judge(memory, reading(html(*(blocks or PROSE))), when=When(number, at))
+
+
+def looks(memory: PageMemory | None, *pages: Sequence[str]) -> list[Verdict]:
+    """Judge pages one after the other, each of these blocks."""
+    verdicts: list[Verdict] = []
+    for blocks in pages:
+        verdicts.append(look(verdicts[-1].memory if verdicts else memory, *blocks))
+    return verdicts

@@ -43,7 +43,7 @@ def test_a_look_reads_and_judges_in_one_call() -> None:
     assert answer.kind == "changed"
     assert answer.delta is not None
     assert "which is right" in answer.content
-    third = msgspec.structs.replace(second, memory=answer.memory)
+    third = msgspec.structs.replace(second, memory=answer.memory, number=3)
     quiet = msgspec.msgpack.decode(run("look_page", third), type=PageLook)
     assert (quiet.kind, quiet.content, quiet.memory) == ("unchanged", "", answer.memory)
 

@@ -233,11 +233,11 @@ async def test_of_what_was_told_or_withheld_it_is_not_said_that_it_is_missing(au
         origin.bodies["/page"] = page(*PROSE, NEWS, "Two words")
         await trio.sleep(3600)
         assert [reason.kind for reason in (await ask(service, source, NEWS)).reasons] == ["told"]
-        origin.bodies["/page"] = page(*PROSE, NEWS, "Other words")
+        origin.bodies["/page"] = page(*PROSE, NEWS, "Two words", "Hm")
         await trio.sleep(3600)
-        assert [reason.kind for reason in (await ask(service, source, "other words")).reasons] == ["withheld"]
+        assert [reason.kind for reason in (await ask(service, source, "hm")).reasons] == ["withheld"]
         await trio.sleep(61)
-        found = await ask(service, source, "other words", look=True)
+        found = await ask(service, source, "hm", look=True)
         assert [reason.kind for reason in found.reasons] == ["withheld", "known"], found.reasons
 
 

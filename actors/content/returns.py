@@ -1,0 +1,67 @@
+"""Pages that go back: a return is news, a rotation is not, and dwell tells them apart.
+
+A-B-A with B untold is silence, and nothing of it comes here. With B told, A is a change again: a status, a price, a
+stock goes to and fro, and each turn is what people wait for. Servers that draw one of several faces for each visitor go
+back as well, but brief stays give them away: a *text* that is back after another's stay of a look or two takes turns
+with it; a *value* of a few words does when it has gone back so three times within a day. What takes turns is silent
+until it lasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from actors.content.memory import PageMemory, states_in, unpack_keys
+from actors.content.news import Weighed
+from actors.content.restless import BRIEF
+from actors.content.weights import MIDDLE
+from actors.content.wording import words_in
+
+_TURNS = 3
+_LASTS = 3
+_DAY = 24 * 3_600_000
+_COUNTS = 0.2
+
+
+class When(Struct, frozen=True):
+    """When a look was taken: its number, and milliseconds; 0 where nobody knows, then only numbers count."""
+
+    number: int
+    at: int
+
+
+class Turn(Struct, frozen=True):
+    """What a look is as a return: `reverted` when it goes back to what was told before, `rotates` when it takes turns.
+
+    turns: when it went back after a brief stay, for the memory (milliseconds).
+    """
+
+    reverted: bool
+    rotates: bool
+    turns: tuple[int, ...]
+
+
+def turn_of(memory: PageMemory, blocks: Iterable[Weighed], stood: Mapping[str, int], state: bytes, when: When) -> Turn:
+    """Return what this look is. `blocks` are the difference to the told state, `state` the digest of the look.
+
+    stood: in how many looks before this one each block that came has stood.
+    """
+    gone = frozenset(unpack_keys(memory.gone))
+    counted = [block for block in blocks if block.score >= _COUNTS]
+    came = [block for block in counted if block.came]
+    was_told = state in states_in(memory.states)[:-1]
+    if not (was_told or (came and all(block.key in gone for block in came))):
+        return Turn(False, False, memory.turns)
+    most = 0 if _is_prose(came or counted) else _TURNS
+    turns = tuple(then for then in memory.turns if not when.at or when.at - then < _DAY)
+    first = not any(stood.get(block.key) for block in came)
+    if when.number - memory.told <= BRIEF and first and len(turns) <= most:
+        turns = (*turns, when.at)[-_TURNS - 1 :]
+    lasts = bool(came) and all(stood.get(block.key, 0) >= _LASTS for block in came)
+    return Turn(True, len(turns) > most and not lasts, turns)
+
+
+def _is_prose(blocks: Sequence[Weighed]) -> bool:
+    return any(words_in(block.text) >= MIDDLE for block in blocks)
