@@ -5,8 +5,8 @@ A folder holds `looks.tar.xz` and `manifest.jsonl`: a line is a page with its lo
 own task. A look that holds gets its second look a minute later, as in the service.
 
 A label belongs to a difference, not to a look: a labelled look counts as told when it or one of the GRACE looks after
-it is. A telling takes its own look's label, or the best one of what was still untold, or that of the next look (what the
-first judge held it told a look later, for it had no second looks). With none of them it is new, and `--list FILE`
+it is. A telling takes its own look's label, or the best one of what was still untold, or that of the next look: what
+the first judge held it told a look later, for it had no second looks. With none of them it is new, and `--list FILE`
 writes it down for reading; `--read FILE` takes the reader's words back: lines of page, look and label. Nobody has read
 the first LEARNING looks of a page: what they tell is listed as early and not counted.
 """
