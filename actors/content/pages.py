@@ -10,6 +10,7 @@ from actors.content import canonical, markup, selectors
 from actors.content.blocks import Blocks, read_blocks
 from actors.content.encoding import decode
 from actors.content.errors import ContentError
+from actors.content.evidence import NO_EVIDENCE, Evidence, evidence_of
 from actors.content.main_text import main_text
 from actors.content.memory import KnownKeys
 from actors.content.moments import moment
@@ -39,7 +40,7 @@ class PageReading(Struct, frozen=True):
     """What a page says. `content` is for an event; blocks, keys and traits (see `blocks`) are for the decision.
 
     `trouble` says in words why this is not the page one came for; such a look has failed and is never a change.
-    `partial`: the page is deeper or longer than what is read of it.
+    `partial`: the page is deeper or longer than what is read of it. `evidence` is of whose page it is.
     """
 
     title: str
@@ -51,6 +52,7 @@ class PageReading(Struct, frozen=True):
     trouble: str | None = None
     traits: tuple[int, ...] = ()
     partial: bool = False
+    evidence: Evidence = NO_EVIDENCE
 
 
 def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
@@ -114,6 +116,7 @@ def reading_of(
         trouble=None if narrowed else trouble_of(root, title, blocks),
         traits=blocks.traits,
         partial=blocks.partial,
+        evidence=evidence_of(root, blocks),
     )
 
 

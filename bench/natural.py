@@ -1,0 +1,303 @@
+"""`python -m bench.natural [FOLDER]`: long real histories of pages, look by look, against the labels of a reader.
+
+A folder holds `looks.tar.xz` and `manifest.jsonl`: a line is a page with its looks in order, their times, and a label
+(real, churn, ambiguous) where a first judge told and a reader read the difference. All looks go through the product's
+own task. A look that holds gets its second look a minute later, as in the service.
+
+A label belongs to a difference, not to a look: a labelled look counts as told when it or one of the GRACE looks after
+it is. A telling takes its own look's label, or the best one of what was still untold, or that of the next look: what
+the first judge held it told a look later, for it had no second looks. With none of them it is new, and `--list FILE`
+writes it down for reading; `--read FILE` takes the reader's words back: lines of page, look and label. Nobody has read
+the first LEARNING looks of a page: what they tell is listed as early and not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tarfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from multiprocessing import get_context
+from pathlib import Path
+from time import perf_counter, process_time
+
+import msgspec
+
+from actors.content.errors import ContentError
+from actors.content.requests import PageLook, PageRequest
+from actors.content.tasks import look_page
+
+DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "natural"
+URL = "https://shore.example/"
+GRACE = 4
+LEARNING = 8
+FOLDS = 5
+MINUTE = 60_000
+LINES, WIDTH = 6, 200
+BEST = ("real", "ambiguous", "churn")
+AT = "at" in PageRequest.__struct_fields__
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """One look of the manifest."""
+
+    file: str
+    time: datetime
+    label: str | None = None
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A line of the manifest."""
+
+    page: str
+    family: str
+    document: str
+    looks: tuple[Seen, ...]
+
+
+class Told(msgspec.Struct, frozen=True):
+    """A telling: at which look, and the first lines of what it told."""
+
+    page: str
+    look: int
+    score: float
+    lines: tuple[str, ...]
+    label: str = "new"
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of a page. labelled: each labelled look, and the look that told it, or None."""
+
+    page: Page
+    told: tuple[Told, ...]
+    labelled: Mapping[int, int | None]
+    failed: int
+    held: int
+    seconds: float
+
+
+def pages_of(folder: Path) -> list[Page]:
+    lines = (folder / "manifest.jsonl").read_text("utf-8").splitlines()
+    return [msgspec.json.decode(line, type=Page) for line in lines]
+
+
+def bodies(folder: Path, wanted: Mapping[str, Page]) -> Iterator[tuple[Page, dict[str, bytes]]]:
+    """Yield each wanted page with its looks' bodies, one page at a time."""
+    left = set(wanted)
+    with tarfile.open(folder / "looks.tar.xz", "r|xz") as archive:
+        files = (member for member in archive if member.isfile())
+        for name, members in groupby(files, lambda member: member.name.removeprefix("./").split("/")[0]):
+            found = {}
+            for member in members:
+                handle = archive.extractfile(member) if name in wanted else None
+                if handle is not None:
+                    found[member.name.removeprefix("./")] = handle.read()
+            if name in wanted:
+                yield wanted[name], found
+                left.discard(name)
+            if not left:
+                return
+
+
+def asked(body: bytes, memory: bytes | None, at: int, selector: str | None = None) -> PageRequest:
+    """Return the request of a look; the time only where the product takes it."""
+    more = {"at": at} if AT else {}
+    return PageRequest(body, "text/html; charset=utf-8", URL, selector=selector, memory=memory, **more)
+
+
+def judged(work: tuple[Page, dict[str, bytes]]) -> Outcome:
+    """Return what the product told of a page."""
+    page, by_name = work
+    start, memory, told, failed, held = process_time(), None, [], 0, 0
+    for n, seen in enumerate(page.looks):
+        at = int(seen.time.timestamp() * 1000)
+        for moment in (at, at + MINUTE):
+            try:
+                look = look_page(asked(by_name[seen.file], memory, moment))
+            except ContentError:
+                failed += 1
+                break
+            memory = look.memory
+            failed += look.trouble is not None
+            if look.kind == "changed":
+                told.append(Told(page.page, n, look.score, first_lines(look)))
+            if look.kind != "held":
+                break
+            held += moment == at
+    tellings, labelled = matched(page, told)
+    return Outcome(page, tellings, labelled, failed, held, process_time() - start)
+
+
+def first_lines(look: PageLook) -> tuple[str, ...]:
+    """Return the first lines of a difference, cut to a width."""
+    if look.diff is None:
+        return ()
+    rows = [f"+ {text}" for text in look.diff.added[:LINES]] + [f"- {text}" for text in look.diff.removed[:LINES]]
+    rows += [f"~ {change.before} -> {change.after}" for change in look.diff.changed[:LINES]]
+    return tuple(" ".join(row.split())[:WIDTH] for row in rows)
+
+
+def matched(page: Page, told: Sequence[Told]) -> tuple[tuple[Told, ...], dict[int, int | None]]:
+    """Return the tellings with their labels, and for each labelled look the look that told it."""
+    labelled: dict[int, int | None] = {n: None for n, seen in enumerate(page.looks) if seen.label is not None}
+    tellings = []
+    for one in told:
+        if one.look < LEARNING:
+            tellings.append(msgspec.structs.replace(one, label="early"))
+            continue
+        open_ones = [n for n, by in labelled.items() if by is None and 0 <= one.look - n <= GRACE]
+        labelled.update(dict.fromkeys(open_ones, one.look))
+        labels = {page.looks[n].label for n in open_ones}
+        label = next((label for label in BEST if label in labels), "new")
+        tellings.append(msgspec.structs.replace(one, label=label))
+    for n, one in enumerate(tellings):
+        if one.label == "new" and labelled.get(one.look + 1, one.look) is None:
+            labelled[one.look + 1] = one.look
+            tellings[n] = msgspec.structs.replace(one, label=page.looks[one.look + 1].label or "new")
+    return tuple(tellings), labelled
+
+
+def with_words(outcome: Outcome, words: Mapping[tuple[str, int], str]) -> Outcome:
+    """Return the outcome with what a reader said of tellings, where one said it."""
+    told = tuple(msgspec.structs.replace(t, label=words.get((t.page, t.look), t.label)) for t in outcome.told)
+    return msgspec.structs.replace(outcome, told=told)
+
+
+class Figures:
+    """What was told by label, precision of what is labelled, and recall of what a reader called real."""
+
+    def __init__(self, outcomes: Sequence[Outcome]) -> None:
+        self.tally = Counter(one.label for outcome in outcomes for one in outcome.told)
+        self.told = sum(self.tally.values()) - self.tally["early"]
+        real = [(n, by) for outcome in outcomes for n, by in outcome.labelled.items() if _real(outcome, n)]
+        self.real, self.found = len(real), sum(by is not None for _, by in real)
+        self.late = sum(by is not None and by > n for n, by in real)
+        right, wrong = self.tally["real"], self.tally["churn"]
+        self.precision = right / max(1, right + wrong)
+        self.strict = right / max(1, right + wrong + self.tally["new"])
+        self.recall = self.found / max(1, self.real)
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{self.tally[label]:3} {label}" for label in (*BEST, "new"))
+        return (
+            f"{self.told:3} told ({parts})  P {self.precision:.3f} (new ones as wrong {self.strict:.3f})"
+            f"  R {self.recall:.3f} ({self.found} of {self.real}, {self.late} late)"
+        )
+
+
+def _real(outcome: Outcome, look: int) -> bool:
+    return outcome.page.looks[look].label == "real"
+
+
+def folds(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+    """Deal the pages into FOLDS parts of a size, no family in two of them."""
+    families: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        families.setdefault(outcome.page.family, []).append(outcome)
+    parts: list[list[Outcome]] = [[] for _ in range(FOLDS)]
+    for family in sorted(families.values(), key=lambda own: (-sum(len(o.labelled) for o in own), own[0].page.family)):
+        min(parts, key=lambda part: (sum(len(o.labelled) for o in part), len(part))).extend(family)
+    return [part for part in parts if part]
+
+
+def report(outcomes: Sequence[Outcome]) -> None:
+    """Print the figures: all, by fold, and the labelled real ones that were never told."""
+    looks = sum(len(outcome.page.looks) for outcome in outcomes)
+    failed, held = sum(o.failed for o in outcomes), sum(o.held for o in outcomes)
+    families = len({outcome.page.family for outcome in outcomes})
+    print(f"{len(outcomes)} pages of {families} families, {looks} looks; {held} looks held, {failed} failed")
+    figures = Figures(outcomes)
+    print(f"{figures}\n{figures.tally['early']} told among the first {LEARNING} looks of a page, which are not counted")
+    print(f"\n{FOLDS} folds of families")
+    parts = [Figures(part) for part in folds(outcomes)]
+    for n, part in enumerate(parts, 1):
+        print(f"  {n}: {part}")
+    for name in ("precision", "strict", "recall"):
+        values = [getattr(part, name) for part in parts]
+        if len(values) > 1:
+            spread = f"{min(values):.3f} to {max(values):.3f}, standard deviation {statistics.stdev(values):.3f}"
+            print(f"  {'new ones as wrong' if name == 'strict' else name:18}{spread}")
+    missed = [f"{o.page.page}/{n:02}" for o in outcomes for n, by in o.labelled.items() if by is None and _real(o, n)]
+    print(f"\nlabelled real, never told: {', '.join(missed) or 'none'}")
+    print(f"{sum(outcome.seconds for outcome in outcomes):.0f} s of CPU")
+
+
+def listed(outcomes: Sequence[Outcome]) -> str:
+    """Return the tellings for reading, the new ones first: page, look, label, and the difference's first lines."""
+    every = [(one, outcome.page) for outcome in outcomes for one in outcome.told]
+    every.sort(key=lambda pair: (pair[0].label != "new", pair[0].label, pair[0].page, pair[0].look))
+    blocks = []
+    for one, page in every:
+        seen = page.looks[one.look]
+        head = (
+            f"{one.page} {one.look:02} {one.label}  {page.family}: {page.document}, {seen.time:%F %R}, {one.score:.2f}"
+        )
+        blocks.append("\n".join([head, *(f"    {line}" for line in one.lines)]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def words_of(path: Path | None) -> dict[tuple[str, int], str]:
+    """Return what a reader said: lines of page, look and label, the rest of a line is a remark."""
+    rows = [line.split() for line in path.read_text("utf-8").splitlines() if line[:1] == "p"] if path else []
+    return {(page, int(look)): label for page, look, label, *_ in rows}
+
+
+def run(folder: Path, only: Sequence[str] = (), processes: int = 1) -> list[Outcome]:
+    """Return what became of the pages, in the archive's order."""
+    wanted = {page.page: page for page in pages_of(folder) if not only or page.page in only}
+    if processes == 1:
+        return [judged(work) for work in bodies(folder, wanted)]
+    with get_context("fork").Pool(processes) as pool:
+        return list(pool.imap(judged, bodies(folder, wanted)))
+
+
+def rows() -> list[dict[str, object]]:
+    """Return precision and recall on the shared material; none where it is absent."""
+    if not (DEFAULT / "manifest.jsonl").exists():
+        return []
+    outcomes = run(DEFAULT)
+    figures = Figures(outcomes)
+    return [
+        {
+            "figure": f"natural: {name} ({len(outcomes)} pages; `make bench-natural` has the tables)",
+            "goal": f">= {goal:.2f}",
+            "limit": "a first judge .77",
+            "ours": f"{value:.3f}",
+            "ratio": None,
+            "met": value >= goal,
+        }
+        for name, goal, value in (
+            ("precision of what a reader labelled", 0.95, figures.precision),
+            ("recall", 0.97, figures.recall),
+        )
+    ]
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.natural")
+    parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT)
+    parser.add_argument("--pages", default="", help="only these, as p000,p001")
+    parser.add_argument("--list", type=Path, help="write the tellings for reading, the new ones first")
+    parser.add_argument("--read", type=Path, help="what a reader said of tellings: lines of page, look, label")
+    parser.add_argument("--processes", type=int, default=1)
+    given = parser.parse_args(arguments)
+    if not (given.folder / "manifest.jsonl").exists():
+        print(f"bench: skipped, there are no natural histories in {given.folder}")
+        return 0
+    start = perf_counter()
+    outcomes = run(given.folder, [name for name in given.pages.split(",") if name], given.processes)
+    words = words_of(given.read)
+    outcomes = [with_words(outcome, words) for outcome in outcomes]
+    report(outcomes)
+    print(f"{perf_counter() - start:.0f} s in all")
+    if given.list is not None:
+        given.list.write_text(listed(outcomes), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
