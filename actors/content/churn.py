@@ -21,6 +21,7 @@ from actors.content import restless, swaps, withheld
 from actors.content.diff import compare
 from actors.content.memory import (
     MOST_GONE,
+    Face,
     Held,
     PageMemory,
     Pending,
@@ -49,18 +50,19 @@ MINOR = 0.2
 """The score from which a difference that is not told is worth a line in the look's trail."""
 _FEW = 3
 """Blocks of a chosen part of a page up to which each of them is content."""
-_MOST_TITLE = 200
 
 
 class Verdict(Struct, frozen=True):
-    """What a look is worth. `diff` and `delta` are set exactly for `changed`, and are never empty.
+    """What a look is worth. `diff` and `delta` are set for `changed` and `moved`, and are never empty.
 
     `memory` is what to remember; `reason` is a sentence for the look's trail, `withheld` what was not told.
     `weighed` is what made it `changed`. `reverted`: it goes back to what was told before. `soon`: a look within a
     minute settles a doubt. `unsettled`: the same page once more may be told, so it must be read again even if it stays.
+    `trouble`: why this is not the page. `moved`: what is
+    told is that the page now leads to the address `moved_to`, where another page stands.
     """
 
-    kind: Literal["baseline", "unchanged", "churn", "held", "changed"]
+    kind: Literal["baseline", "unchanged", "churn", "held", "changed", "moved"]
     memory: PageMemory
     diff: Diff | None
     delta: Delta | None
@@ -71,13 +73,16 @@ class Verdict(Struct, frozen=True):
     reverted: bool = False
     soon: bool = False
     unsettled: bool = False
+    trouble: str | None = None
+    moved_to: str = ""
 
 
 class _Look(Struct, frozen=True):
     """What a decision is made of. `recent` are keys of earlier looks, oldest first, `aside` of today's furniture."""
 
     reading: PageReading
-    face: swaps.Face
+    face: Face
+    address: str
     when: When
     bar: float
     before: Settled
@@ -109,9 +114,9 @@ def judge(
         return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True)
     now = content_of(reading)
     aside = tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE)
-    face = swaps.Face(reading.title[:_MOST_TITLE], address)
+    face = swaps.face_of(reading, address)
     if memory is None or not memory.keys:
-        first = replace(pack(now, aside), title=face.title, address=address, told=when.number)
+        first = replace(pack(now, aside), face=face, told=when.number)
         return Verdict("baseline", first, None, None, 0.0, f"First look: {len(now.keys)} blocks.")
     if not when.number:
         when = replace(when, number=memory.looks + 1)
@@ -133,7 +138,7 @@ def judge(
         waits={block: when.number - since for block, since in pending.came.items()},
         chosen=chosen and len(now.keys) <= _FEW,
     )
-    look = _Look(reading, face, when, bar, before, now, difference, recent, aside, pending, known)
+    look = _Look(reading, face, address, when, bar, before, now, difference, recent, aside, pending, known)
     return _compared(memory, look)
 
 
@@ -147,11 +152,26 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
         )
         settled = replace(_grown(memory, look, ()), held=Held())
         return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
-    told = swaps.Face(memory.title, memory.address)
-    swap = swaps.Swap(look.before, look.now, told, look.face, frozenset(unpack_keys(memory.gone)))
-    if swap.is_one() and not swap.stays(memory.held, look.when.at):
-        return _held(memory, look)
-    return _decide(memory, look)
+    gone = frozenset(unpack_keys(memory.gone))
+    swap = swaps.Swap(look.before, look.now, memory.face, look.face, swaps.says(look.reading), gone)
+    if not swap.is_one():
+        return _decide(memory, look)
+    match swap.stays(memory.held, look.when.at):
+        case swaps.Stay.WAITS:
+            return _held(memory, look)
+        case swaps.Stay.FAILS:
+            trouble = f"another page stands in its place: {swap.says}"
+            return Verdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
+        case swaps.Stay.TELL:
+            verdict, target = _decide(memory, look), _target(swap, look)
+            return replace(verdict, kind="moved", moved_to=target) if target and verdict.delta else verdict
+
+
+def _target(swap: swaps.Swap, look: _Look) -> str:
+    """Return where the page now leads, "" where it is at its place."""
+    if look.reading.evidence.leads_away:
+        return look.reading.evidence.refresh_to
+    return look.address if swap.moved() else ""
 
 
 def content_of(reading: PageReading) -> Settled:
@@ -226,8 +246,7 @@ def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Differ
         pack(after, recent),
         states=with_state(memory.states, state_of(look.now)),
         gone=packed_recent([*unpack_keys(memory.gone), *went], MOST_GONE),
-        title=look.face.title,
-        address=look.face.address,
+        face=look.face,
         told=look.when.number,
         looks=memory.looks,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
@@ -230,15 +230,10 @@ def titles_differ(old: str, new: str) -> bool:
     one = _bag(part for part in first if part not in shared)
     other = _bag(part for part in second if part not in shared)
     if not one or not other:
-        # One is the other and the site's name, or the site's name alone: that is the home page's title.
-        return not shared or (len(shared) < max(len(first), len(second)) and _is_side(first, second, shared))
+        # One is the other and a site's name, or a site's name alone: that is the home page's title.
+        longer = first if one else second
+        return not shared or longer[0] not in shared
     return len(one & other) < _SAME_TITLE * len(one | other)
-
-
-def _is_side(first: Sequence[str], second: Sequence[str], shared: set[str]) -> bool:
-    """Return whether what only the longer title has comes first in it, so that the shorter is a site's name only."""
-    longer = first if len(first) > len(second) else second
-    return longer[0] not in shared
 
 
 def _parts(title: str) -> list[str]:

@@ -48,6 +48,19 @@ class Held(Struct, frozen=True, array_like=True):
     away: int = 0
 
 
+class Face(Struct, frozen=True, array_like=True):
+    """By what a page is known beside its blocks; "" where it is not known.
+
+    title: the document's. address, canonical: paths, where it was found after redirects and where it says it belongs.
+    language: as declared.
+    """
+
+    title: str = ""
+    address: str = ""
+    canonical: str = ""
+    language: str = ""
+
+
 class Slot(Struct, frozen=True, array_like=True):
     """A place whose block has been replaced by something new: how often in a row after a brief stay, and when last.
 
@@ -73,9 +86,8 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """Digests of the states that were told, the newest last."""
     gone: bytes = b""
     """Keys of blocks that went when something was told."""
-    title: str = ""
-    address: str = ""
-    """Where the page was found when it was told, after redirects."""
+    face: Face = Face()
+    """Of the page when it was told."""
     pending: bytes = b""
     since: tuple[int, ...] = ()
     """The number of the look at which each pending block came."""

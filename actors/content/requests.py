@@ -139,13 +139,13 @@ class PageLook(Struct, frozen=True):
     """One look at a page, read and judged.
 
     `trouble` set means a failed look: the page was not the page; `memory` is then the old one. `content` and its hashes
-    are filled in for `baseline` and `changed` only.
+    are filled in for `baseline`, `changed` and `moved` only.
     """
 
     title: str
     author: str
     published_at: Millis | None
-    kind: Literal["baseline", "unchanged", "churn", "held", "changed"]
+    kind: Literal["baseline", "unchanged", "churn", "held", "changed", "moved"]
     score: float
     reason: str
     memory: bytes
@@ -166,3 +166,5 @@ class PageLook(Struct, frozen=True):
     """A look within a minute settles a doubt."""
     unsettled: bool = False
     """The same page once more may be told: it must be read again even if it stays as it is."""
+    moved_to: str = ""
+    """Of a page that has moved: the address to which it now leads, where another page stands."""

@@ -1,58 +1,66 @@
 """Another page in this one's place: a login, an error, "Loading ...", the site's home page, another language.
 
 Such a page is most often gone after a while, and told it would be told twice. It is known by what it lacks, nearly all
-blocks of the told page, and by one sign more: there is little of it, its title is another page's, its language is, or
-its address. It is *held*. When the told page is back, nothing was; when the other one stays, it is told, once. How long
-it must stay depends on what speaks for its going: a page with words of an error, a login or a redirect waits longest,
-one under the same title only for a second look.
+blocks of the told page, and by one sign more: there is little of it, or its title, address, canonical link or language
+is another page's. It is *held*. When the told page is back, nothing was; when the other one stays, that is said once:
+
+- under the same title and address it was the page itself, rewritten: a second look decides;
+- another page has to stay for three looks and half an hour; one that says it redirects, for twelve looks;
+- a page that says of itself that it is an error, a login, a wall is no content however long it stays: from the twelfth
+  look on the source fails, with that reason.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+from enum import Enum
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.content.evidence import path_of, says_it_is_another, titles_differ
 from actors.content.language import language_of
-from actors.content.memory import Held, Settled, packed, unpack_keys
+from actors.content.memory import Face, Held, Settled, packed, unpack_keys
+from actors.content.pages import PageReading
 from actors.content.wording import words_in
 
 _REPLACED = 0.4
-"""Jaccard index of blocks below which a page is another one when there is little of it."""
+"""Jaccard index of blocks below which a page may be another one."""
 _HARDLY = 0.2
+"""The same below which hardly any block is left."""
 _LITTLE = 0.35
 _SAME_OTHER = 0.5
 _LOOKS, _FOR = 3, 30 * 60_000
 _LOOKS_WITH_WORDS = 12
-_LOOKS_SAME_TITLE = 2
+_LOOKS_SAME_FACE = 2
 MOST_LOOKS = 16
 """Looks without the told page after which whatever stands in its place is told."""
 SOON = 3
 """Looks of a held page that come within minutes; after these the source's own pace is enough."""
-_SAME_TITLE = 0.34
-_PARTS = re.compile(r"\s*(?:[|·•:»–—]|\s-\s)\s*")
+_MOST_TITLE = 200
+_REDIRECT = "redirect"
 
 
-class Face(Struct, frozen=True):
-    """What a page shows of itself beside its blocks: title and address, as far as they are known; whether its heads say
-    that it is an error, a login, a redirect or is still loading."""
+class Stay(Enum):
+    """What is to be done about another page: wait, tell it, or say that the source fails."""
 
-    title: str = ""
-    address: str = ""
-    says_so: bool = False
+    WAITS = 1
+    TELL = 2
+    FAILS = 3
 
 
 class Swap(Struct, frozen=True):
-    """Two states of a page, each with its face: the told one, and what is there now."""
+    """Two states of a page, each with its face: the told one, and what is there now, which says it is `says`.
+
+    gone: keys of blocks that went when something was told: a page that was told once may come back at any time.
+    """
 
     before: Settled
     now: Settled
     told: Face
     face: Face
+    says: str = ""
     gone: frozenset[str] = frozenset()
-    """Keys of blocks that went when something was told: a page that was told once may come back at any time."""
 
     def is_one(self) -> bool:
         """Return whether another page stands in the told one's place, or may."""
@@ -60,35 +68,68 @@ class Swap(Struct, frozen=True):
             return False
         if alike(self.before.keys, self.now.keys, _REPLACED):
             return False
+        if self._shrunk():
+            return True
         told = set(self.before.keys)
-        replaced = 2 * len(told.intersection(self.now.keys)) < len(told)
-        return self._shrunk() or (replaced and not alike(self.before.keys, self.now.keys, _HARDLY))
+        if 2 * len(told.intersection(self.now.keys)) >= len(told):
+            return False
+        return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
 
-    def stays(self, held: Held, at: int) -> bool:
-        """Return whether what stands in the page's place has stood there for long enough to be told.
+    def stays(self, held: Held, at: int) -> Stay:
+        """Return what to do about what stands in the page's place, by how long it has stood there.
 
         at: when this look was taken, in milliseconds; 0 where nobody knows: then only looks count.
         """
+        if self.says and self.says != _REDIRECT:
+            return Stay.FAILS if held.away >= _LOOKS_WITH_WORDS else Stay.WAITS
         if held.away >= MOST_LOOKS:
-            return True
+            return Stay.TELL
         if not alike(unpack_keys(held.keys), self.now.keys):
-            return False
+            return Stay.WAITS
         looks = held.looks + 1
-        if self.face.says_so:
-            return looks >= _LOOKS_WITH_WORDS
-        if not self._is_another():
-            return looks >= _LOOKS_SAME_TITLE
-        return looks >= _LOOKS and (not at or at - held.since >= _FOR)
+        if self.says:
+            stands = looks >= _LOOKS_WITH_WORDS
+        elif self._shrunk() or self._signs():
+            stands = looks >= _LOOKS and (not at or at - held.since >= _FOR)
+        else:
+            stands = looks >= _LOOKS_SAME_FACE
+        return Stay.TELL if stands else Stay.WAITS
+
+    def moved(self) -> bool:
+        """Return whether the page was found elsewhere than the told one."""
+        return bool(self.told.address) and self.told.address != self.face.address
 
     def _shrunk(self) -> bool:
         return _words(self.now.texts) < _LITTLE * _words(self.before.texts)
 
-    def _is_another(self) -> bool:
-        """Return whether something beside the blocks says that this is another page."""
+    def _signs(self) -> int:
+        """Return how many signs beside the blocks say that this is another page."""
         told, face = self.told, self.face
-        if self._shrunk() or (told.address and face.address and told.address != face.address):
-            return True
-        return titles_differ(told.title, face.title) or language_of(self.before.texts) != language_of(self.now.texts)
+        declared = told.language.partition("-")[0], face.language.partition("-")[0]
+        spoken = declared if all(declared) else (language_of(self.before.texts), language_of(self.now.texts))
+        return sum(
+            (
+                bool(told.title) != bool(face.title) or titles_differ(told.title, face.title),
+                self.moved(),
+                bool(face.canonical) and told.canonical != face.canonical,
+                spoken[0] != spoken[1],
+                bool(self.says),
+            )
+        )
+
+
+def face_of(reading: PageReading, address: str) -> Face:
+    """Return by what a page is known that was found at an address, "" where nobody knows."""
+    evidence = reading.evidence
+    title = (evidence.title or reading.title)[:_MOST_TITLE]
+    return Face(title, path_of(address) if address else "", evidence.canonical, evidence.language)
+
+
+def says(reading: PageReading) -> str:
+    """Return as what a page gives itself away: an error, a login, a redirect, or an empty shell; "" for most."""
+    if reading.evidence.leads_away:
+        return _REDIRECT
+    return says_it_is_another(reading) or ("loading" if reading.evidence.shell else "")
 
 
 def once_more(held: Held, now: Settled, at: int) -> Held:
@@ -96,18 +137,6 @@ def once_more(held: Held, now: Settled, at: int) -> Held:
     if held.keys and alike(unpack_keys(held.keys), now.keys):
         return replace(held, keys=packed(now.keys), looks=held.looks + 1, away=held.away + 1)
     return Held(packed(now.keys), 1, at, held.away + 1)
-
-
-def titles_differ(one: str, other: str) -> bool:
-    """Return whether two titles are of two pages: without what they share between bars, few words in common.
-
-    >>> titles_differ("Prices | Shore", "Shore"), titles_differ("12 offers in May", "14 offers in May")
-    (True, False)
-    """
-    first, second = set(_PARTS.split(one.casefold())), set(_PARTS.split(other.casefold()))
-    old = {word for part in first - second for word in part.split()}
-    new = {word for part in second - first for word in part.split()}
-    return len(old & new) < _SAME_TITLE * len(old | new)
 
 
 def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) -> bool:

@@ -122,7 +122,7 @@ def look_page(asked: PageRequest) -> PageLook:
         score=verdict.score,
         reason=verdict.reason,
         memory=encode(verdict.memory),
-        trouble=reading.trouble,
+        trouble=reading.trouble or verdict.trouble,
         partial=reading.partial,
         diff=verdict.diff,
         delta=verdict.delta,
@@ -131,8 +131,9 @@ def look_page(asked: PageRequest) -> PageLook:
         reverted=verdict.reverted,
         soon=verdict.soon,
         unsettled=verdict.unsettled,
+        moved_to=verdict.moved_to,
     )
-    return _with_content(look, blocks, reading) if verdict.kind in ("baseline", "changed") else look
+    return _with_content(look, blocks, reading) if verdict.kind in ("baseline", "changed", "moved") else look
 
 
 def _with_content(look: PageLook, blocks: Blocks, reading: PageReading) -> PageLook:
