@@ -9,7 +9,7 @@ SEEDS = 1000
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording lock binary binary-check package clean
+.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording lock binary binary-check package clean cldr
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-natural  long real histories of pages              (LOOKS=folder ARGS=\"--pages p000 --list FILE\")"
 	@echo "make docs      the manual as a site, in build/site"
 	@echo "make man       the man page, as build/sanderling.1"
+	@echo "make cldr      how 40 locales write dates and past times   (CLDR=folder of cldr-dates-full)"
 	@echo "make binary    dist/sanderling, one file to install;  make package: .deb, .rpm, SBOM, checksums"
 	@echo "make setup     what all of these need;  make lock: resolve requirements/*.in anew"
 
@@ -89,6 +90,10 @@ man:
 recording:
 	@bin/setup run
 	@$(PYTHON_IN) docs/site/recording.py
+
+cldr:
+	@bin/setup test
+	@PYTHONPATH=. $(PYTHON_IN) release/cldr.py $(CLDR)
 
 lock:
 	@bin/setup check

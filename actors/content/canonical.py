@@ -15,6 +15,7 @@ import unicodedata
 from typing import NamedTuple
 
 from actors.content.fingerprint import digest16
+from actors.content.relative import without_past
 from actors.content.wording import words_in
 
 _SPELLING = str.maketrans(
@@ -34,8 +35,12 @@ _MONTH = (
 )
 _DATE = (
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\.?\s{_MONTH}\s\d{{4}}|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}"
-    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
+    # A word between a day and a year is a month in some language: this stands before a time of day only.
+    r"|\d{1,2}\.?\s(?:de\s|d')?[^\W\d_]{3,14}\.?\s(?:del?\s)?\d{4}"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{2,4})"
 )
+_AT = r"(?:[^\W\d_]{1,3}\.? )?"
+"""at, um, kl., klo, à, o, в: what stands between a date and a time of day."""
 _ZONE = r"(?:z|uhr|utc|gmt|a\.?m\.?|p\.?m\.?|c?est|cet|[ecmp][sd]t)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?{_ZONE}?(?![\w%])"
 _UNIT = (
@@ -81,7 +86,7 @@ _MARKS = (":", "©", "(c)", "°")
 
 # Masks that hold anywhere: no edit of content is only this.
 _ANYWHERE = (
-    _mask("stamp", ":", rf"\b{_STAMPED}\b[^.\d]{{0,24}}{_DATE}[ ,t-]*(?:at |um |kl\.? |à )?{_CLOCK}"),
+    _mask("stamp", ":", rf"\b{_STAMPED}\b[^.\d]{{0,24}}{_DATE}[ ,t-]*{_AT}{_CLOCK}"),
     _mask(
         "copyright",
         "© (c) copyright",
@@ -97,7 +102,7 @@ _ANYWHERE = (
     _mask(
         "ago",
         "vor il för hace",
-        rf"\b(?:vor|il y a|för|hace)\s(?:weniger als |ca\. |etwa |environ )?{_SOME}\s?{_UNIT}\b(?:\ssedan)?",
+        rf"\b(?:vor|il y a|för|hace)\s(?:weniger als |ca\. |etwa |environ )?{_SOME}\s?{_UNIT}\b(?:\s(?:sedan|sen))?",
     ),
     _mask(
         "ago",
@@ -122,7 +127,7 @@ _COUNT_SIGNS = (
     " läsare gillar gilla delningar"
 )
 _LABELS = (
-    _mask("when", ":", rf"{_DATE}[ ,t•·|-]*(?:at |um |kl\.? |à )?{_CLOCK}"),
+    _mask("when", ":", rf"{_DATE}[ ,t•·|-]*{_AT}{_CLOCK}"),
     _mask("clock", ":", rf"(?<![\d.,:$€£]){_CLOCK}"),
     _mask("clock", "uhr", r"\b\d{1,2}\.\d\d\suhr\b"),
     _mask("count", _COUNT_SIGNS, rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
@@ -133,11 +138,6 @@ _LABELS = (
 )
 # Masks for blocks of any length outside of cells: a byline that ends with a counter is no sentence.
 _ENDS = (_mask("count", _COUNT_SIGNS, rf"(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}$"),)
-_NOW = _mask(
-    "now",
-    "now eben instant nu heute gestern today yesterday idag igår hier aujourd'hui l'instant",
-    r"\b(?:just now|gerade eben|à l'instant|just nu|heute|gestern|today|yesterday|idag|igår|aujourd'hui|hier)\b,?",
-)
 _MONTH_SIGNS = frozenset(
     "january february march april june july august sept september october november december".split()  # noqa: SIM905
 )
@@ -145,7 +145,7 @@ _FULL_MONTH = re.compile(
     r"\b(jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)\.?(?=\s\d)"
 )
 _APPOINTMENT = re.compile(
-    rf"{_DATE}[ ,t•·|-]*(?:at |um |kl\.? |à |from |von )?{_CLOCK}\s?(?:-|to|till|until|bis|à|till)\s?{_CLOCK}"
+    rf"{_DATE}[ ,t•·|-]*(?:from |{_AT}){_CLOCK}\s?(?:-|to|till|until|bis|à|till)\s?{_CLOCK}"
     r"|\b(?:deadline|due|closes|closing|(?:\w*schluss|\w*frist)|date limite|clôture|senast|sista)\b"
 )
 """A label with a date and a span of hours, or with a word for a deadline: it says when something is to be."""
@@ -170,16 +170,26 @@ def canonical(text: str, *, cell: bool = False) -> str:
     >>> canonical("From $9 a month") == canonical("From $8 a month")
     False
     """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
-        text = _EASTERN_DATE.sub(lambda found: f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}", text)
-    text = text.casefold()
+    text = spelled(text)
     short = not cell and words_in(text) <= LABEL_WORDS
     figures = _DIGIT.search(text) is not None
     if figures and not cell and not short:
         text = _applied(_ENDS, text, set(text.rsplit(None, 2)[-2:]))
     if figures or short:
         text = _masked(text, short, figures)
+    return stripped(text)
+
+
+def spelled(text: str) -> str:
+    """Return a text in its one spelling, in lower case."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
+        text = _EASTERN_DATE.sub(lambda found: f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}", text)
+    return text.casefold()
+
+
+def stripped(text: str) -> str:
+    """Return a text without punctuation at the edges of its words."""
     return " ".join(_EDGES.sub(" ", text.translate(_POINTS)).split())
 
 
@@ -190,7 +200,7 @@ def _masked(text: str, short: bool, figures: bool) -> str:
     text = _applied(_ANYWHERE, text, signs)
     if short and figures and not (":" in text and _APPOINTMENT.search(text)):
         text = _applied(_LABELS, _GLUED.sub(" ", text), signs)
-    return _applied((_NOW,), text, signs) if short else text
+    return without_past(text, signs) if short else text
 
 
 def _signs_in(text: str, figures: bool) -> set[str]:
