@@ -184,7 +184,7 @@ def spelled(text: str) -> str:
     """Return a text in its one spelling, in lower case."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
-        text = _EASTERN_DATE.sub(lambda found: f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}", text)
+        text = _EASTERN_DATE.sub(lambda found: f" {found[1]}-{found[2]:0>2}-{found[3]:0>2} ", text)
     return text.casefold()
 
 
