@@ -20,7 +20,7 @@ help:
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
 	@echo "make bench     goals, limits and our figures in one table"
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
-	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=\"-v \'job added\'\")"
+	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=-v)"
 	@echo "make bench-natural  long real histories of pages              (LOOKS=folder ARGS=\"--pages p000 --list FILE\")"
 	@echo "make docs      the manual as a site, in build/site"
 	@echo "make man       the man page, as build/sanderling.1"
