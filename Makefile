@@ -9,7 +9,7 @@ SEEDS = 1000
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording lock binary binary-check package clean cldr
+.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording lock binary binary-check package clean cldr bench-watch
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -20,6 +20,7 @@ help:
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
 	@echo "make bench     goals, limits and our figures in one table"
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
+	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=-v)"
 	@echo "make bench-natural  long real histories of pages              (LOOKS=folder ARGS=\"--pages p000 --list FILE\")"
 	@echo "make docs      the manual as a site, in build/site"
 	@echo "make man       the man page, as build/sanderling.1"
@@ -76,6 +77,10 @@ bench-churn:
 bench-natural:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.natural $(ARGS) $(LOOKS)
+
+bench-watch:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.watch $(ARGS)
 
 docs:
 	@bin/setup docs

@@ -82,7 +82,7 @@ def judged(history: History) -> Outcome:
 
 def _seen(look: PageLook) -> Seen:
     return Seen(
-        look.kind == "changed", look.trouble and "failed" or look.kind, look.reason, look.score, first_lines(look)
+        look.kind == "changed", (look.trouble and "failed") or look.kind, look.reason, look.score, first_lines(look)
     )
 
 
@@ -90,7 +90,7 @@ def matched(labels: Sequence[bool], told: Sequence[bool], grace: int) -> tuple[t
     """Return the `new` looks that nothing told, and the looks that told what is no news (again)."""
     missed, right = [], set()
     news = [n for n, new in enumerate(labels) if new]
-    for n, after in zip(news, [*news[1:], len(labels)], strict=True):
+    for n, after in zip(news, [*news[1:], len(labels)], strict=False):
         by = next((look for look in range(n, min(n + grace + 1, after)) if told[look]), None)
         if by is None:
             missed.append(n)

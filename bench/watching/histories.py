@@ -22,7 +22,7 @@ from bench.watching.scripts import MINUTE, Script, Step
 from bench.watching.silences import SILENCES
 from bench.watching.tongues import languages, tongue
 
-COPIES_TOLD, COPIES_SILENT = 8, 6
+COPIES_TOLD, COPIES_SILENT = 12, 10
 UNDER_NOISE = 0.4
 BEGIN = 1_772_438_400_000
 """2 March 2026, 08:00 UTC: the first look of the first history."""
@@ -30,7 +30,7 @@ _NOT_UNDER_NOISE = ("behind a swap", "rewritten", "moved away")
 
 
 class History(Struct, frozen=True):
-    """The looks at one page. tells: whether its kind has something to tell. held_out: its frame's misses stay unread."""
+    """The looks at one page. tells: whether its kind has something to tell. held_out: its misses stay unread."""
 
     name: str
     kind: str
@@ -75,15 +75,16 @@ def _script(kind: str, name: str, lang: str, chance: Random) -> Script:
 def histories() -> Iterator[History]:
     """Yield all histories, kind by kind."""
     deal = Random(SEED + 2)
-    tongues, inner = list(languages()), tuning()
+    inner = tuning()
+    tongues = [list(languages()) for _ in range(2)]
     halves = [[f for f in FRAMES if f.name in inner], [f for f in FRAMES if f.name not in inner]]
-    for pile in (tongues, *halves):
+    for pile in (*tongues, *halves):
         deal.shuffle(pile)  # type: ignore[arg-type]
-    next_tongue, next_frames = cycle(tongues), [cycle(half) for half in halves]
+    next_tongues, next_frames = [cycle(pile) for pile in tongues], [cycle(half) for half in halves]
     for kind in (*MORE, *SILENCES):
         for copy in range(COPIES_TOLD if kind in MORE else COPIES_SILENT):
-            half, lang = copy % 2, next(next_tongue)
-            frame = next(next_frames[half])
+            half = copy % 2
+            lang, frame = next(next_tongues[half]), next(next_frames[half])
             name = f"{kind}, {copy + 1}: {lang}, {frame.name}"
             chance = Random(zlib.crc32(f"{SEED} {name}".encode()))
             script = _script(kind, name, lang, chance)
