@@ -82,7 +82,7 @@ def judged(history: History) -> Outcome:
 
 def _seen(look: PageLook) -> Seen:
     return Seen(
-        look.kind == "changed", (look.trouble and "failed") or look.kind, look.reason, look.score, first_lines(look)
+        look.kind in {"changed", "moved"}, (look.trouble and "failed") or look.kind, look.reason, look.score, first_lines(look)
     )
 
 

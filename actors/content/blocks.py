@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from actors.content import markup
 from actors.content.files import file_of, with_files
-from actors.content.traits import LINK, believed, plain_traits, traits_of
+from actors.content.traits import LINK, believed, plain_traits, timed, traits_of
 
 MOST_BLOCKS = 10_000
 MOST_CHARACTERS = 1 << 20
@@ -68,7 +68,8 @@ def read_blocks(root: markup.Element, *, judge_furniture: bool = True) -> Blocks
     """Return the blocks under an element. Without `judge_furniture` none is marked (the user chose the element)."""
     gathered = _Gathered()
     deepest = _walk(root, gathered, judge_furniture)
-    traits = believed(gathered.texts, gathered.traits) if judge_furniture else gathered.traits
+    traits = timed(gathered.texts, gathered.traits)
+    traits = believed(gathered.texts, traits) if judge_furniture else traits
     partial = deepest >= markup.DEEPEST - 1 or gathered.full()
     return Blocks(tuple(gathered.texts), tuple(traits), tuple(gathered.linked), partial)
 

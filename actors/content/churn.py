@@ -11,6 +11,7 @@ Whoever applies every delta in order holds the told texts: a property test holds
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from itertools import compress
 from typing import Literal
 
@@ -26,6 +27,7 @@ from actors.content.memory import (
     PageMemory,
     Pending,
     Settled,
+    Slot,
     decode_memory,
     encode,
     pack,
@@ -37,7 +39,7 @@ from actors.content.memory import (
     with_pending,
     with_state,
 )
-from actors.content.news import Apart, Difference, Known, apart, shapes, weighed
+from actors.content.news import Apart, Difference, Known, Weighed, apart, shapes, weighed
 from actors.content.pages import PageReading
 from actors.content.requests import EMIT, Withheld
 from actors.content.returns import When, turn_of
@@ -48,6 +50,8 @@ __all__ = ["EMIT", "MINOR", "PageMemory", "Verdict", "decode_memory", "encode", 
 
 MINOR = 0.2
 """The score from which a difference that is not told is worth a line in the look's trail."""
+_EPOCH = date(1970, 1, 1).toordinal()
+_DAY = 24 * 3_600_000
 _FEW = 3
 """Blocks of a chosen part of a page up to which each of them is content."""
 
@@ -136,6 +140,8 @@ def judge(
         noise=frozenset(noise),
         restless=restless.restless(memory.slots),
         waits={block: when.number - since for block, since in pending.came.items()},
+        absent={block: when.number - since for block, since in pending.missing.items()},
+        today=_EPOCH + when.at // _DAY if when.at else 0,
         chosen=chosen and len(now.keys) <= _FEW,
     )
     look = _Look(reading, face, address, when, bar, before, now, difference, recent, aside, pending, known)
@@ -207,13 +213,15 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     difference = _weighed(look)
     blocks = difference.blocks
     score = sum(block.score for block in blocks)
-    turn = turn_of(memory, blocks, look.known.waits, state_of(look.now), look.when)
+    turn = turn_of(memory, blocks, {**look.known.absent, **look.known.waits}, state_of(look.now), look.when)
     counts = sum(block.came for block in blocks)
     reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
     fresh = frozenset(block for block, stood in look.known.waits.items() if not stood).difference(
         unpack_keys(memory.gone)
     )
     slots = restless.after(memory, difference.replaced, fresh, look.when.number)
+    if score >= look.bar > sum(block.score for block in blocks if not block.doubted):
+        return _doubted(memory, look, blocks, slots)
     if score >= look.bar and not turn.rotates:
         after = _told(look.before, look.now)
         diff, delta = compare(_known_texts(look.before, after), after.texts)
@@ -234,6 +242,14 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     unsettled = turn.rotates or any(block.waits for block in blocks)
     reason += f": {instead or 'not news'}."
     return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
+
+
+def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[Weighed], slots: tuple[Slot, ...]) -> Verdict:
+    instead = "a second look decides: a text took another's place"
+    why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
+    grown = replace(_grown(memory, look, ()), held=Held(), slots=slots)
+    reason = "A text took another's place, as on pages that show one of many: look again soon."
+    return Verdict("held", grown, None, None, 0.0, reason, why, soon=True, unsettled=True)
 
 
 def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Difference) -> PageMemory:

@@ -92,6 +92,8 @@ class PageMemory(Struct, frozen=True, array_like=True):
     since: tuple[int, ...] = ()
     """The number of the look at which each pending block came."""
     missing: bytes = b""
+    absent: tuple[int, ...] = ()
+    """The number of the look at which each missing block went."""
     told: int = 0
     """The number of the look that was told last."""
     looks: int = 0
@@ -123,11 +125,11 @@ class Pending(Struct, frozen=True):
     """What differs from the told state without being told.
 
     came: keys of blocks on the page, and the number of the look at which each came. missing: told keys that are not
-    on the page. flickered: keys that came or went in an earlier look and are back as they were.
+    on the page, and when they went. flickered: keys that came or went in an earlier look and are back as they were.
     """
 
     came: Mapping[str, int]
-    missing: frozenset[str]
+    missing: Mapping[str, int]
     flickered: tuple[str, ...]
 
 
@@ -188,11 +190,11 @@ def known_keys(memory: PageMemory) -> KnownKeys:
 def pending_of(memory: PageMemory, came: Iterable[str], missing: Iterable[str], number: int) -> Pending:
     """Return what is pending when these blocks came and these are missing, both keys, at the look of this number."""
     before = dict(zip(unpack_keys(memory.pending), memory.since, strict=True))
+    absent = dict(zip(unpack_keys(memory.missing), memory.absent, strict=True))
     here = {block: before.get(block, number) for block in came}
-    left = frozenset(missing)
-    back = [*(block for block in before if block not in here)]
-    back += [block for block in unpack_keys(memory.missing) if block not in left]
-    return Pending(here, left, tuple(back))
+    left = {block: absent.get(block, number) for block in missing}
+    back = (*(block for block in before if block not in here), *(block for block in absent if block not in left))
+    return Pending(here, left, back)
 
 
 def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
@@ -201,7 +203,8 @@ def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
         memory,
         pending=packed(pending.came),
         since=tuple(pending.came.values()),
-        missing=packed(sorted(pending.missing)),
+        missing=packed(pending.missing),
+        absent=tuple(pending.missing.values()),
     )
 
 

@@ -15,14 +15,29 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.canonical import canonical
+from actors.content.dates import dates_in, shifted_by_a_day
 from actors.content.diff import Gap, gaps
 from actors.content.fingerprint import digest16
 from actors.content.memory import Settled
 from actors.content.noise import is_noise
 from actors.content.places import Replacement, replacements, shape
-from actors.content.restless import FIGURES, TEXTS
 from actors.content.traits import CELL, HEADING, ITEM, LINK
-from actors.content.weights import FIGURE, LABEL, LONG, NUMBER, Zone, is_fact, is_value, ticker_shape, weigh, zone_of
+from actors.content.weights import (
+    BARE,
+    FIGURE,
+    FIGURES,
+    LABEL,
+    LONG,
+    MIDDLE,
+    NUMBER,
+    Zone,
+    is_counter,
+    is_fact,
+    is_value,
+    ticker_shape,
+    weigh,
+    zone_of,
+)
 from actors.content.wording import words_in
 
 _GONE = 0.6
@@ -33,12 +48,18 @@ ENTRY = 0.5
 """What an item of a list weighs outside of text pages whatever its words, and any block that lasts there."""
 LASTS = 2
 """Looks after the first from which what is light, or has come and gone before, counts."""
-_LEAST = 0.1
-_ROW = 3
+_MASKED = "⟨"
+SURE = 2
+"""Looks in which what took another text's place has to be found again before it is told."""
+_ROW, _PLAIN_ROW = 3, 4
+_LONGEST_LABEL = 80
+_ALIKE = 0.25
+_FEW = 2
+_MOST_MOVED = 0.8
 _MOVED_LENGTH = 12
 SEEN = "seen in an earlier look"
 COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
-_LIGHT = frozenset({"", LABEL, COPY, COPIES})
+_LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES})
 _ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}")
 _NO_ADDRESS = "email protected"
 
@@ -66,15 +87,18 @@ class Known(Struct, frozen=True):
     """What is known of keys and places that is no news.
 
     Keys of earlier looks, of today's furniture, of what the host's pages share, and of marked noise; places whose block
-    changes at nearly every look (`restless`). waits: in how many looks before this one each block that came has stood.
+    changes at nearly every look (`restless`). waits: in how many looks before this one each block that came has stood;
+    absent: in how many each block that went was missing. today: the ordinal of the day of the look, 0 if unknown.
     """
 
     recent: frozenset[str] = frozenset()
     aside: frozenset[str] = frozenset()
     shared: frozenset[str] = frozenset()
     noise: frozenset[str] = frozenset()
-    restless: Mapping[str, int] = {}
+    restless: frozenset[str] = frozenset()
     waits: Mapping[str, int] = {}
+    absent: Mapping[str, int] = {}
+    today: int = 0
     chosen: bool = False
     """The user has chosen so few blocks that each of them is content."""
 
@@ -82,7 +106,7 @@ class Known(Struct, frozen=True):
 class Weighed(Struct, frozen=True):
     """A block that came or went, what it weighs, and why it weighs little ("" where it does not).
 
-    waits: it may weigh more when it stays.
+    waits: it may weigh more when it stays. doubted: it may be one of many faces of its place; a second look decides.
     """
 
     text: str
@@ -91,6 +115,7 @@ class Weighed(Struct, frozen=True):
     score: float
     rule: str
     waits: bool = False
+    doubted: bool = False
 
 
 class Difference(Struct, frozen=True):
@@ -128,43 +153,81 @@ def _beyond(one: Settled, other: Settled, within: Iterable[range]) -> Side:
 
 def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Difference:
     """Return what the difference of two states is worth."""
-    came, went, spans = apart.came, apart.went, apart.spans
+    came, went = apart.came, apart.went
     lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
     hidden = _NO_ADDRESS in lost or _NO_ADDRESS in found
     came_bags, went_bags = _bags(now, came, hidden), _bags(before, went, hidden)
     shuffled = set(came_bags) & set(went_bags)
     figured = _labels(came) & _labels(went)
-    replaced = tuple(replacements(before, now, spans, went.by_position(), came.by_position()))
+    replaced = tuple(replacements(before, now, apart.spans, went.by_position(), came.by_position()))
     arrivals = _Scales(now, came, came_bags, _Across(lost, shuffled, figured), known)
     departures = _Scales(before, went, went_bags, _Across(found, shuffled, figured), known)
     told, left = frozenset(before.keys), frozenset(now.keys) | known.aside
-    arrived = arrivals.came(told, {one.new for one in replaced if one.figures})
-    departed = departures.went(left, {one.old for one in replaced if one.figures})
+    arrived = arrivals.came(told, {one.new for one in replaced if one.what != "words"})
+    departed = departures.went(left, {one.old for one in replaced if one.what != "words"})
+    many = sum(one.what == "words" and not known.waits.get(one.key) for one in replaced) > 1
     for one in replaced:
-        if one.new in arrived and one.old in departed:
-            pair = arrived[one.new], departed[one.old]
-            arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known)
-    return Difference((*arrived.values(), *departed.values()), replaced)
+        pair = arrived[one.new], departed[one.old]
+        arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
+    if any(block.doubted for block in arrived.values()):
+        # While one of a box of teasers is new, none of them is sure.
+        for one in replaced:
+            if one.what == "words" and _unlike(one, alone=not many):
+                arrived[one.new] = replace(arrived[one.new], doubted=True)
+                departed[one.old] = replace(departed[one.old], doubted=True)
+    blocks = (*arrived.values(), *departed.values())
+    return Difference(_unshifted(blocks, replaced, before), replaced)
 
 
 def _in_place(
-    one: Replacement, pair: tuple[Weighed, Weighed], scales: tuple[_Scales, _Scales], known: Known
+    one: Replacement, pair: tuple[Weighed, Weighed], scales: tuple[_Scales, _Scales], known: Known, *, alone: bool
 ) -> tuple[Weighed, Weighed]:
     """Weigh a block and what it replaced together: a label that gives way to another in its place changes a value."""
-    new, old = pair
+    new, old = pair[0], replace(pair[1], score=_GONE * pair[1].score)
     stood = known.waits.get(new.key, 0)
-    if known.restless.get(one.slot, 0) >= (FIGURES if one.figures else TEXTS) and stood < LASTS:
-        rule = "a figure that changes by itself" if one.figures else "this place changes at nearly every look"
+    if one.slot in known.restless and stood < LASTS:
+        rule = "a figure that changes by itself" if one.what == "figures" else "this place changes at nearly every look"
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
-    if new.rule not in _LIGHT or old.rule not in _LIGHT or new.score >= FIGURE:
-        return pair
-    is_label = scales[0].is_value(one.new, one.after) and scales[1].is_value(one.old, one.before)
-    if not is_label:
-        return pair
-    if one.figures and stood < 1:
-        rule = "a figure that may be a counter, until it stays"
-        return replace(new, rule=rule, waits=True), replace(old, rule=rule)
-    return replace(new, score=FIGURE, rule=""), replace(old, score=_GONE * FIGURE, rule="")
+    is_value = scales[0].is_value(one.new, one.after) and scales[1].is_value(one.old, one.before)
+    if one.what == "figures" and scales[0].may_count(one.new, one.after):
+        light = new.rule in {*_LIGHT, FIGURES} and old.rule in {*_LIGHT, FIGURES}
+        if light and not stood:
+            rule = "a figure that may be a counter, until it stays"
+            return replace(new, score=0.0, rule=rule, waits=True), replace(old, score=0.0, rule=rule)
+        if light and is_value:
+            return replace(new, score=max(FIGURE, new.score), rule=""), replace(old, score=_GONE * FIGURE, rule="")
+        return new, old
+    if new.rule in _LIGHT and old.rule in _LIGHT and new.score <= FIGURE and is_value:
+        new, old = replace(new, score=FIGURE, rule=""), replace(old, score=_GONE * FIGURE, rule="")
+    if one.what == "words" and stood < SURE and new.score and _unlike(one, alone=alone):
+        new, old = replace(new, doubted=True), replace(old, doubted=True)
+    return new, old
+
+
+def _unlike(one: Replacement, *, alone: bool) -> bool:
+    """Return whether a text has given way to another that shares hardly a word with it, as faces of a place do.
+
+    A label by itself is a value; several labels at once may be a box of teasers.
+    """
+    old, new = set(one.before.split()), set(one.after.split())
+    is_label = words_in(one.before) < MIDDLE or words_in(one.after) < MIDDLE
+    if is_label and (alone or NUMBER.search(one.before + one.after)):
+        return False
+    return len(old & new) < _ALIKE * len(old | new)
+
+
+def _unshifted(blocks: tuple[Weighed, ...], replaced: Sequence[Replacement], before: Settled) -> tuple[Weighed, ...]:
+    """Return the blocks without weight where all dates of a page's labels moved by the same day: a time zone did."""
+    steps = {one: shifted_by_a_day(one.before, one.after) for one in replaced if one.what == "dates"}
+    moved = [one for one in steps if words_in(one.after) <= LONG]
+    if len(moved) < _FEW or len({steps[one] for one in moved}) > 1 or not steps[moved[0]]:
+        return blocks
+    labels = (text for text in before.texts if len(text) <= _LONGEST_LABEL)
+    if len(moved) < _MOST_MOVED * sum(bool(dates_in(canonical(text))) for text in labels):
+        return blocks
+    keys = {one.key for one in moved} | {before.keys[one.old] for one in moved}
+    rule = "all dates moved by a day"
+    return tuple(replace(block, score=0.0, rule=rule) if block.key in keys else block for block in blocks)
 
 
 class _Across(Struct, frozen=True):
@@ -182,12 +245,20 @@ class _Scales:
     def __init__(self, state: Settled, side: Side, bags: Sequence[str], across: _Across, known: Known) -> None:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
         self._across, self._known = across, known
-        self._zone: Zone = zone_of(state.texts, state.traits)
+        self._zone: Zone = zone_of(state.texts, state.traits, known.today)
         self._entries = frozenset() if self._zone.text else _entries(state)
 
     def is_value(self, i: int, canonical_text: str) -> bool:
         """Return whether a block may be a value: see `weights.is_value`."""
         return is_value(canonical_text, self._state.traits[i], i, self._zone)
+
+    def may_count(self, i: int, canonical_text: str) -> bool:
+        """Return whether a block's figure may be a counter's: in no cell, no price, version or share, no sentence."""
+        text, trait = self._state.texts[i], self._state.traits[i]
+        if trait & CELL or self._known.chosen or not is_counter(text, canonical_text):
+            return False
+        words = words_in(canonical_text)
+        return words < LONG and not (words < MIDDLE and is_fact(canonical_text, trait, i, self._zone))
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, Weighed]:
         """Weigh what came to a page of which the blocks `told` are known, by position.
@@ -200,7 +271,7 @@ class _Scales:
             key, trait = state.keys[i], state.traits[i]
             stood = self._known.waits.get(key, 0)
             # One more copy of a text is no news but in a table, where "0" may stand in a hundred cells.
-            if key in told and not trait & CELL:
+            if key in told and not trait & CELL and i not in self._entries:
                 rule = COPY
             elif key in recent and key not in told and stood < LASTS:
                 rule = SEEN
@@ -208,7 +279,7 @@ class _Scales:
                 rule = self._idle(i, text, bag)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
             # What lasts is news; on a text page that would tell the foot's version at each release.
-            waits = bool(why) and not self._zone.text and (rule == SEEN or _LEAST <= score < ENTRY)
+            waits = not self._zone.text and (rule == SEEN or why == LABEL) and _MASKED not in text
             if waits and stood >= LASTS and rule != SEEN:
                 score, why = ENTRY, ""
             rows[i] = Weighed(state.texts[i], key, True, score, why, waits and stood < LASTS)
@@ -221,13 +292,16 @@ class _Scales:
         for i, text, bag in self._rows:
             key, trait = state.keys[i], state.traits[i]
             stays = key in left
-            rule = COPIES if stays and not trait & CELL else self._idle(i, text, bag)
+            copied = stays and not trait & CELL and i not in self._entries
+            rule = COPIES if copied else self._idle(i, text, bag)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
+            absent = self._known.absent.get(key, 0)
             if key in self._known.recent and not stays and not rule:
                 score, why = _FLICKER * score, "it has come and gone before"
-            elif i not in self._entries:
-                score *= _GONE
-            rows[i] = Weighed(state.texts[i], key, False, score, why)
+            waits = why == LABEL and not self._zone.text
+            if waits and absent >= LASTS:
+                score, why = ENTRY, ""
+            rows[i] = Weighed(state.texts[i], key, False, score, why, waits and absent < LASTS)
         return rows
 
     def _weight(self, i: int, canonical_text: str, *, entry: bool) -> tuple[float, str]:
@@ -258,13 +332,17 @@ class _Scales:
 
 
 def _entries(state: Settled) -> frozenset[int]:
-    """Return the positions of entries: items of lists, and linked blocks of one kind in rows of three and more."""
+    """Return the positions of entries: items of lists, and short blocks of one kind in rows, linked or not."""
     found: set[int] = set()
-    kinds = (trait & (ITEM | LINK | HEADING | CELL) for trait in state.traits)
+    kinds = (
+        trait & (ITEM | LINK | HEADING | CELL) if trait & ITEM or len(text) <= _LONGEST_LABEL else -1
+        for text, trait in zip(state.texts, state.traits, strict=False)
+    )
     start = 0
     for kind, run in groupby(kinds):
         end = start + sum(1 for _ in run)
-        if kind & ITEM or (kind & LINK and end - start >= _ROW):
+        least = _ROW if kind & LINK else _PLAIN_ROW
+        if kind >= 0 and (kind & ITEM or end - start >= least):
             found.update(range(start, end))
         start = end
     return frozenset(found)

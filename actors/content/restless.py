@@ -14,13 +14,13 @@ from actors.content.places import Replacement
 
 BRIEF = 2
 """Looks within which a stay is brief."""
-FIGURES, TEXTS = 2, 3
-"""Brief stays in a row that make a place restless: one where only figures differ, and any other."""
+MOST_BRIEF = 2
+"""Brief stays in a row that make a place restless."""
 
 
-def restless(slots: Iterable[Slot]) -> dict[str, int]:
-    """Return how often in a row what stood in a place stayed briefly, by the place's key."""
-    return {slot.key: slot.brief for slot in slots if slot.brief >= min(FIGURES, TEXTS)}
+def restless(slots: Iterable[Slot]) -> frozenset[str]:
+    """Return the keys of the restless places."""
+    return frozenset(slot.key for slot in slots if slot.brief >= MOST_BRIEF)
 
 
 def after(memory: PageMemory, replaced: Iterable[Replacement], fresh: frozenset[str], number: int) -> tuple[Slot, ...]:

@@ -46,21 +46,20 @@ class Turn(Struct, frozen=True):
 def turn_of(memory: PageMemory, blocks: Iterable[Weighed], stood: Mapping[str, int], state: bytes, when: When) -> Turn:
     """Return what this look is. `blocks` are the difference to the told state, `state` the digest of the look.
 
-    stood: in how many looks before this one each block that came has stood.
+    stood: in how many looks before this one each block that came has stood, and each that went has been missing.
     """
     gone = frozenset(unpack_keys(memory.gone))
     counted = [block for block in blocks if block.score >= _COUNTS]
     came = [block for block in counted if block.came]
     was_told = state in states_in(memory.states)[:-1]
-    if not (was_told or (came and all(block.key in gone for block in came))):
+    if not counted or not (was_told or (came and all(block.key in gone for block in came))):
         return Turn(False, False, memory.turns)
-    most = 0 if _is_prose(came or counted) else _TURNS
+    most = (0 if came else 1) if _is_prose(came or counted) else _TURNS
     turns = tuple(then for then in memory.turns if not when.at or when.at - then < _DAY)
-    first = not any(stood.get(block.key) for block in came)
-    if when.number - memory.told <= BRIEF and first and len(turns) <= most:
+    waited = [stood.get(block.key, 0) for block in came or counted]
+    if when.number - memory.told <= BRIEF and not any(waited) and len(turns) <= most:
         turns = (*turns, when.at)[-_TURNS - 1 :]
-    lasts = bool(came) and all(stood.get(block.key, 0) >= _LASTS for block in came)
-    return Turn(True, len(turns) > most and not lasts, turns)
+    return Turn(True, len(turns) > most and min(waited) < _LASTS, turns)
 
 
 def _is_prose(blocks: Sequence[Weighed]) -> bool:

@@ -18,10 +18,11 @@ from enum import Enum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.evidence import path_of, says_it_is_another, titles_differ
+from actors.content.evidence import kind_of, path_of, says_it_is_another, titles_differ
 from actors.content.language import language_of
 from actors.content.memory import Face, Held, Settled, packed, unpack_keys
 from actors.content.pages import PageReading
+from actors.content.traits import HEADING, TOP
 from actors.content.wording import words_in
 
 _REPLACED = 0.4
@@ -38,6 +39,7 @@ MOST_LOOKS = 16
 SOON = 3
 """Looks of a held page that come within minutes; after these the source's own pace is enough."""
 _MOST_TITLE = 200
+_SEVERAL, _FEW = 3, 4
 _REDIRECT = "redirect"
 
 
@@ -66,12 +68,16 @@ class Swap(Struct, frozen=True):
         """Return whether another page stands in the told one's place, or may."""
         if sum(key in self.gone for key in self.now.keys) >= _SAME_OTHER * len(self.now.keys):
             return False
-        if alike(self.before.keys, self.now.keys, _REPLACED):
-            return False
-        if self._shrunk():
+        told, now = set(self.before.keys), set(self.now.keys)
+        went = _words_of(self.before, now)
+        whole = _words(self.before.texts)
+        if 2 * went >= whole and _words_of(self.now, told) < _LITTLE * went:
             return True
-        told = set(self.before.keys)
-        if 2 * len(told.intersection(self.now.keys)) >= len(told):
+        if len(told - now) >= _SEVERAL and self._headed(self.before) not in {"", *now} and self._signs():
+            return True
+        if went >= 2 * _words_of(self.now, told) and self._what_came_says(told):
+            return True
+        if alike(self.before.keys, self.now.keys, _REPLACED) or 2 * len(told & now) >= len(told):
             return False
         return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
 
@@ -95,9 +101,20 @@ class Swap(Struct, frozen=True):
             stands = looks >= _LOOKS_SAME_FACE
         return Stay.TELL if stands else Stay.WAITS
 
+    def _what_came_says(self, told: set[str]) -> bool:
+        """Return whether a few blocks took the place of many, and say that they are an error, or still loading."""
+        came = [text for text, key in zip(self.now.texts, self.now.keys, strict=False) if key not in told]
+        return 0 < len(came) <= _FEW and any(map(kind_of, came)) and len(set(self.now.keys)) + _FEW <= len(told)
+
     def moved(self) -> bool:
         """Return whether the page was found elsewhere than the told one."""
         return bool(self.told.address) and self.told.address != self.face.address
+
+    @staticmethod
+    def _headed(state: Settled) -> str:
+        """Return the key of a state's main heading, "" where it has none."""
+        rows = [(key, trait) for key, trait in zip(state.keys, state.traits, strict=False) if trait & HEADING]
+        return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
 
     def _shrunk(self) -> bool:
         return _words(self.now.texts) < _LITTLE * _words(self.before.texts)
@@ -147,3 +164,8 @@ def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) 
 
 def _words(texts: Iterable[str]) -> int:
     return sum(words_in(text) for text in texts)
+
+
+def _words_of(state: Settled, others: set[str]) -> int:
+    """Return the words of the blocks of a state that are not among others."""
+    return sum(words_in(text) for text, key in zip(state.texts, state.keys, strict=False) if key not in others)

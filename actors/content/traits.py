@@ -66,6 +66,12 @@ _OFFER = re.compile(
 _LONGEST_BOX = 16
 """Blocks of a box; on a list page links would go on to its end."""
 _PARAGRAPH = 120
+_TIME = re.compile(r"[0-2]?\d[:.][0-5]\d(?!\d|[.:%]\d)")
+_HOURS = re.compile(
+    rf"{_TIME.pattern}\s?(?:[ap]\.?m\.?|uhr|h)?\s?(?:[-–—~〜～]|to|bis|till|à|a|do|до|tot|til)\s?{_TIME.pattern}", re.I
+)
+_TIMETABLE = 3
+_LONGEST_ROW = 120
 _LITTLE = 0.1
 _MOST_BY_NAME = 0.5
 _MOST = 0.9
@@ -109,6 +115,17 @@ def _is_head(element: Element) -> bool:
     """Return whether a header is the page's, not that of an article or a section."""
     parent = element.getparent()
     return parent is not None and parent.tag == "body"
+
+
+def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
+    """Return the traits with rows of a timetable as cells: there a time of day is what the row is about.
+
+    A span of hours is one wherever it stands; what begins with a time of day, where several blocks do.
+    """
+    begins = [i for i, text in enumerate(texts) if _TIME.match(text)]
+    rows = set(begins if len(begins) >= _TIMETABLE else ())
+    rows.update(i for i, text in enumerate(texts) if len(text) <= _LONGEST_ROW and _HOURS.search(text))
+    return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
 
 
 def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 
 from msgspec import Struct
 
+from actors.content.dates import dates_in
+from actors.content.stamps import is_dated, is_only_date, speaks_of_edits
 from actors.content.traits import CELL, HEADING, ITEM, LINK, TOP
 from actors.content.wording import words_in
 
@@ -20,7 +23,8 @@ LONG, MIDDLE = 12, 5
 FIGURE = 0.35
 """What a figure in a table or a label weighs: the new one and the old one together make a change."""
 
-LABEL = "a label of a few words"
+LABEL, BARE = "a label of a few words", "a figure by itself"
+FIGURES = "only figures or what changes by itself"
 
 _TEXT_PAGE_WORDS = 60
 _TEXT_PAGE_PARAGRAPHS = 4
@@ -43,56 +47,61 @@ CURRENCY = re.compile(rf"{_SYMBOLS}|\d\s?{_AFTER}|\b{_CODES}\b", re.I)
 VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
-_DATE_ONLY = re.compile(
-    r"[\W\d]*(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zà-ž]*\W+)?[\W\d]*"
-    r"(?:jan|feb|fév|mar|mär|apr|avr|ma[iyj]|ju[nli]|aug|aoû|sep|o[ck]t|nov|de[czs]|déc)[a-zà-ž]*[\W\d]*(?:at|um|kl|à)?[\W\d]*"
-)
-_DATE = (
-    r"(?:\d{1,2} )?(?:jan|feb|fév|mar|mär|apr|avr|ma[iyj]|ju[nli]|aug|aoû|sep|o[ck]t|nov|de[czs]|déc)[a-zà-ž]*"
-    r"(?: \d{1,2})? (?:19|20)\d\d"
-)
-_EDITED = (
-    r"(?:updated?|modified|reviewed|checked|generated|accessed|today|stand|aktualisiert|geändert|jour|modifiée?"
-    r"|uppdaterad|ändrad)"
-)
-_EDIT = re.compile(rf"\b{_EDITED}")
-_DATED = re.compile(rf"(?!.*\b(?:{_EDITED}|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)(?:[^\W\d_]{{2,}} ){{1,3}}{_DATE}")
-"""A label with the date it is about, not the date of the page's last edit."""
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SIGNED = re.compile(rf"[+-]?{NUMBER.pattern}")
 _TICKER_NUMBERS = 3
+_FILE = re.compile(r"\(\S+\.\w{2,5}\)$")
+"""As `files` says to which file a link leads."""
+_COPYRIGHT = re.compile(r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b", re.I)
+_FOOT_BEFORE = 2
+_MOST_FOOT = 0.34
 
 
 class Zone(Struct, frozen=True):
-    """Where on a page the content lies: block positions from `first` to `last`; `text` says that it is a text page."""
+    """Where on a page the content lies: block positions from `first` to `last`; `text` says that it is a text page.
+
+    foot: where the page's foot begins, by its copyright line. today: the ordinal of the day of the look, 0 if unknown.
+    """
 
     text: bool
     first: int
     last: int
     blocks: int
+    foot: int
+    today: int = 0
 
     def holds(self, position: int) -> bool:
         """Return whether a block position lies in the content."""
         return self.first <= position <= self.last
 
     def ends(self, position: int) -> bool:
-        """Return whether a block of a text page stands where the version is that of the site's own software."""
+        """Return whether a block stands where the version is that of the site's own software."""
+        if position >= self.foot - _FOOT_BEFORE:
+            return True
         return self.text and (position > self.last - _AFTER_LAST or position >= _TAIL * self.blocks)
 
 
-def zone_of(texts: Sequence[str], traits: Sequence[int]) -> Zone:
+def zone_of(texts: Sequence[str], traits: Sequence[int], today: int = 0) -> Zone:
     """Return the content's zone among the blocks outside of furniture."""
     words = [words_in(text) for text in texts]
     long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & LINK]
     total = sum(words)
+    foot = _foot(texts)
     if total < _TEXT_PAGE_WORDS or len(long) < _TEXT_PAGE_PARAGRAPHS or 2 * sum(words[i] for i in long) < total:
-        return Zone(False, 0, len(texts), len(texts))
+        return Zone(False, 0, len(texts), len(texts), foot, today)
     above = range(long[0] - 1, max(-1, long[0] - _HEAD_BEFORE - 1), -1)
     first = next((i for i in above if traits[i] & HEADING), long[0])
     top = next((i for i, trait in enumerate(traits) if trait & TOP), None)
     if top is not None and top < long[len(long) // 3]:
         first = min(top, first)
     first = first if top is not None else max(0, min(first, long[0] - 2))
-    return Zone(True, first, long[-1] + _AFTER_LAST, len(texts))
+    return Zone(True, first, long[-1] + _AFTER_LAST, len(texts), foot, today)
+
+
+def _foot(texts: Sequence[str]) -> int:
+    """Return where the copyright line is, if it is one of the last blocks; the number of blocks where there is none."""
+    end = len(texts)
+    return next((i for i in range(end - 1, int(end * (1 - _MOST_FOOT)), -1) if _COPYRIGHT.search(texts[i])), end)
 
 
 def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> tuple[float, str]:
@@ -104,9 +113,9 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
     bare = _MASK.sub("", canonical)
     if not LETTERS.search(bare):
         datum = figure or trait & CELL
-        return (FIGURE, "a figure by itself") if datum else (0.0, "only figures or what changes by itself")
-    if _DATE_ONLY.fullmatch(bare):
-        if trait & CELL:
+        return (FIGURE, BARE) if datum else (0.0, FIGURES)
+    if is_only_date(bare):
+        if trait & CELL or lies_ahead(bare, zone.today):
             return FIGURE, "a date by itself"
         return 0.12 if zone.text and zone.holds(position) else 0.0, "only a date"
     words = words_in(canonical)
@@ -117,13 +126,15 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
         plain = max(plain, 0.5)
     if figure:
         plain = max(plain, 0.6)
-    if zone.text and not trait & LINK and _DATED.fullmatch(bare):
+    if zone.text and not trait & LINK and is_dated(bare):
         plain = max(plain, FIGURE)
     return _placed(plain, words, trait, position, zone)
 
 
 def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> tuple[float, str]:
     """Return a weight with what place and links take from it on a text page."""
+    if position >= zone.foot and words < LONG:
+        return _OUTSIDE * plain, "at the page's foot"
     if not zone.text:
         return plain, "" if plain > 0.2 else LABEL
     if not zone.holds(position):
@@ -140,17 +151,35 @@ def is_fact(canonical: str, trait: int, position: int, zone: Zone) -> bool:
     if not zone.text or not zone.holds(position) or zone.ends(position) or trait & LINK:
         return False
     bare = _MASK.sub("", canonical)
-    return LETTERS.search(bare) is not None and not _DATE_ONLY.fullmatch(bare) and not _EDIT.search(bare)
+    return LETTERS.search(bare) is not None and not is_only_date(bare) and not speaks_of_edits(bare)
 
 
 def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
-    """Return whether a label may be what a reader looks for: no date, no stamp; in a text no link, and in its zone."""
+    """Return whether a label may be what a reader looks for: no stamp and no date that is past; in a text no link, and
+    in its zone."""
     bare = _MASK.sub("", canonical).strip()
     if bare != canonical or not (LETTERS.search(bare) or NUMBER.search(bare) or len(bare) > 1):
         return False
-    if _DATE_ONLY.fullmatch(bare) is not None or _EDIT.search(bare) is not None:
+    if speaks_of_edits(bare) or (is_only_date(bare) and not lies_ahead(bare, zone.today)) or position >= zone.foot:
+        return False
+    if VERSION.search(bare) is not None and zone.ends(position):
         return False
     return not zone.text or (zone.holds(position) and not zone.ends(position) and not trait & LINK)
+
+
+def is_counter(text: str, canonical: str) -> bool:
+    """Return whether a figure in a text may be a counter: it is no price, share, version, date or name of a file."""
+    if _MONEY.search(text) or VERSION.search(canonical) or _FILE.search(text):
+        return False
+    return not dates_in(canonical)
+
+
+def lies_ahead(canonical: str, today: int) -> bool:
+    """Return whether a text says a day after `today` (an ordinal, 0 if unknown): what is to come is no stamp."""
+    if not today:
+        return False
+    days = (reading for at in dates_in(canonical) if at.has_year for reading in at.readings)
+    return any(date(year, month or 1, day or 1).toordinal() > today for year, month, day in days)
 
 
 def ticker_shape(text: str, canonical: str, trait: int) -> str:
@@ -161,5 +190,5 @@ def ticker_shape(text: str, canonical: str, trait: int) -> str:
     """
     if trait & CELL or words_in(canonical) > LONG or CURRENCY.search(text) or VERSION.search(canonical):
         return ""
-    shape, numbers = NUMBER.subn("0", canonical)
+    shape, numbers = _SIGNED.subn("0", canonical)
     return f"figures {shape}" if numbers >= _TICKER_NUMBERS else ""
