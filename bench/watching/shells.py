@@ -13,21 +13,36 @@ from bench.watching.documents import Doc, Piece, Where
 from bench.watching.ink import Ink
 from bench.watching.tongues import Tongue
 
+_SCRIPTS = """<script>window.dataLayer=window.dataLayer||[];</script>
+<noscript><iframe src="/t.html" height="0" width="0" style="display:none"></iframe></noscript>
+<svg style="display:none"><symbol id="i"><title>i</title></symbol></svg>
+"""
+_META = (
+    '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/m.css"><style>p{margin:0}</style>'
+)
+_LANGUAGES = ("English", "Deutsch", "Français", "Español", "日本語", "العربية")
+_HOMES = ("Mastodon", "LinkedIn", "YouTube", "RSS")
+
 
 class Inside(NamedTuple):
-    """A page to be wrapped. filler: stable names that make a page long, at the place that its frame gives them."""
+    """A page to be wrapped. filler: stable names that make a page long, at the place that its frame gives them.
+
+    dressed: with what sites wear beside their content: scripts, a second menu for small screens, a search form, a
+    choice of languages, links to their other homes.
+    """
 
     doc: Doc
     tongue: Tongue
     ink: Ink
     content: str
     filler: Sequence[str]
+    dressed: bool = False
 
     def pieces(self, *places: Where) -> str:
         return "".join(_piece(self.ink, piece) for place in places for piece in self.doc.at(place))
 
     def top(self) -> str:
-        return self.pieces("hidden", "banner")
+        return (_SCRIPTS if self.dressed else "") + self.pieces("hidden", "banner")
 
     def links(self, role: str = "") -> str:
         return self.ink.links(self.filler, role)
@@ -36,15 +51,27 @@ class Inside(NamedTuple):
         doc, right = self.doc, ' dir="rtl"' if self.doc.lang == "ar" else ""
         return (
             f'<!DOCTYPE html>\n<html lang="{doc.lang}"{right}>\n<head><meta charset="utf-8">'
-            f"<title>{escape(doc.title)}</title>{doc.extra}</head>\n"
+            f"<title>{escape(doc.title)}</title>{_META if self.dressed else ''}{doc.extra}</head>\n"
         )
 
     def nav(self, tag: str = "ul") -> str:
         names = (*self.tongue.nav, *(text for piece in self.doc.at("menu") for text in piece.texts))
-        return self.ink.links(names, "menu", tag)
+        menu = self.ink.links(names, "menu", tag)
+        if not self.dressed:
+            return menu
+        small = (
+            f'<button aria-expanded="false"><span>☰</span></button>{self.ink.links(self.tongue.nav, "menu-mobile")}'
+        )
+        form = '<form role="search" action="/s"><input type="search" name="q"><button type="submit">🔍</button></form>'
+        return f"{menu}{form}{small}"
 
     def foot(self, tag: str = "p") -> str:
-        return self.ink.text(tag, f"© {self.doc.year} {self.tongue.foot}", "copyright") + self.pieces("foot")
+        right = self.ink.text(tag, f"© {self.doc.year} {self.tongue.foot}", "copyright") + self.pieces("foot")
+        return (
+            self.ink.links(_LANGUAGES, "languages") + self.ink.links(_HOMES, "social") + right
+            if self.dressed
+            else right
+        )
 
 
 def _piece(ink: Ink, piece: Piece) -> str:
