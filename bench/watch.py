@@ -82,7 +82,7 @@ def judged(history: History) -> Outcome:
 
 def _seen(look: PageLook) -> Seen:
     return Seen(
-        look.kind in {"changed", "moved"}, (look.trouble and "failed") or look.kind, look.reason, look.score, first_lines(look)
+        look.kind in {"changed", "moved"}, "failed" if look.trouble else look.kind, look.reason, look.score, first_lines(look)
     )
 
 
@@ -187,11 +187,11 @@ def _details(outcome: Outcome) -> None:
     """Print where a history went wrong, and what the product said there."""
     if not outcome.missed and not outcome.false:
         return
-    marks = "".join(
-        "M" if n in outcome.missed else "F" if n in outcome.false else "t" if one.told else "h" if one.kind == "held" else "."
-        for n, one in enumerate(outcome.seen)
-    )  # fmt: skip
-    print(f"\n{outcome.name}\n  {marks}")
+    marks = ["t" if one.told else "h" if one.kind == "held" else "." for one in outcome.seen]
+    for mark, looks in (("M", outcome.missed), ("F", outcome.false)):
+        for n in looks:
+            marks[n] = mark
+    print(f"\n{outcome.name}\n  {''.join(marks)}")
     for n in sorted({*outcome.missed, *outcome.false}):
         one = outcome.seen[n]
         print(f"  {n:2} {'missed' if n in outcome.missed else 'false'}: {one.kind} {one.score:.2f} {one.reason}")

@@ -91,10 +91,10 @@ def plan_price(t: Tongue, chance: Random) -> Script:
     first = form.format(n=13)
     base = nouns.plans(t, chance)
     number = chance.choice((1, 2))
-    docs = [
-        nouns.pricing(t, [*base[:number], replace(base[number], lines=(value, base[number].lines[1])), *base[number + 1 :]])
-        for value in (first, *(form.format(n=n) for n in amounts))
-    ]  # fmt: skip
+    docs = []
+    for value in (first, *(form.format(n=n) for n in amounts)):
+        base[number] = replace(base[number], lines=(value, base[number].lines[1]))
+        docs.append(nouns.pricing(t, tuple(base)))
     return Script(walk(docs, chance))
 
 
@@ -123,9 +123,14 @@ def _stocks(t: Tongue, chance: Random) -> list[str]:
     there, out, ahead, wait = t.stock
     few, fewer = t.left.format(n=3), t.left.format(n=2)
     return chance.choice(
-        ([there, out, there, out, there], [out, there, few, fewer, out], [ahead, there, out, wait], [out, few, out, few],
-         [there, few, out, ahead, there])
-    )  # fmt: skip
+        (
+            [there, out, there, out, there],
+            [out, there, few, fewer, out],
+            [ahead, there, out, wait],
+            [out, few, out, few],
+            [there, few, out, ahead, there],
+        )
+    )
 
 
 def stock_of_a_product(t: Tongue, chance: Random) -> Script:

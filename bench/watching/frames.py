@@ -22,7 +22,10 @@ LARGEST = 360
 
 
 class Frame(Struct, frozen=True):
-    """One way to build pages. heading: the tag of the page's heading. filler: how many stable links make it long."""
+    """One way to build pages. heading: the tag of the page's heading. filler: how many stable links make it long.
+
+    dressed: as `shells.Inside` says.
+    """
 
     name: str
     shell: str
@@ -32,13 +35,14 @@ class Frame(Struct, frozen=True):
     naming: Naming
     heading: str
     filler: int
+    dressed: bool
 
     def render(self, doc: Doc) -> str:
         """Return the page as HTML."""
         words, ink = tongue(doc.lang), Ink(self.naming, self.name)
         if doc.bare:
             return _bare(doc, ink)
-        inside = Inside(doc, words, ink, self.content(doc, ink), _filler(words)[: self.filler])
+        inside = Inside(doc, words, ink, self.content(doc, ink), _filler(words)[: self.filler], self.dressed)
         return SHELLS[self.shell](inside)
 
     def content(self, doc: Doc, ink: Ink) -> str:
@@ -95,7 +99,9 @@ def _frames() -> tuple[Frame, ...]:
             look = next(lists), next(rows), next(cards)
             if turn % 2:
                 next(lists)
-            frames.append(Frame(f"{shell}-{turn + 1}", shell, *look, naming, next(heads), next(sizes)))
+            frames.append(
+                Frame(f"{shell}-{turn + 1}", shell, *look, naming, next(heads), next(sizes), len(frames) % 2 == 1)
+            )
     return tuple(frames)
 
 

@@ -1,4 +1,4 @@
-"""What a server changes by itself: each noise is drawn anew at each request and says nothing that a reader waits for."""
+"""What a server changes by itself: each noise is drawn anew at each request and says nothing that a reader awaits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.watching.tongues import Tongue, time_of
 Noise = Callable[[Doc, Random, int], Doc]
 """From a document, the chance of a request and its time to what that request is answered."""
 Made = Callable[[Tongue, Random], Noise]
-HOUR = 3_600_000
+MINUTE, HOUR = 60_000, 3_600_000
 AROUND: tuple[Where, ...] = ("banner", "lead", "within", "aside", "after", "foot")
 PROBE = ("mmMwWLliI0fiflO&1", "BESbswy BESbswy BESbswy", "giItT1WQy@!-/#")
 ICONS = ("expand_more", "arrow_forward", "keyboard_arrow_down", "shopping_cart", "menu_open", "chevron_right")
@@ -26,9 +26,18 @@ def _line(t: Tongue, chance: Random, role: str, words: Callable[[Random, int], s
     return lambda doc, draw, at: doc.having(Piece(role, (words(draw, at),), where, tag))
 
 
-def _number(draw: Random) -> int:
-    """Return a number that takes one plural form in all our languages."""
-    return draw.randrange(20, 900) * 10 + draw.choice((0, 5, 6, 7, 8, 9))
+def _count(chance: Random) -> Callable[[Random, int], int]:
+    """Return a counter that grows with time, now and then a little behind, as caches are.
+
+    Its last figure takes one plural form in all our languages.
+    """
+    base, rate = chance.randrange(20, 900), chance.choice((0.02, 0.3, 2.0))
+
+    def count(draw: Random, at: int) -> int:
+        tens = base + int((at // MINUTE % 100_000) * rate) + draw.choice((0, 0, 1, 3))
+        return 10 * tens + draw.choice((0, 5, 6, 7, 8, 9))
+
+    return count
 
 
 def clock(t: Tongue, chance: Random) -> Noise:
@@ -77,11 +86,13 @@ def _with_facts(doc: Doc, facts: Sequence[str]) -> Doc:
 
 
 def views(t: Tongue, chance: Random) -> Noise:
-    return _line(t, chance, "views", lambda draw, _: t.views.format(n=_number(draw)))
+    count = _count(chance)
+    return _line(t, chance, "views", lambda draw, at: t.views.format(n=count(draw, at)))
 
 
 def likes(t: Tongue, chance: Random) -> Noise:
-    return _line(t, chance, "likes", lambda draw, _: t.likes.format(n=_number(draw)))
+    count = _count(chance)
+    return _line(t, chance, "likes", lambda draw, at: t.likes.format(n=count(draw, at)))
 
 
 def viewing(t: Tongue, chance: Random) -> Noise:
@@ -89,18 +100,18 @@ def viewing(t: Tongue, chance: Random) -> Noise:
 
 
 def comments(t: Tongue, chance: Random) -> Noise:
-    return _line(t, chance, "comments", lambda draw, _: t.comments.format(n=_number(draw) // 10 * 10))
+    count = _count(chance)
+    return _line(t, chance, "comments", lambda draw, at: t.comments.format(n=count(draw, at) // 10 * 10))
 
 
 def results(t: Tongue, chance: Random) -> Noise:
-    return _line(t, chance, "results", lambda draw, _: t.results.format(n=_number(draw)))
+    base = chance.randrange(20, 900)
+    return _line(t, chance, "results", lambda draw, _: t.results.format(n=10 * (base + draw.randrange(4)) + 5))
 
 
 def views_of_entries(t: Tongue, chance: Random) -> Noise:
-    start = chance.randrange(200, 900)
-    return lambda doc, draw, _: _with_facts(
-        doc, [t.views.format(n=10 * (start + draw.randrange(99)) + 5) for _ in range(40)]
-    )
+    counts = [_count(chance) for _ in range(40)]
+    return lambda doc, draw, at: _with_facts(doc, [t.views.format(n=count(draw, at)) for count in counts])
 
 
 def session(t: Tongue, chance: Random) -> Noise:
@@ -125,13 +136,19 @@ def trace(t: Tongue, chance: Random) -> Noise:
 
 
 def weather(t: Tongue, chance: Random) -> Noise:
-    return _line(t, chance, "weather", lambda draw, _: t.weather.format(n=draw.randrange(5, 21)))
+    base = chance.randrange(5, 16)
+    return _line(t, chance, "weather", lambda _, at: t.weather.format(n=base + at // HOUR * 7 % 5))
 
 
 def ticker(t: Tongue, chance: Random) -> Noise:
     names = chance.sample(("NRD", "SAND", "LARK", "TERN", "KELP"), 3)
-    form = lambda draw, _: "  ".join(f"{n} {draw.uniform(20, 90):.2f} {draw.uniform(-3, 3):+.2f} %" for n in names)  # noqa: E731
-    return _line(t, chance, "ticker", form)
+    price = chance.uniform(20, 90)
+
+    def quoted(draw: Random, _: int) -> str:
+        moves = [(name, draw.uniform(-3, 3)) for name in names]
+        return "  ".join(f"{name} {price * (1 + move / 100):.2f} {move:+.2f} %" for name, move in moves)
+
+    return _line(t, chance, "ticker", quoted)
 
 
 def _faces(role: str, texts: Sequence[str], chance: Random, heading: str = "", count: int = 0) -> Noise:

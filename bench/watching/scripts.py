@@ -40,7 +40,6 @@ class Script(NamedTuple):
     selector: str | None = None
     grace: int = GRACE
     spacings: tuple[int, ...] = (USUAL, USUAL, USUAL, OFTEN, SELDOM)
-    nouned: str = ""
 
 
 Kind = Callable[[Tongue, Random], Script]
