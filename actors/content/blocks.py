@@ -49,7 +49,7 @@ class _Gathered:
         text = " ".join("".join(self.held).split())
         self.held.clear()
         in_links, self.in_links = self.in_links, 0
-        if text:
+        if text and not markup.is_probe(text):
             # A link to a file is content, not a way to another page.
             self.traits.append(trait | LINK if in_links > _LINKED * len(text) and not self.files else trait)
             if self.files:
@@ -103,10 +103,13 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
                 if gathered.full():
                     break
                 trait = traits_of(element, tag, trait, named) if judge_furniture else plain_traits(tag, trait)
-            if tag in unseen or (named and not hideable.isdisjoint(named) and markup.hidden(named)):
+            if tag in unseen or (named and not hideable.isdisjoint(named) and markup.hidden(named, element)):
                 steps.skip_subtree()
                 continue
             if tag == "a":
+                if judge_furniture and not gathered.texts and markup.skips_ahead(element, named):
+                    steps.skip_subtree()
+                    continue
                 links += 1
                 if "href" in named and (name := file_of(named["href"])):
                     gathered.files.append(name)
