@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LITTLE = 150
 """Words of content below which a page may be a wall, an error or a stub."""
-KINDS = ("error", "maintenance", "login", "redirect", "loading", "consent", "challenge")
+KINDS = ("error", "unavailable", "maintenance", "login", "redirect", "challenge", "loading", "consent")
 
 _MOST_TITLE = 1_000
 _MOST_ADDRESS = 2_000
@@ -151,11 +151,8 @@ def says_it_is_another(reading: PageReading) -> str:
     titles = (reading.evidence.title, reading.title)
     rows = list(zip(reading.blocks, reading.traits or (0,) * len(reading.blocks), strict=True))
     top = next((text for text, trait in rows if trait & TOP), "")
-    for head in (*titles, top):
-        folded = _folded(head[:300])
-        for part in _SEPARATORS.split(folded):
-            if kind := _kind(part, folded):
-                return kind
+    if kind := next((kind for head in (*titles, top) if (kind := kind_of_head(head))), ""):
+        return kind
     if sum(words_in(text) for text, trait in rows if not trait & FURNITURE) >= LITTLE:
         return ""
     content = [row for row in rows if not row[1] & ASIDE]
@@ -167,6 +164,12 @@ def says_it_is_another(reading: PageReading) -> str:
 def kind_of(text: str) -> str:
     """Return what a page is that says this text in its title or as one of its few words; "" when it says nothing."""
     return _kind(_folded(text[:300]))
+
+
+def kind_of_head(text: str) -> str:
+    """Return as what a title or heading gives its page away when a part of it says little else; "" when none does."""
+    folded = _folded(text[:300])
+    return next((kind for part in _SEPARATORS.split(folded) if (kind := _kind(part, folded))), "")
 
 
 def _folded(text: str) -> str:
