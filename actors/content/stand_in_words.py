@@ -22,8 +22,8 @@ en unavailable no longer available
 en maintenance under maintenance|down for maintenance|scheduled maintenance|site maintenance|maintenance mode
   |we'll be back soon|we will be back soon|be right back
 en login log in|sign in|login|sign in to continue|log in to continue|please log in|please sign in
-en redirect redirecting|you are being redirected|you will be redirected|moved permanently|page has moved|object moved
-  |click here if you are not redirected
+en redirect redirecting|you are being redirected|you will be redirected|you should be redirected|being redirected
+  |if you are not redirected|moved permanently|page has moved|object moved
 en loading loading|please wait
 en consent before you continue|accept cookies to continue|we value your privacy
 en challenge just a moment|checking your browser|verify you are human|verifying you are human|are you a robot

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from actors.content.blocks import Blocks
-from actors.content.evidence import LITTLE, evidence_of, kind_of_head
+from actors.content.evidence import LITTLE, evidence_of, kind_of, kind_of_head
 from actors.content.markup import Element
 from actors.content.traits import ASIDE, FURNITURE, HEADING, TOP
 
@@ -99,7 +99,7 @@ def _by_words(root: Element, blocks: Blocks, heads: Sequence[str], first: Sequen
     if "consent" in kinds:
         return "consent wall"
     seen = evidence_of(root, blocks)
-    if "redirect" in kinds and seen.leads_away:
+    if seen.leads_away and any(kind_of(text) == "redirect" for text in (*first, *heads)):
         return f"it leads to another page: {seen.refresh_to[:80]}"
     return _NEEDS_SCRIPT if "loading" in kinds and seen.shell else None
 

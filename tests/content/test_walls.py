@@ -49,6 +49,7 @@ def test_a_shop_whose_ware_is_not_to_be_had_is_no_error(language: str) -> None:
 def test_a_page_that_says_it_leads_elsewhere_and_does_is_trouble() -> None:
     away = '<meta http-equiv="refresh" content="3; url=https://shore.example/new">'
     assert "leads to another page: https://shore.example/new" in trouble("Weiterleitung", "Bitte", head=away)
+    assert "leads to" in trouble("Shore", "You should be redirected quickly, if not click here.", head=away)
     assert not trouble("Weiterleitung", "Bitte")
     assert not trouble("Departures", "10:20 Bergen", head=away)
 
