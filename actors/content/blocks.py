@@ -81,6 +81,7 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
     breaks, unseen, hideable, held = markup.BREAKS, markup.UNSEEN, markup.HIDEABLE, gathered.held
     above: list[int] = []
     trait = deepest = links = 0
+    skips, shown = markup.MOST_SKIPS if judge_furniture else 0, markup.around_heading(root)
     steps = etree.iterwalk(root, events=("start", "end"))
     for event, element in steps:
         tag = element.tag
@@ -103,13 +104,15 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
                 if gathered.full():
                     break
                 trait = traits_of(element, tag, trait, named) if judge_furniture else plain_traits(tag, trait)
-            if tag in unseen or (named and not hideable.isdisjoint(named) and markup.hidden(named, element)):
+            if tag in unseen or (named and not hideable.isdisjoint(named) and markup.hidden(named, element, shown)):
                 steps.skip_subtree()
                 continue
             if tag == "a":
-                if judge_furniture and not gathered.texts and markup.skips_ahead(element, named):
-                    steps.skip_subtree()
-                    continue
+                if skips and not gathered.texts:
+                    skips -= 1
+                    if markup.skips_ahead(element, named):
+                        steps.skip_subtree()
+                        continue
                 links += 1
                 if "href" in named and (name := file_of(named["href"])):
                     gathered.files.append(name)

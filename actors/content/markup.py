@@ -8,7 +8,7 @@ parser has neither, and is told so nevertheless.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -59,6 +59,8 @@ _ICON = re.compile(r"\s*[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){0,6}\s*")
 _MAIN = re.compile(r"#[\w-]*(?:main|content|skip|inhalt|conten|conteud|treść|sisalto|indhold|innehåll)", re.I)
 _PAGES = frozenset({"html", "body", "main", "article"})
 _LONGEST_SKIP = 80
+MOST_SKIPS = 5
+"""Links at the start of a page that are looked at: each costs a search for where it leads."""
 _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})
 _PROBE_WORDS = 6
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
@@ -86,7 +88,13 @@ def parse_fragment(text: str) -> Element:
     return parse(f"<html><body><div>{text}</div></body></html>")
 
 
-def hidden(attributes: Mapping[str, str], element: Element) -> bool:
+def around_heading(root: Element) -> frozenset[Element]:
+    """Return the elements that the page's first h1 stands in."""
+    heading = next(root.iter("h1"), None)
+    return frozenset(heading.iterancestors()) if heading is not None else frozenset()
+
+
+def hidden(attributes: Mapping[str, str], element: Element, shown: Set[Element] = frozenset()) -> bool:
     """Return whether an element is declared invisible (attribute, style, class), an icon's name or a skip link."""
     if "hidden" in attributes or ("style" in attributes and _INVISIBLE.search(attributes["style"]) is not None):
         return True
@@ -94,8 +102,8 @@ def hidden(attributes: Mapping[str, str], element: Element) -> bool:
     if sign == "hidden":
         return True
     if sign == "unless_wide":
-        # What holds the page's heading is hidden until a script has run, for a moment.
-        return element.tag not in _PAGES and element.find(".//h1") is None
+        # What holds the page's heading (`shown`) is hidden until a script has run, for a moment.
+        return element.tag not in _PAGES and element not in shown
     if sign == "skip":
         return attributes.get("href", "").startswith("#")
     unread = attributes.get("aria-hidden") == "true"

@@ -124,3 +124,9 @@ def test_one_word_six_times_is_a_probe_whatever_the_word() -> None:
 )
 def test_figures_marks_and_short_words_are_no_probe(text: str) -> None:
     assert not is_probe(text)
+
+
+def test_many_hidden_elements_and_links_cost_no_more_than_their_number() -> None:
+    links = "".join(f'<a href="#x{n}"></a>' for n in range(20_000))
+    nested = '<div class="hidden">' * 1_500 + "<h1>The deep</h1>" + "<p></p>" * 20_000
+    assert reading(f"<html><body>{links}{nested}".encode()).blocks == ("The deep",)
