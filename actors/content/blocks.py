@@ -49,7 +49,7 @@ class _Gathered:
         text = " ".join("".join(self.held).split())
         self.held.clear()
         in_links, self.in_links = self.in_links, 0
-        if text:
+        if text and not markup.is_probe(text):
             # A link to a file is content, not a way to another page.
             self.traits.append(trait | LINK if in_links > _LINKED * len(text) and not self.files else trait)
             if self.files:
@@ -82,6 +82,7 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
     breaks, unseen, hideable, held = markup.BREAKS, markup.UNSEEN, markup.HIDEABLE, gathered.held
     above: list[int] = []
     trait = deepest = links = 0
+    skips, shown = markup.MOST_SKIPS if judge_furniture else 0, markup.around_heading(root)
     steps = etree.iterwalk(root, events=("start", "end"))
     for event, element in steps:
         tag = element.tag
@@ -104,10 +105,15 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
                 if gathered.full():
                     break
                 trait = traits_of(element, tag, trait, named) if judge_furniture else plain_traits(tag, trait)
-            if tag in unseen or (named and not hideable.isdisjoint(named) and markup.hidden(named)):
+            if tag in unseen or (named and not hideable.isdisjoint(named) and markup.hidden(named, element, shown)):
                 steps.skip_subtree()
                 continue
             if tag == "a":
+                if skips and not gathered.texts:
+                    skips -= 1
+                    if markup.skips_ahead(element, named):
+                        steps.skip_subtree()
+                        continue
                 links += 1
                 if "href" in named and (name := file_of(named["href"])):
                     gathered.files.append(name)

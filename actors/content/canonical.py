@@ -26,6 +26,7 @@ _SPELLING = str.maketrans(
         "…": "...",
         # Soft hyphen, zero-width characters, direction marks, variation selectors.
         **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f"),
+        **dict.fromkeys("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"),
     }
 )
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LITTLE = 150
 """Words of content below which a page may be a wall, an error or a stub."""
-KINDS = ("error", "maintenance", "login", "redirect", "loading", "consent", "challenge")
+KINDS = ("error", "unavailable", "maintenance", "login", "redirect", "challenge", "loading", "consent")
 
 _MOST_TITLE = 1_000
 _MOST_ADDRESS = 2_000
@@ -34,6 +34,7 @@ _HEADS = 4
 _FIRST_SHORT = 5
 _SHORT_WORDS = 16
 _SHELL_WORDS = 30
+_MANY_SCRIPTS = 5
 _LONGEST_REFRESH = 10
 _REFRESH = re.compile(r"(\d{1,6})(?:\.\d{0,6})?(?:\s?[;,](.*))?", re.S)
 _TARGET = re.compile(r"url\s?=\s?", re.I)
@@ -130,16 +131,37 @@ def _is_unconditional(element: Element) -> bool:
 
 
 def _is_shell(root: Element, blocks: Blocks) -> bool:
-    """Return whether a page is an empty shell: hardly any words, an element that waits for them, and scripts."""
+    """Return whether a page is an empty shell: hardly any words, and scripts with an element that waits, or many."""
     if len(blocks.texts) > _SHELL_WORDS or sum(map(words_in, blocks.texts)) > _SHELL_WORDS:
         return False
-    if next(root.iter("script"), None) is None:
-        return False
-    return any(_waits(element) for element in root.iter("div", "main", "section", "body") if element.get("id"))
+    scripts = sum(1 for _ in root.iter("script"))
+    return scripts >= _MANY_SCRIPTS or (scripts > 0 and any(map(_waits, root.iter("div", "main", "section", "body"))))
 
 
 def _waits(element: Element) -> bool:
-    return element.get("id", "").strip().lower() in _SHELL_IDS
+    return (element.get("id") or "").strip().lower() in _SHELL_IDS
+
+
+def signs_of_another(before: Evidence, now: Evidence) -> tuple[str, ...]:
+    """Return in words what speaks for another page than that of an earlier look; a page may change each of them, too.
+
+    >>> signs_of_another(Evidence("Prices | Shore", "/prices"), Evidence("Shore", "/"))
+    ('its canonical link is that of the home page', 'another title')
+    """
+    signs = []
+    if now.canonical == "/" != before.canonical:
+        signs.append("its canonical link is that of the home page")
+    elif now.canonical and before.canonical and now.canonical != before.canonical:
+        signs.append("another canonical link")
+    if bool(before.title) != bool(now.title) or titles_differ(before.title, now.title):
+        signs.append("another title")
+    if before.language and now.language and before.language.split("-")[0] != now.language.split("-")[0]:
+        signs.append("another language")
+    if now.leads_away and not before.leads_away:
+        signs.append("it leads to another page")
+    if now.shell and not before.shell:
+        signs.append("an empty page that scripts would fill")
+    return tuple(signs)
 
 
 def says_it_is_another(reading: PageReading) -> str:
@@ -151,11 +173,8 @@ def says_it_is_another(reading: PageReading) -> str:
     titles = (reading.evidence.title, reading.title)
     rows = list(zip(reading.blocks, reading.traits or (0,) * len(reading.blocks), strict=True))
     top = next((text for text, trait in rows if trait & TOP), "")
-    for head in (*titles, top):
-        folded = _folded(head[:300])
-        for part in _SEPARATORS.split(folded):
-            if kind := _kind(part, folded):
-                return kind
+    if kind := next((kind for head in (*titles, top) if (kind := kind_of_head(head))), ""):
+        return kind
     if sum(words_in(text) for text, trait in rows if not trait & FURNITURE) >= LITTLE:
         return ""
     content = [row for row in rows if not row[1] & ASIDE]
@@ -167,6 +186,12 @@ def says_it_is_another(reading: PageReading) -> str:
 def kind_of(text: str) -> str:
     """Return what a page is that says this text in its title or as one of its few words; "" when it says nothing."""
     return _kind(_folded(text[:300]))
+
+
+def kind_of_head(text: str) -> str:
+    """Return as what a title or heading gives its page away when a part of it says little else; "" when none does."""
+    folded = _folded(text[:300])
+    return next((kind for part in _SEPARATORS.split(folded) if (kind := _kind(part, folded))), "")
 
 
 def _folded(text: str) -> str:

@@ -8,7 +8,8 @@ parser has neither, and is told so nevertheless.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from lxml import etree
@@ -33,14 +34,35 @@ UNSEEN = frozenset([
 ])  # fmt: skip
 """Elements whose text is not part of what a reader reads."""
 
-HIDEABLE = frozenset({"hidden", "style", "class"})
+HIDEABLE = frozenset({"hidden", "style", "class", "aria-hidden"})
 """Attributes by which an element may be `hidden`."""
 
 DEEPEST = 2047
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top|text-indent)\s*:\s*-\d{4,}px", re.I)
-_FOR_SCREEN_READERS = re.compile(
-    r"(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text|-only)?|a11y-hidden)(?:$|\s)"
+_BY_CLASS = (
+    (
+        "hidden",
+        r"(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text|-only)?|a11y-hidden)(?:$|\s)"
+        r"|(?:^|\s)(?:(?:is|u|uk|element)-hidden|element-invisible|assistive-text)(?:$|\s)",
+    ),
+    ("unless_wide", r"(?:^|\s)(?:d-none|hidden)(?:$|\s)"),
+    ("skip", r"(?:^|[\s_-])skip(?:[\s_-]?(?:to|links?|nav\w*|main|content)|$|\s)"),
+    ("icons", r"(?:^|\s)[\w-]*material-(?:icons|symbols)"),
+    ("icon", r"(?:^|[\s_-])icons?(?:$|[\s_-])"),
 )
+"""What an element's classes say, the first that fits: hidden; hidden but on a wide screen, where another class shows
+it; of a skip link; of a font of icons; of some icon."""
+_SIGNS = tuple((sign, re.compile(pattern, re.I)) for sign, pattern in _BY_CLASS)
+_SHOWN = re.compile(r"(?:^|\s)(?:(?!print)\S+:|d-(?!print)\w+-)(?:block|flex|grid|inline|table|contents)", re.I)
+"""Classes that show on a wide screen, or on a click, what "hidden" and "d-none" hide on a small one."""
+_ICON = re.compile(r"\s*[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){0,6}\s*")
+_MAIN = re.compile(r"#[\w-]*(?:main|content|skip|inhalt|conten|conteud|treść|sisalto|indhold|innehåll)", re.I)
+_PAGES = frozenset({"html", "body", "main", "article"})
+_LONGEST_SKIP = 80
+MOST_SKIPS = 5
+"""Links at the start of a page that are looked at: each costs a search for where it leads."""
+_PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})
+_PROBE_WORDS = 6
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -66,13 +88,62 @@ def parse_fragment(text: str) -> Element:
     return parse(f"<html><body><div>{text}</div></body></html>")
 
 
-def hidden(attributes: Mapping[str, str]) -> bool:
-    """Return whether an element is declared invisible: by attribute, style, or a class for screen readers only."""
-    return (
-        "hidden" in attributes
-        or ("style" in attributes and _INVISIBLE.search(attributes["style"]) is not None)
-        or ("class" in attributes and _FOR_SCREEN_READERS.search(attributes["class"]) is not None)
-    )
+def around_heading(root: Element) -> frozenset[Element]:
+    """Return the elements that the page's first h1 stands in."""
+    heading = next(root.iter("h1"), None)
+    return frozenset(heading.iterancestors()) if heading is not None else frozenset()
+
+
+def hidden(attributes: Mapping[str, str], element: Element, shown: Set[Element] = frozenset()) -> bool:
+    """Return whether an element is declared invisible (attribute, style, class), an icon's name or a skip link."""
+    if "hidden" in attributes or ("style" in attributes and _INVISIBLE.search(attributes["style"]) is not None):
+        return True
+    sign = _sign_of(attributes["class"]) if "class" in attributes else ""
+    if sign == "hidden":
+        return True
+    if sign == "unless_wide":
+        # What holds the page's heading (`shown`) is hidden until a script has run, for a moment.
+        return element.tag not in _PAGES and element not in shown
+    if sign == "skip":
+        return attributes.get("href", "").startswith("#")
+    unread = attributes.get("aria-hidden") == "true"
+    if (not unread and sign != "icons") or len(element) or not (text := element.text):
+        return False
+    # An icon font draws a name as a picture. Without such a font's class, what readers by ear are spared is one.
+    return _ICON.fullmatch(text) is not None and (bool(sign) or "_" in text)
+
+
+@lru_cache(maxsize=8192)
+def _sign_of(classes: str) -> str:
+    """Return a sign of `_BY_CLASS`, "" where there is none."""
+    sign = next((sign for sign, pattern in _SIGNS if pattern.search(classes[:400])), "")
+    return "" if sign == "unless_wide" and _SHOWN.search(classes) else sign
+
+
+def skips_ahead(link: Element, attributes: Mapping[str, str]) -> bool:
+    """Return whether a link leads to the main part of its own page: what such links at the start of a page are for."""
+    target = attributes.get("href", "")
+    if len(target) < 2 or not target.startswith("#") or len("".join(link.itertext())) > _LONGEST_SKIP:
+        return False
+    if _MAIN.match(target):
+        return True
+    goal = next(iter(link.getroottree().xpath("//*[@id=$id]", id=target[1:])), None)
+    return goal is not None and (goal.tag == "main" or goal.get("role") == "main" or goal.find(".//h1") is not None)
+
+
+def is_probe(text: str) -> bool:
+    """Return whether a text measures fonts: a word six times or more, or letters chosen for their width.
+
+    >>> is_probe("mmMwWLliI0fiflO&1"), is_probe("giItT1WQy@!-/# " * 3), is_probe("well well well")
+    (True, True, False)
+    """
+    if text[:8].casefold() in _PROBES:
+        return True
+    first, space, rest = text.partition(" ")
+    if not space or not rest.startswith(first) or not first.isalpha():
+        return False
+    words = text.split()
+    return len(words) >= _PROBE_WORDS and set(words) == {first}
 
 
 def lines(root: Element) -> Iterator[str]:
@@ -86,7 +157,7 @@ def lines(root: Element) -> Iterator[str]:
             yield "".join(held)
             held.clear()
         if event == "start":
-            if tag in UNSEEN or hidden(dict(element.items())):
+            if tag in UNSEEN or hidden(dict(element.items()), element):
                 walk.skip_subtree()
             elif element.text:
                 held.append(element.text.replace("\n", " ") if tag != "pre" else element.text)

@@ -1,8 +1,9 @@
 """What pages say of themselves that stand in another page's place, by language and kind.
 
 Plain phrases in lower case between bars; `*` ends a word that may go on. Kinds: `error` (not found, not allowed, gone
-wrong), `maintenance`, `login`, `redirect`, `loading`, `consent` (before the page is shown), `challenge` (is a human
-looking?). Only ever evidence (see `evidence` and `walls`): pages also write about errors and logins.
+wrong), `unavailable` (which may be the stock of a shop), `maintenance`, `login`, `redirect`, `loading`, `consent`
+(before the page is shown), `challenge` (is a human looking?). Only ever evidence (see `evidence` and `walls`): pages
+also write about errors and logins.
 """
 
 from __future__ import annotations
@@ -14,21 +15,23 @@ UNSPACED = frozenset({"ja", "zh", "th"})
 
 _TABLE = """
 en error page not found|not found|page does not exist|page doesn't exist|page isn't available|page is not available
-  |page could not be found|page can't be found|page cannot be found|no longer available|access denied|forbidden
-  |something went wrong|an error occurred|internal server error|bad gateway|service unavailable|too many requests
-  |temporarily unavailable|application error|unauthorized|bad request|gateway timeout
+  |page could not be found|page can't be found|page cannot be found|access denied|forbidden|something went wrong
+  |an error occurred|internal server error|bad gateway|service unavailable|too many requests|temporarily unavailable
+  |application error|unauthorized|bad request|gateway timeout
+en unavailable no longer available
 en maintenance under maintenance|down for maintenance|scheduled maintenance|site maintenance|maintenance mode
   |we'll be back soon|we will be back soon|be right back
 en login log in|sign in|login|sign in to continue|log in to continue|please log in|please sign in
-en redirect redirecting|you are being redirected|you will be redirected|moved permanently|page has moved|object moved
-  |click here if you are not redirected
+en redirect redirecting|you are being redirected|you will be redirected|you should be redirected|being redirected
+  |if you are not redirected|moved permanently|page has moved|object moved
 en loading loading|please wait
 en consent before you continue|accept cookies to continue|we value your privacy
 en challenge just a moment|checking your browser|verify you are human|verifying you are human|are you a robot
   |security check|attention required|confirm you are human
-de error seite nicht gefunden|nicht gefunden|seite wurde nicht gefunden|seite existiert nicht|nicht verfügbar
-  |zugriff verweigert|zugriff nicht erlaubt|ein fehler ist aufgetreten|fehler aufgetreten|etwas ist schiefgelaufen
-  |interner serverfehler|dienst nicht verfügbar|nicht mehr verfügbar|zu viele anfragen|fehlermeldung
+de error seite nicht gefunden|nicht gefunden|seite wurde nicht gefunden|seite existiert nicht|zugriff verweigert
+  |zugriff nicht erlaubt|ein fehler ist aufgetreten|fehler aufgetreten|etwas ist schiefgelaufen|interner serverfehler
+  |dienst nicht verfügbar|zu viele anfragen|fehlermeldung
+de unavailable nicht verfügbar|nicht mehr verfügbar
 de maintenance wartungsarbeiten|wartungsmodus|wegen wartung*|wir sind bald zurück|wir sind gleich zurück
 de login anmelden|einloggen|anmeldung|bitte melden sie sich an|login
 de redirect weiterleitung|sie werden weitergeleitet|du wirst weitergeleitet|umleitung|seite ist umgezogen
@@ -37,8 +40,9 @@ de consent bevor sie fortfahren|bevor du fortfährst|bevor sie zu|wir schätzen 
 de challenge einen moment bitte|sicherheitsüberprüfung|sicherheitsabfrage|bist du ein mensch|sind sie ein mensch
   |ihr browser wird überprüft
 fr error page introuvable|page non trouvée|n'existe pas|n'existe plus|accès refusé|accès interdit
-  |une erreur s'est produite|une erreur est survenue|service indisponible|n'est plus disponible|n'est pas disponible
-  |erreur interne|erreur du serveur|trop de requêtes
+  |une erreur s'est produite|une erreur est survenue|service indisponible|erreur interne|erreur du serveur
+  |trop de requêtes
+fr unavailable n'est plus disponible|n'est pas disponible
 fr maintenance en maintenance|site en maintenance|maintenance en cours|en cours de maintenance|de retour bientôt
   |bientôt de retour
 fr login connexion|se connecter|connectez-vous|identifiez-vous|identification
@@ -49,7 +53,8 @@ fr challenge un instant|êtes-vous un humain|vérification de sécurité|vérifi
   |vérifiez que vous êtes humain
 es error página no encontrada|no encontrada|no se ha encontrado|no se encontró|no existe|acceso denegado
   |ha ocurrido un error|se ha producido un error|se produjo un error|algo salió mal|algo ha salido mal
-  |no está disponible|ya no está disponible|servicio no disponible|error interno|demasiadas solicitudes
+  |servicio no disponible|error interno|demasiadas solicitudes
+es unavailable no está disponible|ya no está disponible
 es maintenance en mantenimiento|mantenimiento programado|tareas de mantenimiento|volvemos pronto|volveremos pronto
 es login iniciar sesión|inicia sesión|inicie sesión|inicio de sesión|acceder|identifícate
 es redirect redirigiendo|redireccionando|será redirigid*|serás redirigid*|la página se ha movido
@@ -58,8 +63,8 @@ es consent antes de continuar|valoramos tu privacidad|valoramos su privacidad
 es challenge un momento|verificación de seguridad|comprobando su navegador|verifica que eres humano
   |verifique que es humano|eres un robot
 it error pagina non trovata|non trovata|pagina non esiste|pagina inesistente|accesso negato|si è verificato un errore
-  |qualcosa è andato storto|non è disponibile|non è più disponibile|servizio non disponibile|errore interno
-  |errore del server|troppe richieste
+  |qualcosa è andato storto|servizio non disponibile|errore interno|errore del server|troppe richieste
+it unavailable non è disponibile|non è più disponibile
 it maintenance in manutenzione|manutenzione in corso|manutenzione programmata|torniamo presto|torneremo presto
 it login accedi|accesso|effettua il login|entra nel tuo account|accedere
 it redirect reindirizzamento|sarai reindirizzat*|verrai reindirizzat*|pagina è stata spostata
@@ -68,8 +73,8 @@ it consent prima di continuare|teniamo alla tua privacy|la tua privacy è import
 it challenge un momento|un attimo|controllo di sicurezza|verifica di sicurezza|verifica di essere umano|sei un robot
   |verifica che sei umano
 pt error página não encontrada|não encontrada|não foi encontrada|não existe|acesso negado|ocorreu um erro
-  |algo deu errado|algo correu mal|não está disponível|indisponível|não está mais disponível|erro interno
-  |muitas solicitações|demasiados pedidos
+  |algo deu errado|algo correu mal|erro interno|muitas solicitações|demasiados pedidos
+pt unavailable não está disponível|indisponível|não está mais disponível
 pt maintenance em manutenção|manutenção programada|voltamos em breve|voltaremos em breve
 pt login entrar|iniciar sessão|fazer login|faça login|inicie sessão|acessar conta
 pt redirect redirecionando|a redirecionar|será redirecionad*|redirecionamento|a página foi movida
@@ -77,8 +82,9 @@ pt loading carregando|a carregar|aguarde|por favor aguarde
 pt consent antes de continuar|valorizamos a sua privacidade|valorizamos sua privacidade
 pt challenge um momento|só um momento|verificação de segurança|confirme que é humano|verifique se você é humano
 nl error pagina niet gevonden|niet gevonden|kon niet worden gevonden|pagina bestaat niet|bestaat niet meer
-  |toegang geweigerd|er is een fout opgetreden|er is iets misgegaan|er ging iets mis|niet beschikbaar
-  |niet meer beschikbaar|interne serverfout|te veel verzoeken
+  |toegang geweigerd|er is een fout opgetreden|er is iets misgegaan|er ging iets mis|interne serverfout
+  |te veel verzoeken
+nl unavailable niet beschikbaar|niet meer beschikbaar
 nl maintenance onderhoud|in onderhoud|onderhoudswerkzaamheden|we zijn zo terug|we zijn snel terug
 nl login inloggen|aanmelden|log in|meld je aan|meld u aan
 nl redirect u wordt doorgestuurd|je wordt doorgestuurd|doorverwijzing|doorsturen|pagina is verplaatst
@@ -87,8 +93,8 @@ nl consent voordat je verdergaat|voordat u verdergaat|wij waarderen uw privacy
 nl challenge een moment geduld|een ogenblik|beveiligingscontrole|ben je een mens|ben je een robot
   |controleer of u een mens bent
 sv error sidan hittades inte|sidan kunde inte hittas|hittades inte|sidan finns inte|finns inte längre|åtkomst nekad
-  |ett fel har inträffat|ett fel inträffade|ett fel uppstod|något gick fel|inte tillgänglig|internt serverfel
-  |för många förfrågningar
+  |ett fel har inträffat|ett fel inträffade|ett fel uppstod|något gick fel|internt serverfel|för många förfrågningar
+sv unavailable inte tillgänglig
 sv maintenance underhåll pågår|under underhåll|planerat underhåll|vi är snart tillbaka|strax tillbaka
 sv login logga in|inloggning|var god logga in
 sv redirect omdirigering|du omdirigeras|du skickas vidare|du kommer att skickas vidare|sidan har flyttat*
@@ -96,7 +102,8 @@ sv loading laddar|läser in|vänta|var god vänta
 sv consent innan du fortsätter|vi värnar om din integritet
 sv challenge ett ögonblick|säkerhetskontroll|är du en människa|verifiera att du är en människa
 da error siden blev ikke fundet|siden findes ikke|ikke fundet|siden kunne ikke findes|adgang nægtet|der opstod en fejl
-  |der er opstået en fejl|noget gik galt|ikke tilgængelig|intern serverfejl
+  |der er opstået en fejl|noget gik galt|intern serverfejl
+da unavailable ikke tilgængelig
 da maintenance under vedligeholdelse|planlagt vedligeholdelse|vedligeholdelse|vi er snart tilbage
 da login log ind|log på|indlogning
 da redirect omdirigerer|du bliver omdirigeret|du viderestilles|viderestilling|siden er flyttet
@@ -104,7 +111,8 @@ da loading indlæser|henter|vent venligst|vent et øjeblik
 da consent før du fortsætter|inden du fortsætter|vi værner om dit privatliv
 da challenge et øjeblik|sikkerhedskontrol|er du et menneske|bekræft at du er et menneske
 nb error siden ble ikke funnet|siden finnes ikke|ikke funnet|fant ikke siden|ingen tilgang|tilgang nektet
-  |det oppstod en feil|det har oppstått en feil|noe gikk galt|ikke tilgjengelig|intern serverfeil
+  |det oppstod en feil|det har oppstått en feil|noe gikk galt|intern serverfeil
+nb unavailable ikke tilgjengelig
 nb maintenance under vedlikehold|planlagt vedlikehold|vedlikehold pågår|vi er snart tilbake
 nb login logg inn|logg på|innlogging|pålogging
 nb redirect omdirigerer|du blir omdirigert|du blir sendt videre|videresending|siden er flyttet
@@ -112,7 +120,8 @@ nb loading laster|laster inn|vennligst vent|vent litt
 nb consent før du fortsetter|vi verner om personvernet ditt
 nb challenge et øyeblikk|sikkerhetskontroll|er du et menneske|bekreft at du er et menneske
 fi error sivua ei löydy|sivua ei löytynyt|ei löytynyt|sivua ei ole|pääsy estetty|pääsy kielletty|tapahtui virhe
-  |jokin meni pieleen|jotain meni pieleen|ei ole saatavilla|ei ole käytettävissä|palvelinvirhe
+  |jokin meni pieleen|jotain meni pieleen|palvelinvirhe
+fi unavailable ei ole saatavilla|ei ole käytettävissä
 fi maintenance huoltokatko|huoltotauko|huollossa|palaamme pian|huoltotyöt
 fi login kirjaudu|kirjaudu sisään|sisäänkirjautuminen|kirjautuminen
 fi redirect uudelleenohjaus|sinut ohjataan|uudelleenohjataan|sivu on siirretty|sivu on siirtynyt
@@ -120,7 +129,8 @@ fi loading ladataan|odota|odota hetki
 fi consent ennen kuin jatkat|arvostamme yksityisyyttäsi
 fi challenge hetkinen|pieni hetki|turvatarkistus|oletko ihminen|vahvista olevasi ihminen
 pl error nie znaleziono|strona nie istnieje|strony nie znaleziono|nie odnaleziono|odmowa dostępu|brak dostępu
-  |wystąpił błąd|coś poszło nie tak|niedostępn*|błąd serwera|zbyt wiele żądań
+  |wystąpił błąd|coś poszło nie tak|błąd serwera|zbyt wiele żądań
+pl unavailable niedostępn*
 pl maintenance przerwa techniczna|prace konserwacyjne|prace serwisowe|w trakcie konserwacji|zaraz wracamy
   |wkrótce wracamy|konserwacja
 pl login zaloguj|zaloguj się|logowanie
@@ -130,7 +140,8 @@ pl consent zanim przejdziesz dalej|zanim będziesz kontynuować|cenimy twoją pr
 pl challenge chwileczkę|jeszcze chwila|kontrola bezpieczeństwa|weryfikacja bezpieczeństwa
   |potwierdź, że jesteś człowiekiem|czy jesteś robotem|czy jesteś człowiekiem
 cs error stránka nenalezena|stránka nebyla nalezena|nenalezen*|stránka neexistuje|přístup odepřen|přístup zamítnut
-  |došlo k chybě|něco se pokazilo|nastala chyba|není k dispozici|není dostupn*|chyba serveru
+  |došlo k chybě|něco se pokazilo|nastala chyba|chyba serveru
+cs unavailable není k dispozici|není dostupn*
 cs maintenance údržba|probíhá údržba|plánovaná údržba|brzy budeme zpět|brzy se vrátíme
 cs login přihlásit|přihlásit se|přihlášení|přihlaste se
 cs redirect přesměrování|budete přesměrován*|přesměrováváme|stránka byla přesunuta
@@ -138,7 +149,8 @@ cs loading načítání|načítá se|načítám|čekejte prosím|prosím čekejt
 cs consent než budete pokračovat|vážíme si vašeho soukromí
 cs challenge moment prosím|okamžik prosím|bezpečnostní kontrola|ověřte, že jste člověk|jste člověk
 sk error stránka nenájdená|stránka sa nenašla|nenájden*|stránka neexistuje|prístup odmietnutý|prístup zamietnutý
-  |došlo k chybe|vyskytla sa chyba|niečo sa pokazilo|nie je k dispozícii|nie je dostupn*|chyba servera
+  |došlo k chybe|vyskytla sa chyba|niečo sa pokazilo|chyba servera
+sk unavailable nie je k dispozícii|nie je dostupn*
 sk maintenance údržba|prebieha údržba|plánovaná údržba|čoskoro sme späť|čoskoro budeme späť
 sk login prihlásiť|prihlásiť sa|prihlásenie|prihláste sa
 sk redirect presmerovanie|budete presmerovan*|stránka bola presunutá
@@ -146,7 +158,8 @@ sk loading načítava sa|načítavanie|načítavam|čakajte prosím|prosím čak
 sk consent skôr ako budete pokračovať|predtým ako budete pokračovať|vážime si vaše súkromie
 sk challenge moment prosím|okamžik prosím|bezpečnostná kontrola|overte, že ste človek|ste človek
 sl error strani ni mogoče najti|stran ni najdena|stran ne obstaja|ni najdeno|dostop zavrnjen|dostop je zavrnjen
-  |prišlo je do napake|nekaj je šlo narobe|ni na voljo|napaka strežnika
+  |prišlo je do napake|nekaj je šlo narobe|napaka strežnika
+sl unavailable ni na voljo
 sl maintenance vzdrževanje|v vzdrževanju|vzdrževalna dela|kmalu se vrnemo|kmalu bomo nazaj
 sl login prijava|prijavite se|prijavi se
 sl redirect preusmeritev|preusmerjanje|preusmerjeni boste|stran je bila premaknjena
@@ -154,7 +167,8 @@ sl loading nalaganje|nalagam|prosimo počakajte|počakajte
 sl consent preden nadaljujete|cenimo vašo zasebnost
 sl challenge trenutek|samo trenutek|varnostno preverjanje|potrdite, da ste človek|ste človek
 hr error stranica nije pronađena|nije pronađen*|stranica ne postoji|pristup odbijen|pristup zabranjen
-  |došlo je do pogreške|došlo je do greške|nešto je pošlo po zlu|nije dostupn*|pogreška poslužitelja
+  |došlo je do pogreške|došlo je do greške|nešto je pošlo po zlu|pogreška poslužitelja
+hr unavailable nije dostupn*
 hr maintenance održavanje|u tijeku je održavanje|radovi na održavanju|uskoro se vraćamo|vraćamo se uskoro
 hr login prijava|prijavi se|prijavite se
 hr redirect preusmjeravanje|preusmjeravamo|bit ćete preusmjereni|stranica je premještena
@@ -162,8 +176,9 @@ hr loading učitavanje|učitava se|molimo pričekajte|pričekajte
 hr consent prije nego nastavite|prije nego što nastavite|cijenimo vašu privatnost
 hr challenge samo trenutak|trenutak|sigurnosna provjera|potvrdite da ste čovjek|jeste li čovjek
 sr error страница није пронађена|није пронађен*|страница не постоји|приступ одбијен|приступ забрањен
-  |дошло је до грешке|нешто је пошло наопако|није доступн*|грешка сервера|stranica nije pronađena|nije pronađen*
-  |došlo je do greške|pristup odbijen
+  |дошло је до грешке|нешто је пошло наопако|грешка сервера|stranica nije pronađena|nije pronađen*|došlo je do greške
+  |pristup odbijen
+sr unavailable није доступн*
 sr maintenance одржавање|у току је одржавање|ускоро се враћамо|održavanje|uskoro se vraćamo
 sr login пријава|пријавите се|пријави се|prijava|prijavite se
 sr redirect преусмеравање|бићете преусмерени|страница је премештена|preusmeravanje|bićete preusmereni
@@ -171,7 +186,8 @@ sr loading учитавање|учитава се|молимо сачекајт�
 sr consent пре него што наставите|поштујемо вашу приватност|pre nego što nastavite
 sr challenge само тренутак|безбедносна провера|потврдите да сте човек|да ли сте човек|samo trenutak
 bg error страницата не е намерена|не е намерен*|страницата не съществува|достъпът е отказан|отказан достъп
-  |възникна грешка|нещо се обърка|не е достъпн*|не е налич*|грешка в сървъра
+  |възникна грешка|нещо се обърка|грешка в сървъра
+bg unavailable не е достъпн*|не е налич*
 bg maintenance поддръжка|в процес на поддръжка|профилактика|скоро се връщаме|ще се върнем скоро
 bg login вход|влезте|влез|влизане
 bg redirect пренасочване|ще бъдете пренасочен*|страницата е преместена
@@ -179,7 +195,8 @@ bg loading зареждане|зарежда се|моля изчакайте|и
 bg consent преди да продължите|ценим вашата поверителност|ценим поверителността
 bg challenge един момент|само момент|проверка за сигурност|потвърдете, че сте човек|човек ли сте
 ro error pagina nu a fost găsită|pagină negăsită|nu a fost găsit*|pagina nu există|acces interzis|acces refuzat
-  |a apărut o eroare|ceva nu a funcționat|ceva nu a mers bine|nu este disponibil*|eroare de server
+  |a apărut o eroare|ceva nu a funcționat|ceva nu a mers bine|eroare de server
+ro unavailable nu este disponibil*
 ro maintenance în mentenanță|mentenanță|lucrări de întreținere|în întreținere|revenim în curând|revenim imediat
 ro login autentificare|conectare|conectați-vă|autentificați-vă|intră în cont
 ro redirect redirecționare|se redirecționează|veți fi redirecționa*|vei fi redirecționat*|pagina a fost mutată
@@ -187,7 +204,8 @@ ro loading se încarcă|încărcare|vă rugăm așteptați|așteptați
 ro consent înainte de a continua|înainte să continuați|prețuim confidențialitatea
 ro challenge un moment|o clipă|verificare de securitate|confirmați că sunteți om|ești om
 hu error az oldal nem található|nem található|az oldal nem létezik|hozzáférés megtagadva|hiba történt|valami elromlott
-  |valami hiba történt|nem elérhető|nem érhető el|szerverhiba
+  |valami hiba történt|szerverhiba
+hu unavailable nem elérhető|nem érhető el
 hu maintenance karbantartás*|karbantartás alatt|hamarosan visszatérünk|mindjárt jövünk
 hu login bejelentkezés|belépés|jelentkezzen be|jelentkezz be
 hu redirect átirányítás|átirányítjuk|az oldal elköltözött
@@ -195,7 +213,8 @@ hu loading betöltés|töltés|kérjük várjon|kis türelmet|kérem várjon
 hu consent mielőtt folytatná|mielőtt továbblép|fontos számunkra az ön adatvédelme
 hu challenge egy pillanat|biztonsági ellenőrzés|igazolja, hogy ember|ön ember
 el error η σελίδα δεν βρέθηκε|δεν βρέθηκε|η σελίδα δεν υπάρχει|δεν επιτρέπεται η πρόσβαση|άρνηση πρόσβασης
-  |παρουσιάστηκε σφάλμα|προέκυψε σφάλμα|κάτι πήγε στραβά|δεν είναι διαθέσιμ*|σφάλμα διακομιστή
+  |παρουσιάστηκε σφάλμα|προέκυψε σφάλμα|κάτι πήγε στραβά|σφάλμα διακομιστή
+el unavailable δεν είναι διαθέσιμ*
 el maintenance συντήρηση|υπό συντήρηση|εργασίες συντήρησης|επιστρέφουμε σύντομα
 el login σύνδεση|είσοδος|συνδεθείτε|συνδέσου
 el redirect ανακατεύθυνση|θα ανακατευθυνθείτε|η σελίδα μεταφέρθηκε
@@ -203,7 +222,8 @@ el loading φόρτωση|φορτώνει|περιμένετε|παρακαλώ
 el consent πριν συνεχίσετε|σεβόμαστε την ιδιωτικότητά σας|εκτιμούμε το απόρρητό σας
 el challenge μια στιγμή|ένα λεπτό|έλεγχος ασφαλείας|επαληθεύστε ότι είστε άνθρωπος|είστε άνθρωπος
 tr error sayfa bulunamadı|bulunamadı|sayfa mevcut değil|erişim engellendi|erişim reddedildi|bir hata oluştu
-  |bir şeyler ters gitti|bir sorun oluştu|kullanılamıyor|mevcut değil|sunucu hatası|çok fazla istek
+  |bir şeyler ters gitti|bir sorun oluştu|sunucu hatası|çok fazla istek
+tr unavailable kullanılamıyor|mevcut değil
 tr maintenance bakımda|bakım çalışması|planlı bakım|yakında döneceğiz|kısa süre içinde döneceğiz
 tr login giriş yap|oturum aç|giriş|oturum açın|giriş yapın
 tr redirect yönlendiriliyorsunuz|yönlendirme|yönlendirileceksiniz|sayfa taşındı
@@ -211,7 +231,8 @@ tr loading yükleniyor|lütfen bekleyin|bekleyin
 tr consent devam etmeden önce|gizliliğinize önem veriyoruz|gizliliğinize değer veriyoruz
 tr challenge bir dakika|bir saniye|güvenlik kontrolü|güvenlik denetimi|insan olduğunuzu doğrulayın|robot musunuz
 ru error страница не найдена|не найден*|страница не существует|страницы не существует|доступ запрещ*|доступ закрыт
-  |произошла ошибка|возникла ошибка|что-то пошло не так|недоступ*|ошибка сервера|слишком много запросов
+  |произошла ошибка|возникла ошибка|что-то пошло не так|ошибка сервера|слишком много запросов
+ru unavailable недоступ*
 ru maintenance технические работы|техническое обслуживание|профилактические работы|ведутся работы|скоро вернемся
   |мы скоро вернемся|мы скоро вернёмся
 ru login войти|вход|авторизация|войдите|авторизуйтесь
@@ -221,7 +242,8 @@ ru consent прежде чем продолжить|мы ценим вашу к�
 ru challenge один момент|минутку|проверка безопасности|проверка браузера|подтвердите, что вы человек
   |подтвердите, что вы не робот|вы не робот|вы робот
 uk error сторінку не знайдено|не знайдено|сторінка не існує|сторінки не існує|доступ заборонено|сталася помилка
-  |виникла помилка|щось пішло не так|недоступн*|помилка сервера|забагато запитів
+  |виникла помилка|щось пішло не так|помилка сервера|забагато запитів
+uk unavailable недоступн*
 uk maintenance технічні роботи|технічне обслуговування|профілактичні роботи|незабаром повернемося|скоро повернемося
 uk login увійти|вхід|авторизація|увійдіть
 uk redirect перенаправлення|вас буде перенаправлено|переадресація|сторінку переміщено
@@ -229,7 +251,8 @@ uk loading завантаження|завантажується|зачекай�
 uk consent перш ніж продовжити|ми цінуємо вашу конфіденційність|ми цінуємо вашу приватність
 uk challenge одну хвилинку|хвилинку|перевірка безпеки|підтвердьте, що ви людина|ви не робот|ви людина
 et error lehte ei leitud|ei leitud|lehekülge ei leitud|lehte ei ole|juurdepääs keelatud|ligipääs keelatud|ilmnes viga
-  |tekkis viga|midagi läks valesti|pole saadaval|ei ole saadaval|serveri viga
+  |tekkis viga|midagi läks valesti|serveri viga
+et unavailable pole saadaval|ei ole saadaval
 et maintenance hooldustööd|hooldus|tuleme varsti tagasi|oleme peagi tagasi
 et login logi sisse|sisselogimine|sisene
 et redirect ümbersuunamine|suunatakse ümber|teid suunatakse|leht on kolinud
@@ -237,7 +260,8 @@ et loading laadimine|laadin|palun oodake|palun oota
 et consent enne jätkamist|enne kui jätkate|hindame teie privaatsust
 et challenge üks hetk|hetk palun|turvakontroll|kinnitage, et olete inimene|kas olete inimene
 lv error lapa nav atrasta|nav atrast*|lapa neeksistē|piekļuve liegta|piekļuve aizliegta|radās kļūda|notika kļūda
-  |kaut kas nogāja greizi|nav pieejam*|servera kļūda
+  |kaut kas nogāja greizi|servera kļūda
+lv unavailable nav pieejam*
 lv maintenance apkope|tehniskie darbi|notiek apkope|drīz atgriezīsimies|tehniskā apkope
 lv login ieiet|pieslēgties|pieteikties|pieteikšanās|ienākt
 lv redirect pāradresācija|novirzīšana|jūs tiksiet novirzīt*|jūs tiekat novirzīt*|lapa ir pārvietota
@@ -245,7 +269,8 @@ lv loading ielādē|notiek ielāde|lūdzu uzgaidiet|uzgaidiet
 lv consent pirms turpināt|mēs cienām jūsu privātumu
 lv challenge vienu mirkli|brīdi|drošības pārbaude|apstipriniet, ka esat cilvēks|vai esat cilvēks
 lt error puslapis nerastas|nerast*|puslapis neegzistuoja|prieiga uždrausta|prieiga draudžiama|įvyko klaida
-  |kažkas nutiko ne taip|kažkas negerai|nepasiekiam*|nebepasiekiam*|serverio klaida
+  |kažkas nutiko ne taip|kažkas negerai|serverio klaida
+lt unavailable nepasiekiam*|nebepasiekiam*
 lt maintenance techniniai darbai|priežiūros darbai|vykdomi techniniai darbai|netrukus grįšime|greitai grįšime
 lt login prisijungti|prisijungimas|prisijunkite
 lt redirect nukreipimas|nukreipiama|būsite nukreipt*|puslapis perkeltas
@@ -253,7 +278,8 @@ lt loading įkeliama|kraunama|prašome palaukti|palaukite
 lt consent prieš tęsdami|prieš tęsiant|mes vertiname jūsų privatumą
 lt challenge vieną akimirką|akimirką|saugumo patikra|patvirtinkite, kad esate žmogus|ar esate žmogus
 ca error pàgina no trobada|no s'ha trobat|no trobada|la pàgina no existeix|accés denegat|s'ha produït un error
-  |hi ha hagut un error|alguna cosa ha anat malament|no està disponible|error del servidor
+  |hi ha hagut un error|alguna cosa ha anat malament|error del servidor
+ca unavailable no està disponible
 ca maintenance en manteniment|tasques de manteniment|tornem aviat|tornarem aviat
 ca login inicia sessió|inicieu sessió|inici de sessió|entra|accedeix
 ca redirect redirecció|redirigint|sereu redirigi*|seràs redirigi*|la pàgina s'ha mogut
@@ -261,7 +287,8 @@ ca loading carregant|s'està carregant|espereu|un moment si us plau
 ca consent abans de continuar|valorem la teva privacitat|valorem la vostra privacitat
 ca challenge un moment|comprovació de seguretat|verifica que ets humà|verifiqueu que sou humà|ets un robot
 ar error الصفحة غير موجودة|غير موجودة|لم يتم العثور على الصفحة|لم يتم العثور|تم رفض الوصول|الوصول مرفوض|حدث خطأ
-  |غير متاح*|غير متوفر*|خطأ في الخادم|ممنوع
+  |خطأ في الخادم|ممنوع
+ar unavailable غير متاح*|غير متوفر*
 ar maintenance تحت الصيانة|قيد الصيانة|أعمال صيانة|صيانة مجدولة|سنعود قريبا|سنعود قريبًا
 ar login تسجيل الدخول|سجل الدخول|سجّل الدخول|الدخول
 ar redirect إعادة توجيه|جاري التحويل|جارٍ التحويل|سيتم تحويلك|سيتم توجيهك|تم نقل الصفحة
@@ -269,7 +296,8 @@ ar loading جاري التحميل|جارٍ التحميل|تحميل|يرجى �
 ar consent قبل المتابعة|نحن نقدر خصوصيتك|نهتم بخصوصيتك
 ar challenge لحظة واحدة|لحظة من فضلك|التحقق الأمني|فحص الأمان|تحقق من أنك إنسان|هل أنت إنسان|هل أنت روبوت
 he error הדף לא נמצא|העמוד לא נמצא|לא נמצא|הדף אינו קיים|העמוד אינו קיים|הגישה נדחתה|אין גישה|אירעה שגיאה|משהו השתבש
-  |אינו זמין|לא זמין|שגיאת שרת
+  |שגיאת שרת
+he unavailable אינו זמין|לא זמין
 he maintenance בתחזוקה|עבודות תחזוקה|תחזוקה|נחזור בקרוב|מיד נשוב
 he login התחברות|כניסה|התחבר|היכנס|התחברו
 he redirect מפנה|הפניה|הנך מועבר|אתה מועבר|מעבירים אותך|הדף הועבר
@@ -277,7 +305,8 @@ he loading טוען|בטעינה|אנא המתן|נא להמתין
 he consent לפני שתמשיך|לפני שתמשיכו|אנו מכבדים את פרטיותך
 he challenge רק רגע|רגע אחד|בדיקת אבטחה|אמת שאתה אנושי|אשר שאתה אדם|האם אתה רובוט
 fa error صفحه یافت نشد|صفحه پیدا نشد|یافت نشد|پیدا نشد|این صفحه وجود ندارد|دسترسی غیرمجاز|دسترسی ممنوع|خطایی رخ داد
-  |خطایی رخ داده است|مشکلی پیش آمد*|در دسترس نیست|خطای سرور
+  |خطایی رخ داده است|مشکلی پیش آمد*|خطای سرور
+fa unavailable در دسترس نیست
 fa maintenance در حال تعمیر|در دست تعمیر|در حال بروزرسانی|تعمیر و نگهداری|به زودی برمی گردیم|به زودی بازمی گردیم
 fa login ورود|وارد شوید|ورود به سیستم|ورود به حساب
 fa redirect در حال انتقال|در حال هدایت|انتقال به صفحه|منتقل می شوید|صفحه منتقل شده است
@@ -285,7 +314,8 @@ fa loading در حال بارگذاری|بارگذاری|لطفا صبر کنی�
 fa consent قبل از ادامه|پیش از ادامه|حریم خصوصی شما برای ما مهم است
 fa challenge یک لحظه|لحظه ای صبر کنید|بررسی امنیتی|تایید کنید که انسان هستید|آیا ربات هستید|آیا انسان هستید
 hi error पृष्ठ नहीं मिला|पेज नहीं मिला|नहीं मिला|पृष्ठ मौजूद नहीं है|प्रवेश निषेध|पहुंच अस्वीकृत|एक त्रुटि हुई
-  |त्रुटि हुई|कुछ गलत हो गया|उपलब्ध नहीं है|सर्वर त्रुटि
+  |त्रुटि हुई|कुछ गलत हो गया|सर्वर त्रुटि
+hi unavailable उपलब्ध नहीं है
 hi maintenance रखरखाव|रखरखाव के अधीन|हम जल्द ही वापस आएंगे|जल्द वापस आएंगे
 hi login लॉग इन|लॉगिन|साइन इन|लॉग इन करें|साइन इन करें
 hi redirect रीडायरेक्ट|पुनर्निर्देशित|आपको पुनर्निर्देशित किया जा रहा है|पृष्ठ स्थानांतरित
@@ -293,7 +323,8 @@ hi loading लोड हो रहा है|लोड हो रही है|�
 hi consent जारी रखने से पहले|हम आपकी गोपनीयता को महत्व देते हैं
 hi challenge एक क्षण|बस एक पल|सुरक्षा जांच|सत्यापित करें कि आप मनुष्य हैं|क्या आप रोबोट हैं
 th error ไม่พบหน้า|ไม่พบหน้าที่|ไม่พบเพจ|หน้านี้ไม่มีอยู่|ไม่มีหน้านี้|การเข้าถึงถูกปฏิเสธ|ปฏิเสธการเข้าถึง
-  |เกิดข้อผิดพลาด|มีบางอย่างผิดพลาด|ไม่พร้อมใช้งาน|ไม่สามารถใช้งานได้
+  |เกิดข้อผิดพลาด|มีบางอย่างผิดพลาด
+th unavailable ไม่พร้อมใช้งาน|ไม่สามารถใช้งานได้
 th maintenance ปิดปรับปรุง|อยู่ระหว่างปรับปรุง|บำรุงรักษา|กำลังปรับปรุง
 th login เข้าสู่ระบบ|ลงชื่อเข้าใช้|ล็อกอิน
 th redirect กำลังเปลี่ยนเส้นทาง|เปลี่ยนเส้นทาง|กำลังนำคุณไปยัง
@@ -301,7 +332,8 @@ th loading กำลังโหลด|โปรดรอสักครู่|�
 th consent ก่อนดำเนินการต่อ|ก่อนที่คุณจะดำเนินการต่อ|เราให้ความสำคัญกับความเป็นส่วนตัว
 th challenge รอสักครู่|ตรวจสอบความปลอดภัย|ยืนยันว่าคุณเป็นมนุษย์|คุณเป็นหุ่นยนต์หรือไม่
 vi error không tìm thấy trang|không tìm thấy|trang không tồn tại|không tồn tại|truy cập bị từ chối|từ chối truy cập
-  |đã xảy ra lỗi|có lỗi xảy ra|không khả dụng|không có sẵn|lỗi máy chủ
+  |đã xảy ra lỗi|có lỗi xảy ra|lỗi máy chủ
+vi unavailable không khả dụng|không có sẵn
 vi maintenance bảo trì|đang bảo trì|bảo trì hệ thống|chúng tôi sẽ sớm trở lại|sẽ quay lại sớm
 vi login đăng nhập|vui lòng đăng nhập
 vi redirect đang chuyển hướng|chuyển hướng|bạn sẽ được chuyển|trang đã được chuyển
@@ -309,7 +341,8 @@ vi loading đang tải|vui lòng chờ|vui lòng đợi|xin chờ
 vi consent trước khi tiếp tục|trước khi bạn tiếp tục|chúng tôi coi trọng quyền riêng tư
 vi challenge chờ một chút|xin chờ một lát|kiểm tra bảo mật|xác minh bạn là con người|bạn có phải là người máy
 id error halaman tidak ditemukan|tidak ditemukan|halaman tidak ada|akses ditolak|terjadi kesalahan|ada yang salah
-  |tidak tersedia|tidak lagi tersedia|kesalahan server|terlalu banyak permintaan
+  |kesalahan server|terlalu banyak permintaan
+id unavailable tidak tersedia|tidak lagi tersedia
 id maintenance dalam pemeliharaan|sedang dalam perbaikan|pemeliharaan sistem|sedang pemeliharaan
   |kami akan segera kembali
 id login masuk|log masuk|silakan masuk|login
@@ -318,8 +351,8 @@ id loading memuat|sedang memuat|mohon tunggu|harap tunggu|tunggu sebentar
 id consent sebelum melanjutkan|sebelum anda melanjutkan|kami menghargai privasi anda
 id challenge tunggu sebentar|sebentar|pemeriksaan keamanan|verifikasi bahwa anda manusia|apakah anda robot
 ja error ページが見つかりません|見つかりません|見つかりませんでした|ページは存在しません|存在しません
-  |アクセスが拒否されました|アクセス拒否|エラーが発生しました|問題が発生しました|ご利用いただけません|利用できません
-  |サーバーエラー|アクセスできません
+  |アクセスが拒否されました|アクセス拒否|エラーが発生しました|問題が発生しました|サーバーエラー|アクセスできません
+ja unavailable ご利用いただけません|利用できません
 ja maintenance メンテナンス中|ただいまメンテナンス|システムメンテナンス|メンテナンスのお知らせ|メンテナンスのため
 ja login ログイン|サインイン|ログインしてください
 ja redirect リダイレクト|転送します|自動的に移動します|ページは移動しました|移転しました|自動的に転送
@@ -329,6 +362,7 @@ ja challenge 少々お待ち|セキュリティチェック|セキュリティ�
 zh error 页面不存在|找不到页面|页面未找到|未找到页面|页面找不到|无法找到|您访问的页面|访问被拒绝|拒绝访问|禁止访问
   |发生错误|出错了|出现错误|服务不可用|暂时无法访问|服务器错误|请求过多|頁面不存在|找不到頁面|找不到網頁|存取被拒
   |發生錯誤|出現錯誤|服務無法使用|無法存取
+zh unavailable 已下架|暂不可用|不可用|無法使用
 zh maintenance 维护中|系统维护|正在维护|网站维护|升级维护|維護中|系統維護|網站維護
 zh login 登录|请登录|登入|請登入|请先登录|請先登入
 zh redirect 正在跳转|页面跳转|自动跳转|重定向|正在重新導向|重新導向|頁面跳轉|自動跳轉|即将跳转
@@ -337,7 +371,8 @@ zh consent 在继续之前|继续之前|繼續之前|我们重视您的隐私|�
 zh challenge 请稍候|安全检查|安全验证|人机验证|验证您是真人|正在检查您的浏览器|安全檢查|安全驗證|驗證您是人類
   |驗證您是真人
 ko error 페이지를 찾을 수 없*|찾을 수 없*|존재하지 않는*|접근이 거부*|액세스가 거부*|접근 권한이 없*|오류가 발생*
-  |문제가 발생*|사용할 수 없*|이용할 수 없*|서버 오류
+  |문제가 발생*|서버 오류
+ko unavailable 사용할 수 없*|이용할 수 없*
 ko maintenance 점검 중|점검중|시스템 점검|서비스 점검|유지보수
 ko login 로그인|로그인이 필요*|로그인하세요
 ko redirect 리디렉션|이동합니다|자동으로 이동*|페이지가 이동*|리다이렉트

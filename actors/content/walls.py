@@ -1,19 +1,23 @@
 """Pages that stand where the page should be: login and consent walls, queues, challenges, errors with status 200.
 
 Each rule needs two signs, words and a page that holds little else, because pages also write *about* errors and logins.
+The words of 38 languages are in `stand_in_words`; a heading counts that says little else.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from actors.content.blocks import Blocks
+from actors.content.evidence import LITTLE, evidence_of, kind_of, kind_of_head
 from actors.content.markup import Element
 from actors.content.traits import ASIDE, FURNITURE, HEADING, TOP
 
-_LITTLE = 150
-"""Words of content below which a page may be a wall."""
 _VERY_LITTLE = 60
+_FIRST = 3
+_CHALLENGED = "challenge page: it asks whether a human is looking"
+_NEEDS_SCRIPT = "needs JavaScript: the page has no text without it"
 
 
 def _any_of(*patterns: str) -> re.Pattern[str]:
@@ -36,7 +40,8 @@ _ERROR = _any_of(
     r"page (?:doesn't|does not) exist|(?:access|permission) (?:to this page )?(?:has been )?denied|^\W*forbidden",
     r"service (?:is )?(?:temporarily )?unavailable|bad gateway|gateway time-?out|internal server error",
     r"too many requests|something went wrong|temporarily (?:unavailable|down)|under maintenance|site maintenance",
-    r"wartungsarbeiten|seite (?:wurde )?nicht gefunden|nicht verfügbar|page (?:introuvable|non trouvée)",
+    r"wartungsarbeiten|seite (?:wurde )?nicht gefunden|page (?:introuvable|non trouvée)",
+    r"(?:seite|dienst|inhalt|angebot)\b.{0,20}\bnicht verfügbar",
     r"sidan (?:hittades inte|kunde inte hittas|finns inte)|página no encontrada|application error",
     r"site is (?:currently )?offline|domain (?:is )?for sale",
 )
@@ -59,7 +64,7 @@ def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
     if not rows:
         return "empty page: no visible text"
     words = sum(len(text.split()) for text, trait in rows if not trait & FURNITURE)
-    if words >= _LITTLE:
+    if words >= LITTLE:
         return None
     content = [text for text, trait in rows if not trait & ASIDE]
     heads = [title, *(text for text, trait in rows if trait & HEADING)][:4]
@@ -67,7 +72,7 @@ def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
     everything = " ".join([title, *content])[:4000]
     tiny = words < _VERY_LITTLE
     if any(map(_CHALLENGE.search, heads)) or (tiny and _CHALLENGE.search(everything)):
-        return "challenge page: it asks whether a human is looking"
+        return _CHALLENGED
     if _QUEUE.search(everything):
         return "queue page: the site lets visitors in one by one"
     if error := next(filter(_ERROR.search, heads + content[:3] if tiny and not top else heads), None):
@@ -77,8 +82,26 @@ def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
     if any(field.get("type") == "password" for field in root.iter("input")) or _is_login(title) or _is_login(top):
         return "login wall"
     if tiny and _SCRIPT.search(everything):
-        return "needs JavaScript: the page has no text without it"
-    return None
+        return _NEEDS_SCRIPT
+    return _by_words(root, blocks, (title, top), content[:_FIRST] if tiny and not top else [], tiny)
+
+
+def _by_words(root: Element, blocks: Blocks, heads: Sequence[str], first: Sequence[str], tiny: bool) -> str | None:
+    """Return why a page of few words is none, by the words of other languages in its title, its h1 or its first words.
+
+    Logins are not among them: "Anmeldung" is also how one joins a course, and a field for a password says it all.
+    """
+    kinds = {kind: text for text in (*first, *heads) if (kind := kind_of_head(text))}
+    if (said := kinds.get("error") or (kinds.get("maintenance") if tiny else None)) is not None:
+        return f"error text with status 200: {said[:80]!r}"
+    if "challenge" in kinds:
+        return _CHALLENGED
+    if "consent" in kinds:
+        return "consent wall"
+    seen = evidence_of(root, blocks)
+    if seen.leads_away and any(kind_of(text) == "redirect" for text in (*first, *heads)):
+        return f"it leads to another page: {seen.refresh_to[:80]}"
+    return _NEEDS_SCRIPT if "loading" in kinds and seen.shell else None
 
 
 def _is_login(head: str) -> bool:
