@@ -20,7 +20,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content import withheld
-from actors.content.diff import compare
+from actors.content.contexts import contexts_of
+from actors.content.diff import Where, compare
 from actors.content.language import language_of
 from actors.content.memory import (
     PageMemory,
@@ -124,7 +125,10 @@ def content_of(reading: PageReading) -> Settled:
     if not any(kept):
         kept = [True] * len(traits)
     return Settled(
-        tuple(compress(reading.blocks, kept)), tuple(compress(reading.keys, kept)), tuple(compress(traits, kept))
+        tuple(compress(reading.blocks, kept)),
+        tuple(compress(reading.keys, kept)),
+        tuple(compress(traits, kept)),
+        tuple(compress(reading.places, kept)),
     )
 
 
@@ -147,7 +151,8 @@ def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
     reason = f"{len(came)} {'block' if len(came) == 1 else 'blocks'} came and {len(went)} went"
     if score >= look.bar:
         after = _told(look.before, look.now)
-        diff, delta = compare(_known_texts(look.before, after), after.texts)
+        where = Where(contexts_of(look.before), contexts_of(after))
+        diff, delta = compare(_known_texts(look.before, after), after.texts, where)
         if diff.added or diff.removed or diff.changed:
             remembered = pack(after, _grown(look.recent, look.aside, went, shaped), shelf, states)
             why = _withheld(look, withheld.of_blocks(blocks, told=True))
@@ -210,7 +215,7 @@ def _told(before: Settled, now: Settled) -> Settled:
     if not worded:
         return now
     texts = tuple(worded[key].pop() if worded.get(key) else text for key, text in zip(now.keys, now.texts, strict=True))
-    return Settled(texts, now.keys, now.traits)
+    return Settled(texts, now.keys, now.traits, now.places)
 
 
 def _known_texts(before: Settled, after: Settled) -> list[str]:

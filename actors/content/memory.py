@@ -17,6 +17,8 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
+from actors.content.place_codes import pack_places, unpack_places
+from actors.content.places import Place
 from actors.content.signs import STORED
 from actors.content.traits import CELL
 
@@ -28,6 +30,8 @@ MOST_TEXT = 192 * 1024
 MOST_RECENT = 1_500
 MOST_STATES = 16
 _KEY = 8
+_READ = frozenset({3, 4})
+"""Versions that are read. What is no longer read costs each page a change: it gets a new baseline."""
 
 
 class PageMemory(Struct, frozen=True, array_like=True):
@@ -35,9 +39,10 @@ class PageMemory(Struct, frozen=True, array_like=True):
 
     `held` are the keys of a page that replaced nearly everything and waits for a second look; `shelf` is the encoded
     memory from before such a page was told, for when the old page comes back. `states` are digests of whole looks.
+    `places` (see `place_codes`) are where the blocks stand in tables; a memory of version 3 has none.
     """
 
-    version: int = 3
+    version: int = 4
     """Changes with the canonical form of blocks too, because keys are compared across looks."""
     texts: bytes = b""
     keys: bytes = b""
@@ -46,6 +51,7 @@ class PageMemory(Struct, frozen=True, array_like=True):
     held: bytes = b""
     shelf: bytes = b""
     states: bytes = b""
+    places: bytes = b""
 
 
 class Settled(Struct, frozen=True):
@@ -54,17 +60,20 @@ class Settled(Struct, frozen=True):
     texts: tuple[str, ...]
     keys: tuple[str, ...]
     traits: tuple[int, ...]
+    places: tuple[Place | None, ...] = ()
 
 
 def pack(settled: Settled, recent: Sequence[str] = (), shelf: bytes = b"", states: bytes = b"") -> PageMemory:
     """Return the memory of a state that has just been told."""
+    texts = "\n".join(_bounded(settled.texts)).encode("utf-8", "replace")
     return PageMemory(
-        texts=zlib.compress("\n".join(_bounded(settled.texts)).encode("utf-8", "replace"), 4),
+        texts=zlib.compress(texts, 4),
         keys=packed(settled.keys),
         traits=bytes([trait & STORED for trait in settled.traits]),
         recent=packed_recent(recent),
         shelf=shelf,
         states=states or state_of(settled),
+        places=pack_places(settled.places, texts),
     )
 
 
@@ -94,11 +103,9 @@ def packed_recent(keys: Sequence[str]) -> bytes:
 def settled_of(memory: PageMemory) -> Settled:
     """Return the told state of a memory; the last one is kept, for a look needs it twice."""
     keys = unpack_keys(memory.keys)
-    text = (
-        zlib.decompressobj().decompress(memory.texts, 8 * MOST_TEXT).decode("utf-8", "replace") if memory.texts else ""
-    )
-    texts = tuple(text.split("\n"))[: len(keys)] if keys else ()
-    return Settled(texts, keys, tuple(memory.traits))
+    plain = zlib.decompressobj().decompress(memory.texts, 8 * MOST_TEXT) if memory.texts else b""
+    texts = tuple(plain.decode("utf-8", "replace").split("\n"))[: len(keys)] if keys else ()
+    return Settled(texts, keys, tuple(memory.traits), unpack_places(memory.places, plain))
 
 
 def known_keys(memory: PageMemory) -> KnownKeys:
@@ -127,7 +134,7 @@ def decode_memory(stored: bytes) -> PageMemory | None:
         memory = msgspec.msgpack.decode(stored, type=PageMemory)
     except msgspec.MsgspecError:
         return None
-    return memory if memory.version == PageMemory().version else None
+    return memory if memory.version in _READ else None
 
 
 def _bounded(texts: Sequence[str]) -> Sequence[str]:
