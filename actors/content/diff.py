@@ -113,9 +113,7 @@ def _likeness(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / max(1, one.total() + other.total())
 
 
-def _ops(
-    before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tuple[int, int]], where: Where
-) -> list[Op]:
+def _ops(before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tuple[int, int]], where: Where) -> list[Op]:
     a, b, c, d = gap
     ops: list[Op] = []
     i, j = a, c

@@ -38,8 +38,8 @@ _JSON_LD_DATE = re.compile(r"\"datePublished\"\s*:\s*\"([^\"]{8,40})\"")
 
 
 class PageReading(Struct, frozen=True):
-    """What a page says. `content` is for an event; blocks, keys and traits (see `blocks`) are for the decision, `places`
-    for what an event says of where; () when no block stands in a table.
+    """What a page says. `content` is for an event; blocks, keys and traits (see `blocks`) are for the decision,
+    `places` for what an event says of where; () when no block stands in a table.
 
     `trouble` says in words why this is not the page one came for; such a look has failed and is never a change.
     `partial`: the page is deeper or longer than what is read of it.

@@ -1,9 +1,9 @@
 """Where a block stands in a table or a list of terms: its row's label and its column's head, in the page's own words.
 
-Tables are read as HTML lays them out: `colspan` and `rowspan` shift what follows, a cell belongs to the innermost table.
-Heads of columns are the cells of a `thead`, the `th` with `scope=col`, and rows that have nothing but `th`. Labels of
-rows are the `th` to the left; where a row has none, its first cell if it reads like a label. A `dd` is labelled by the
-`dt` before it. The work is bounded: a cell costs at most `_MOST_COLUMNS` steps.
+Tables are read as HTML lays them out: `colspan` and `rowspan` shift what follows, a cell belongs to the innermost
+table. Heads of columns are the cells of a `thead`, the `th` with `scope=col`, and rows that have nothing but `th`.
+Labels of rows are the `th` to the left; where a row has none, its first cell if it reads like a label. A `dd` is
+labelled by the `dt` before it. The work is bounded: a cell costs at most `_MOST_COLUMNS` steps.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class _Table:
 
 
 class Tables:
-    """The tables and lists of terms of a page while it is walked. `at` is the number of the cell that one is in, or 0."""
+    """The tables and lists of terms of a page while it is walked. `at` is the number of the cell one is in, or 0."""
 
     __slots__ = ("_columns", "_left", "_rows", "_tables", "at")
 

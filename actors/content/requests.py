@@ -135,7 +135,7 @@ class PageLook(Struct, frozen=True):
     """One look at a page, read and judged.
 
     `trouble` set means a failed look: the page was not the page; `memory` is then the old one. `content` and its hashes
-    are filled in for `baseline` and `changed` only.
+    are filled in for `baseline` and `changed` only, `summary` for `changed`.
     """
 
     title: str
@@ -151,6 +151,7 @@ class PageLook(Struct, frozen=True):
     content_hash: str = ""
     simhash: int = 0
     truncated: bool = False
+    summary: str = ""
     diff: Diff | None = None
     delta: Delta | None = None
     withheld: tuple[Withheld, ...] = ()

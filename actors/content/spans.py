@@ -1,8 +1,8 @@
 """Which words differ between two wordings of a text, as spans of code points.
 
-A word is a run of letters and digits with the marks upon them; where words are written without spaces (Japanese,
-Chinese, Thai, ...) it is one character with its marks. Nothing is ever cut between a letter and its mark. The cost is
-that of the patience diff: n log n.
+A word is a run of letters and digits with the marks upon them ("19,90" is one); where words are written without
+spaces (Japanese, Chinese, Thai, ...) it is one character with its marks. Nothing is ever cut between a letter and its
+mark. The cost is that of the patience diff: n log n.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ MOST_WORDS = 4_000
 _LIKE = 0.5
 """Texts that have less than this part of their words in common are told whole."""
 _JOINER = "\u200d"
-_WORD = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\w)+|[^\w\s]")
-_PLAIN = re.compile(r"\w+|[^\w\s]")
+_FIGURE = r"(?:(?<=\d)[.,:]\d+)*"
+_WORD = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\w)+{_FIGURE}|[^\w\s]")
+_PLAIN = re.compile(rf"\w+{_FIGURE}|[^\w\s]")
 
 
 def spans_of(before: str, after: str) -> Spans | None:
@@ -71,9 +72,7 @@ def clings(character: str) -> bool:
     if character.isascii():
         return False
     return (
-        character == _JOINER
-        or unicodedata.category(character)[0] == "M"
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
+        character == _JOINER or unicodedata.category(character)[0] == "M" or "\U0001f3fb" <= character <= "\U0001f3ff"
     )
 
 

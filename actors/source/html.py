@@ -134,4 +134,5 @@ def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draf
         practice=source.practice is not None,
         diff=look.diff,
         delta=look.delta,
+        summary=look.summary,
     )
