@@ -44,7 +44,8 @@ class _Gathered:
         self.texts: list[str] = []
         self.traits: list[int] = []
         self.linked: list[int] = []
-        self.cells: list[int] = []
+        self.cells: dict[int, int] = {}
+        """The table cell that a block stands in."""
         self.tables = Tables()
         self.held: list[str] = []
         self.files: list[str] = []
@@ -61,9 +62,10 @@ class _Gathered:
             self.traits.append(trait | LINK if in_links > _LINKED * len(text) and not self.files else trait)
             if self.files:
                 text = with_files(text, self.files)
+            if at := self.tables.at:
+                self.cells[len(self.texts)] = at
             self.texts.append(text)
             self.linked.append(in_links)
-            self.cells.append(self.tables.at)
             self.characters += len(text)
         self.files.clear()
 

@@ -155,16 +155,14 @@ class Tables:
                 self._end_row(self._tables.pop())
             self.at = self._left.pop()
 
-    def places(self, cells: Sequence[int], texts: Sequence[str]) -> tuple[Place | None, ...]:
-        """Return the place of each block, given the cell that it stands in; () when none has one."""
-        if len(self._rows) == 1:
-            return ()
+    def places(self, cells: Mapping[int, int], texts: Sequence[str]) -> tuple[Place | None, ...]:
+        """Return the place of each block, given the cells by the numbers of blocks; () when none has one."""
         labels: dict[int, str] = {}
-        for cell, text in zip(cells, texts, strict=True):
-            if cell and cell not in labels:
-                labels[cell] = normalise(text[: 2 * MOST_CONTEXT])[:MOST_CONTEXT]
-        known = [self._place(cell, labels) for cell in range(len(self._rows))]
-        return tuple(known[cell] for cell in cells) if any(known) else ()
+        for block, cell in cells.items():
+            if cell not in labels:
+                labels[cell] = normalise(texts[block][: 2 * MOST_CONTEXT])[:MOST_CONTEXT]
+        known = {cell: place for cell in labels if (place := self._place(cell, labels)) is not None}
+        return tuple(known.get(cells.get(block, 0)) for block in range(len(texts))) if known else ()
 
     def _enter_cell(self, table: _Table, tag: str, named: Mapping[str, str]) -> None:
         if table.is_layout or len(self._rows) > _MOST_CELLS:
