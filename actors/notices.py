@@ -19,6 +19,7 @@ AlertType = Literal[
     "source_recovered",
     "source_failing",
     "source_reset",
+    "source_moved",
     "destination_failing",
     "destination_disabled",
     "watching_stalled",

@@ -27,7 +27,7 @@ class _Diff(Struct, frozen=True):
 
 
 class _Row(Struct, frozen=True):
-    """What of an event goes into its line, in the order of the columns; `diff` becomes the last three."""
+    """What of an event goes into its line, in the order of the columns; `diff` becomes three of them."""
 
     emitted_at: str = ""
     source_type: str = ""
@@ -44,11 +44,13 @@ class _Row(Struct, frozen=True):
     source_id: str = ""
     content_hash: str = ""
     diff: _Diff = _Diff()
+    summary: str = ""
 
 
 _decode = msgspec.json.Decoder(_Row).decode
-_PLAIN = tuple(name for name in _Row.__struct_fields__ if name != "diff")
-COLUMNS = (*_PLAIN, "added", "removed", "changed")
+_PLAIN = tuple(name for name in _Row.__struct_fields__ if name not in ("diff", "summary"))
+COLUMNS = (*_PLAIN, "added", "removed", "changed", "summary")
+"""A new one comes last: who reads them by number finds the others where they were."""
 HEADER = ",".join(COLUMNS).encode() + b"\r\n"
 
 
@@ -56,12 +58,13 @@ def line_of(body: bytes) -> bytes:
     """Return the line of an event's wire JSON, with its end.
 
     >>> line_of(b'{"title":"=1+1","tags":["a","b"]}')
-    b",,,,'=1+1,,,,a; b,,,,,,,,\\r\\n"
+    b",,,,'=1+1,,,,a; b,,,,,,,,,\\r\\n"
     """
     row = _decode(body)
     cells = [_text(getattr(row, name)) for name in _PLAIN]
     cells += ["\n".join(row.diff.added), "\n".join(row.diff.removed)]
     cells.append("\n".join(f"{change.before} → {change.after}" for change in row.diff.changed))
+    cells.append(row.summary)
     return ",".join(map(_cell, cells)).encode() + b"\r\n"
 
 

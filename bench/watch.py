@@ -82,7 +82,11 @@ def judged(history: History) -> Outcome:
 
 def _seen(look: PageLook) -> Seen:
     return Seen(
-        look.kind in {"changed", "moved"}, "failed" if look.trouble else look.kind, look.reason, look.score, first_lines(look)
+        look.kind in {"changed", "moved"},
+        "failed" if look.trouble else look.kind,
+        look.reason,
+        look.score,
+        first_lines(look),
     )
 
 

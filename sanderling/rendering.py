@@ -1,4 +1,4 @@
-"""An event as a person reads it in the terminal: one line, and under it what changed on a page. Pure.
+"""An event as a person reads it in the terminal: one line, under it of a page what changed, and where. Pure.
 
 Colour is never alone: the tier is a word and a change has a sign. Nothing that a page wrote reaches the terminal
 unescaped.
@@ -14,6 +14,8 @@ from unicodedata import combining, east_asian_width
 from sanderling.logs import plain
 
 COLOURS = {"feed": "32", "html": "36", "push": "35", "notice": "33", "added": "32", "removed": "31", "dim": "2"}
+CUT = "…"
+_ISOLATES = dict.fromkeys(range(0x2066, 0x206A))
 SIGNS = {"added": "+", "removed": "-"}
 TIER, HOST = 6, 24
 MOST_CHANGES = 4
@@ -26,7 +28,7 @@ class Renderer:
         self._width, self._colour, self._zone = width, colour, zone
 
     def lines(self, event: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the line of an event, then a few of its changes."""
+        """Yield the line of an event; of a page's change also its summary, and a few changes if there are several."""
         notice = event.get("alert_type")
         kind = "notice" if notice else str(event["source_type"])
         host = str(event.get("source_url") or event.get("url") or "").partition("//")[2].partition("/")[0]
@@ -36,9 +38,18 @@ class Renderer:
         left = self._width - len(clock) - 1 - TIER - 1 - HOST - 1
         tier = self._paint(kind, f"{kind:<{TIER}}")
         yield f"{self._paint('dim', clock)} {tier} {pad(fit(host, HOST), HOST)} {fit(text, left)}"
+        diff = event.get("diff") or {}
         indent = " " * (len(clock) + 1)
-        for sort, change in _changes(event.get("diff") or {}):
-            yield indent + self._paint(sort, f"{SIGNS[sort]} {fit(change, self._width - len(indent) - 2)}")
+        room = self._width - len(indent)
+        if diff and (summary := undirected(str(event.get("summary") or ""))):
+            yield indent + fit(summary, room)
+            if sum(len(diff.get(sort, ())) for sort in ("changed", "added", "removed")) == 1 and CUT not in summary:
+                return
+        changes = list(_changes(diff))
+        for sort, change in changes[:MOST_CHANGES]:
+            yield indent + self._paint(sort, f"{SIGNS[sort]} {fit(change, room - 2)}")
+        if len(changes) > MOST_CHANGES:
+            yield indent + self._paint("dim", fit(f"{CUT} {len(changes) - MOST_CHANGES} more", room))
 
     def _clock(self, moment: str) -> str:
         return datetime.fromisoformat(moment).astimezone(self._zone).strftime("%H:%M:%S")
@@ -48,13 +59,32 @@ class Renderer:
 
 
 def _changes(diff: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield at most so many changes, altered blocks first: they say most."""
-    pairs: list[tuple[str, str]] = []
+    """Yield the changes, each with where it is, altered blocks first: they say most."""
     for change in diff.get("changed", ()):
-        pairs += [("removed", change["before"]), ("added", change["after"])]
-    pairs += [("added", text) for text in diff.get("added", ())]
-    pairs += [("removed", text) for text in diff.get("removed", ())]
-    yield from pairs[:MOST_CHANGES]
+        where = where_of(change.get("context"))
+        yield from (("removed", where + change["before"]), ("added", where + change["after"]))
+    contexts = diff.get("context") or {}
+    for sort in ("added", "removed"):
+        places = contexts.get(sort, ())
+        for i, text in enumerate(diff.get(sort, ())):
+            yield sort, where_of(places[i] if i < len(places) else None) + text
+
+
+def where_of(context: Mapping[str, str] | None) -> str:
+    """Return where something changed, with a colon; "" when it is not known.
+
+    >>> where_of({"heading": "Plans", "row": "Team", "column": "Seats"}), where_of({"row": "Team"}), where_of(None)
+    ('Plans › Team · Seats: ', 'Team: ', '')
+    """
+    at = context or {}
+    cell = " · ".join(at[part] for part in ("row", "column") if at.get(part))
+    whole = " › ".join(filter(None, (at.get("heading", ""), cell)))
+    return f"{whole}: " if whole else ""
+
+
+def undirected(text: str) -> str:
+    """Return a summary without its isolates: they are for screens that lay out text, a terminal shows them as codes."""
+    return text.translate(_ISOLATES)
 
 
 def moment(text: str, zone: tzinfo | None = None) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from actors.content import markup
 from actors.content.files import file_of, with_files
+from actors.content.places import PLACING, Place, Tables
 from actors.content.traits import LINK, believed, plain_traits, timed, traits_of
 
 MOST_BLOCKS = 10_000
@@ -22,23 +23,30 @@ _CFEMAIL = re.compile(r"[0-9a-fA-F]{4,400}")
 
 
 class Blocks(Struct, frozen=True):
-    """Texts, their traits and how many characters stand in links. `partial`: depth or a cap cut some off."""
+    """Texts, their traits and how many characters stand in links. `partial`: depth or a cap cut some off.
+
+    `places` says of each where it stands in a table; () when none does.
+    """
 
     texts: tuple[str, ...]
     traits: tuple[int, ...]
     linked: tuple[int, ...]
     partial: bool
+    places: tuple[Place | None, ...] = ()
 
 
 class _Gathered:
     """The blocks of a page as far as they are read, and the text of the one that is not yet at its end."""
 
-    __slots__ = ("characters", "files", "held", "in_links", "linked", "texts", "traits")
+    __slots__ = ("cells", "characters", "files", "held", "in_links", "linked", "tables", "texts", "traits")
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.traits: list[int] = []
         self.linked: list[int] = []
+        self.cells: dict[int, int] = {}
+        """The table cell that a block stands in."""
+        self.tables = Tables()
         self.held: list[str] = []
         self.files: list[str] = []
         self.in_links = 0
@@ -54,6 +62,8 @@ class _Gathered:
             self.traits.append(trait | LINK if in_links > _LINKED * len(text) and not self.files else trait)
             if self.files:
                 text = with_files(text, self.files)
+            if at := self.tables.at:
+                self.cells[len(self.texts)] = at
             self.texts.append(text)
             self.linked.append(in_links)
             self.characters += len(text)
@@ -71,15 +81,17 @@ def read_blocks(root: markup.Element, *, judge_furniture: bool = True) -> Blocks
     traits = timed(gathered.texts, gathered.traits)
     traits = believed(gathered.texts, traits) if judge_furniture else traits
     partial = deepest >= markup.DEEPEST - 1 or gathered.full()
-    return Blocks(tuple(gathered.texts), tuple(traits), tuple(gathered.linked), partial)
+    places = gathered.tables.places(gathered.cells, gathered.texts)
+    return Blocks(tuple(gathered.texts), tuple(traits), tuple(gathered.linked), partial, places)
 
 
-def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> int:
+def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> int:  # noqa: PLR0915  one hot loop
     """Gather the blocks under an element and return its depth.
 
     One loop without calls where nothing happens: a page has thousands of elements, and this is most of a look's time.
     """
     breaks, unseen, hideable, held = markup.BREAKS, markup.UNSEEN, markup.HIDEABLE, gathered.held
+    placing, tables = PLACING, gathered.tables
     above: list[int] = []
     trait = deepest = links = 0
     skips, shown = markup.MOST_SKIPS if judge_furniture else 0, markup.around_heading(root)
@@ -90,6 +102,8 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
             if tag in breaks:
                 if held:
                     gathered.end_block(trait)
+                if tag in placing:
+                    tables.leave(tag)
             elif tag == "a" and links:
                 links -= 1
             trait = above.pop()
@@ -105,6 +119,8 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
                 if gathered.full():
                     break
                 trait = traits_of(element, tag, trait, named) if judge_furniture else plain_traits(tag, trait)
+                if tag in placing:
+                    tables.enter(tag, named)
             if tag in unseen or (named and not hideable.isdisjoint(named) and markup.hidden(named, element, shown)):
                 steps.skip_subtree()
                 continue

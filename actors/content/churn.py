@@ -2,7 +2,7 @@
 
 Blocks are compared as a multiset of canonical keys, so order, masks and mark-up do not matter. The comparison is with
 the state that was last *told*: what came or went since adds up until its weight reaches the bar (`EMIT`) and is told,
-or goes back untold and is then known as churn. What a block weighs says `news`, with `weights` and `places`; that
+or goes back untold and is then known as churn. What a block weighs says `news`, with `weights` and `replacements`; that
 another page may stand in this one's place, `swaps`; that a page takes turns, `returns`.
 
 Whoever applies every delta in order holds the told texts: a property test holds this over random histories.
@@ -19,7 +19,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content import restless, swaps, withheld
-from actors.content.diff import compare
+from actors.content.contexts import contexts_of
+from actors.content.diff import Where, compare
 from actors.content.memory import (
     MOST_GONE,
     Face,
@@ -187,7 +188,10 @@ def content_of(reading: PageReading) -> Settled:
     if not any(kept):
         kept = [True] * len(traits)
     return Settled(
-        tuple(compress(reading.blocks, kept)), tuple(compress(reading.keys, kept)), tuple(compress(traits, kept))
+        tuple(compress(reading.blocks, kept)),
+        tuple(compress(reading.keys, kept)),
+        tuple(compress(traits, kept)),
+        tuple(compress(reading.places, kept)),
     )
 
 
@@ -224,7 +228,8 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
         return _doubted(memory, look, blocks, slots)
     if score >= look.bar and not turn.rotates:
         after = _told(look.before, look.now)
-        diff, delta = compare(_known_texts(look.before, after), after.texts)
+        where = Where(contexts_of(look.before), contexts_of(after))
+        diff, delta = compare(_known_texts(look.before, after), after.texts, where)
         if diff.added or diff.removed or diff.changed:
             remembered = replace(_settled(memory, look, after, difference), turns=turn.turns, slots=slots)
             why = _withheld(look, withheld.of_blocks(blocks, told=True))
@@ -306,7 +311,7 @@ def _told(before: Settled, now: Settled) -> Settled:
     if not worded:
         return now
     texts = tuple(worded[key].pop() if worded.get(key) else text for key, text in zip(now.keys, now.texts, strict=True))
-    return Settled(texts, now.keys, now.traits)
+    return Settled(texts, now.keys, now.traits, now.places)
 
 
 def _known_texts(before: Settled, after: Settled) -> list[str]:

@@ -1,45 +1,51 @@
 """The change from one sequence of paragraphs to another: for readers (`Diff`) and for programs (`Delta`).
 
-Patience diff (Bram Cohen): paragraphs that occur once on both sides are anchors, their longest increasing
-subsequence is kept, and the gaps between are done again. Each level is O(n log n) and the number of levels is bounded,
-so a hostile page costs no more than a long one.
+Paragraphs that differ are found by `patience`; those of one gap that are alike, or stand in the same cell of a table,
+are one that was changed.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import TypeAlias
 
-from storage.records.event import Change, Delta, DeltaStats, Diff, Op
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from actors.content.patience import Gap, gaps
+from actors.content.spans import spans_of
+from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Op
 
 MOST_OPS = 400
 MOST_CHARACTERS = 32 * 1024
 """Caps of a delta and of a diff; beyond them `truncated` is set and the rest is only counted."""
 
 _SHOWN = 8 * 1024
-_LEVELS = 12
 _WINDOW = 4
 _ALIKE = 0.4
-
-Gap: TypeAlias = tuple[int, int, int, int]
-"""A span of old paragraphs [a, b) that became a span of new ones [c, d)."""
+_NOWHERE = Context()
 
 
-def compare(before: Sequence[str], after: Sequence[str]) -> tuple[Diff, Delta]:
+class Where(Struct, frozen=True):
+    """The context of each paragraph of both sides; one that is missing at the end is not known."""
+
+    before: Sequence[Context] = ()
+    after: Sequence[Context] = ()
+
+
+def compare(before: Sequence[str], after: Sequence[str], where: Where | None = None) -> tuple[Diff, Delta]:
     """Return the diff and the delta. `apply(before, delta)` gives `after` unless the delta is truncated."""
-    pairs, ops = [], []
+    ops: list[Op] = []
+    where = where or Where()
     for gap in gaps(before, after):
-        matched = _pair(before[gap[0] : gap[1]], after[gap[2] : gap[3]])
-        ops += _ops(before, after, gap, matched)
-        pairs += [(before[gap[0] + i], after[gap[2] + j]) for i, j in matched]
+        a, b, c, d = gap
+        matched = _pair(before[a:b], after[c:d], where.before[a:b], where.after[c:d])
+        ops += _ops(before, after, gap, matched, where)
     counts = Counter(op.op for op in ops)
     added, removed, changed = counts["insert"], counts["delete"], counts["replace"]
     stats = DeltaStats(added, removed, changed, len(before) - removed - changed)
     kept, cut = _capped(ops)
-    return _diff(ops, pairs), Delta(tuple(kept), stats, truncated=cut)
+    return _diff(ops), Delta(tuple(kept), stats, truncated=cut)
 
 
 def apply(before: Sequence[str], delta: Delta) -> list[str]:
@@ -63,83 +69,67 @@ def apply(before: Sequence[str], delta: Delta) -> list[str]:
     return after
 
 
-def gaps(before: Sequence[str], after: Sequence[str]) -> list[Gap]:
-    """Return what is left between kept paragraphs, in reading order; no gap is empty on both sides."""
-    done: list[Gap] = []
-    waiting = [(0, len(before), 0, len(after), _LEVELS)]
-    while waiting:
-        a, b, c, d, levels = waiting.pop()
-        while a < b and c < d and before[a] == after[c]:
-            a, c = a + 1, c + 1
-        while a < b and c < d and before[b - 1] == after[d - 1]:
-            b, d = b - 1, d - 1
-        anchors = _anchors(before, after, (a, b, c, d)) if levels and a < b and c < d else []
-        if not anchors:
-            if a < b or c < d:
-                done.append((a, b, c, d))
-            continue
-        edges = [(a - 1, c - 1), *anchors, (b, d)]
-        waiting += [(i + 1, k, j + 1, m, levels - 1) for (i, j), (k, m) in pairwise(edges) if k > i + 1 or m > j + 1]
-    return sorted(done)
-
-
-def _anchors(before: Sequence[str], after: Sequence[str], gap: Gap) -> list[tuple[int, int]]:
-    """Return the longest run, in order on both sides, of paragraphs that are unique on both sides of a gap."""
-    a, b, c, d = gap
-    old, new = Counter(before[a:b]), Counter(after[c:d])
-    place = {text: j for j, text in enumerate(after[c:d], c) if new[text] == 1}
-    common = [(i, place[text]) for i, text in enumerate(before[a:b], a) if old[text] == 1 and text in place]
-    tails: list[int] = []
-    ends: list[int] = []
-    back: list[int] = []
-    for n, (_, j) in enumerate(common):
-        at = bisect_left(tails, j)
-        back.append(ends[at - 1] if at else -1)
-        if at == len(tails):
-            tails.append(j)
-            ends.append(n)
-        else:
-            tails[at], ends[at] = j, n
-    run: list[tuple[int, int]] = []
-    n = ends[-1] if ends else -1
-    while n >= 0:
-        run.append(common[n])
-        n = back[n]
-    return run[::-1]
-
-
-def _pair(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return which old paragraph of a gap became which new one: in order, alike, found within a small window."""
+def _pair(
+    old: Sequence[str], new: Sequence[str], was: Sequence[Context], is_now: Sequence[Context]
+) -> list[tuple[int, int]]:
+    """Return which old paragraph of a gap became which new one, in order: what stands in the same cell of a table, else
+    what is alike and found within a small window. `was` and `is_now` say where they stand."""
     words = [Counter(text.split()) for text in old]
+    cells, own = _cells(was), _cells(is_now)
     pairs: list[tuple[int, int]] = []
     first = 0
     for j, text in enumerate(new):
-        mine = Counter(text.split())
-        window = range(first, min(first + _WINDOW, len(old)))
-        best = max(window, key=lambda i: _likeness(words[i], mine), default=None)
-        if best is not None and _likeness(words[best], mine) >= _ALIKE:
-            pairs.append((best, j))
-            first = best + 1
-    if not pairs and len(old) == len(new) == 1:
+        here = is_now[j] if j < len(is_now) else _NOWHERE
+        best: int | None = cells.get(here, -1) if own.get(here) == j else -1
+        if best is None or best < first:
+            mine = Counter(text.split())
+            window = [i for i in range(first, min(first + _WINDOW, len(old))) if not _apart(was, i, here)]
+            best = max(window, key=lambda i: _likeness(words[i], mine), default=None)
+            if best is None or _likeness(words[best], mine) < _ALIKE:
+                continue
+        pairs.append((best, j))
+        first = best + 1
+    if not pairs and len(old) == len(new) == 1 and not _apart(was, 0, is_now[0] if is_now else _NOWHERE):
         pairs.append((0, 0))
     return pairs
+
+
+def _cells(contexts: Sequence[Context]) -> dict[Context, int]:
+    """Return where in a table paragraphs stand alone, and which."""
+    placed = [(context, i) for i, context in enumerate(contexts) if context.row or context.column]
+    counts = Counter(context for context, _ in placed)
+    return {context: i for context, i in placed if counts[context] == 1}
+
+
+def _apart(contexts: Sequence[Context], i: int, other: Context) -> bool:
+    """Return whether two paragraphs stand in different cells of tables, and so are two whatever they say."""
+    one = contexts[i] if i < len(contexts) else _NOWHERE
+    if not (one.row or one.column) or not (other.row or other.column):
+        return False
+    return (one.row, one.column) != (other.row, other.column)
 
 
 def _likeness(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / max(1, one.total() + other.total())
 
 
-def _ops(before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tuple[int, int]]) -> list[Op]:
+def _ops(before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tuple[int, int]], where: Where) -> list[Op]:
     a, b, c, d = gap
     ops: list[Op] = []
     i, j = a, c
     for k, m in [*((a + x, c + y) for x, y in pairs), (b, d)]:
-        ops += [Op("delete", n, text=before[n]) for n in range(i, k)]
-        ops += [Op("insert", n, text=after[n]) for n in range(j, m)]
+        ops += [Op("delete", n, text=before[n], context=_at(where.before, n)) for n in range(i, k)]
+        ops += [Op("insert", n, text=after[n], context=_at(where.after, n)) for n in range(j, m)]
         if k < b:
-            ops.append(Op("replace", m, before=before[k], after=after[m]))
+            context = _at(where.after, m) if m < len(where.after) else _at(where.before, k)
+            ops.append(Op("replace", m, before=before[k], after=after[m], context=context))
         i, j = k + 1, m + 1
     return ops
+
+
+def _at(contexts: Sequence[Context], place: int) -> Context | UnsetType:
+    context = contexts[place] if place < len(contexts) else _NOWHERE
+    return UNSET if context == _NOWHERE else context
 
 
 def _capped(ops: list[Op]) -> tuple[list[Op], bool]:
@@ -154,19 +144,31 @@ def _capped(ops: list[Op]) -> tuple[list[Op], bool]:
 
 def _cut(op: Op) -> Op:
     if op.op == "replace":
-        return Op("replace", op.para, before=str(op.before)[:_SHOWN], after=str(op.after)[:_SHOWN])
-    return Op(op.op, op.para, text=str(op.text)[:_SHOWN])
+        return replace(op, before=str(op.before)[:_SHOWN], after=str(op.after)[:_SHOWN])
+    return replace(op, text=str(op.text)[:_SHOWN])
 
 
-def _diff(ops: list[Op], pairs: list[tuple[str, str]]) -> Diff:
+def _diff(ops: list[Op]) -> Diff:
     """Return what a reader wants to see: a paragraph that only moved is neither added nor removed."""
-    inserted = [str(op.text) for op in ops if op.op == "insert"]
-    deleted = [str(op.text) for op in ops if op.op == "delete"]
+    inserted = [op for op in ops if op.op == "insert"]
+    deleted = [op for op in ops if op.op == "delete"]
     shown = _Shown()
-    changed = tuple(Change(shown.cut(one), shown.cut(other)) for one, other in pairs if shown.room())
-    added = tuple(shown.cut(text) for text in _beyond(inserted, Counter(deleted)) if shown.room())
-    removed = tuple(shown.cut(text) for text in _beyond(deleted, Counter(inserted)) if shown.room())
-    return Diff(added, removed, changed, shown.truncated)
+    changed = tuple(_change(op, shown) for op in ops if op.op == "replace" and shown.room())
+    added = [(shown.cut(str(op.text)), op.context) for op in _beyond(inserted, deleted) if shown.room()]
+    removed = [(shown.cut(str(op.text)), op.context) for op in _beyond(deleted, inserted) if shown.room()]
+    contexts = Contexts(*(tuple(context or _NOWHERE for _, context in side) for side in (added, removed)))
+    return Diff(
+        tuple(text for text, _ in added),
+        tuple(text for text, _ in removed),
+        changed,
+        shown.truncated,
+        contexts if any(context != _NOWHERE for context in (*contexts.added, *contexts.removed)) else UNSET,
+    )
+
+
+def _change(op: Op, shown: _Shown) -> Change:
+    before, after = shown.cut(str(op.before)), shown.cut(str(op.after))
+    return Change(before, after, op.context, spans_of(before, after) or UNSET)
 
 
 class _Shown:
@@ -192,12 +194,12 @@ class _Shown:
         return kept
 
 
-def _beyond(texts: list[str], elsewhere: Counter[str]) -> list[str]:
-    left = Counter(elsewhere)
+def _beyond(ops: list[Op], others: list[Op]) -> list[Op]:
+    left = Counter(op.text for op in others)
     kept = []
-    for text in texts:
-        if left[text]:
-            left[text] -= 1
+    for op in ops:
+        if left[op.text]:
+            left[op.text] -= 1
         else:
-            kept.append(text)
+            kept.append(op)
     return kept

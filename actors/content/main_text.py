@@ -29,22 +29,27 @@ _FARTHEST = 200
 
 def main_text(blocks: Blocks) -> str:
     """Return the main text, one block a line; where there is little of it, all blocks outside of furniture."""
-    rows = zip(blocks.texts, blocks.traits, blocks.linked, strict=True)
-    kept = [row for row in rows if not row[1] & ASIDE]
-    plain = [text for text, _, _ in kept]
-    good = _running_text(plain, [bool(trait & HEADING) for _, trait, _ in kept], [linked for _, _, linked in kept])
-    if sum(map(len, good)) >= _SHARE * sum(map(len, plain)):
-        return "\n".join(good)
-    return "\n".join(plain or blocks.texts)
+    return "\n".join(blocks.texts[i] for i in main_blocks(blocks))
 
 
-def _running_text(texts: Sequence[str], headings: Sequence[bool], linked: Sequence[int]) -> list[str]:
+def main_blocks(blocks: Blocks) -> list[int]:
+    """Return the numbers of the blocks that are the main text."""
+    kept = [i for i, trait in enumerate(blocks.traits) if not trait & ASIDE]
+    plain = [blocks.texts[i] for i in kept]
+    headings = [bool(blocks.traits[i] & HEADING) for i in kept]
+    good = [kept[n] for n in _running_text(plain, headings, [blocks.linked[i] for i in kept])]
+    if sum(len(blocks.texts[i]) for i in good) >= _SHARE * sum(map(len, plain)):
+        return good
+    return kept or list(range(len(blocks.texts)))
+
+
+def _running_text(texts: Sequence[str], headings: Sequence[bool], linked: Sequence[int]) -> list[int]:
     if not texts or len(texts) > _MOST_PARAGRAPHS:
         return []
     stoplist = stop_words(language_of(texts))
     alone = [class_alone(text, links, stoplist) for text, links in zip(texts, linked, strict=True)]
     classes = _heads_of_good(in_context(alone), alone, texts, headings)
-    return [text for text, found in zip(texts, classes, strict=True) if found == "good"]
+    return [i for i, found in enumerate(classes) if found == "good"]
 
 
 def class_alone(text: str, linked: int, stoplist: frozenset[str]) -> Class:

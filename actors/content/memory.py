@@ -20,6 +20,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.canonical import key
+from actors.content.place_codes import pack_places, unpack_places
+from actors.content.places import Place
 from actors.content.signs import STORED
 from actors.content.traits import CELL
 
@@ -101,6 +103,8 @@ class PageMemory(Struct, frozen=True, array_like=True):
     turns: tuple[int, ...] = ()
     """When the page went back after a brief stay of something else (milliseconds), the newest last."""
     slots: tuple[Slot, ...] = ()
+    places: bytes = b""
+    """Where the told blocks stand in tables (see `place_codes`)."""
 
 
 class _Third(Struct, frozen=True, array_like=True):
@@ -119,6 +123,7 @@ class Settled(Struct, frozen=True):
     texts: tuple[str, ...]
     keys: tuple[str, ...]
     traits: tuple[int, ...]
+    places: tuple[Place | None, ...] = ()
 
 
 class Pending(Struct, frozen=True):
@@ -135,12 +140,14 @@ class Pending(Struct, frozen=True):
 
 def pack(settled: Settled, recent: Sequence[str] = ()) -> PageMemory:
     """Return the memory of a state that has just been told."""
+    texts = "\n".join(_bounded(settled.texts)).encode("utf-8", "replace")
     return PageMemory(
-        texts=zlib.compress("\n".join(_bounded(settled.texts)).encode("utf-8", "replace"), 4),
+        texts=zlib.compress(texts, 4),
         keys=packed(settled.keys),
         traits=bytes([trait & STORED for trait in settled.traits]),
         recent=packed_recent(recent),
         states=state_of(settled),
+        places=pack_places(settled.places, texts),
     )
 
 
@@ -175,7 +182,8 @@ def packed_recent(keys: Sequence[str], most: int = MOST_RECENT) -> bytes:
 def settled_of(memory: PageMemory) -> Settled:
     """Return the told state of a memory; the last one is kept, for a look needs it twice."""
     keys = unpack_keys(memory.keys)
-    return Settled(_texts(memory.texts, len(keys)), keys, tuple(memory.traits))
+    plain = _inflated(memory.texts)
+    return Settled(_lines(plain, len(keys)), keys, tuple(memory.traits), unpack_places(memory.places, plain))
 
 
 def known_keys(memory: PageMemory) -> KnownKeys:
@@ -237,16 +245,17 @@ def _upgraded(stored: bytes) -> PageMemory | None:
     keys = unpack_keys(old.keys)
     if old.version != _Third().version or len(old.traits) != len(keys):
         return None
-    texts = _texts(old.texts, len(keys))
+    texts = _lines(_inflated(old.texts), len(keys))
     known = (key(text, cell=bool(trait & CELL)) for text, trait in zip(texts, old.traits, strict=False))
     return pack(Settled(texts, (*known, *keys[len(texts) :]), tuple(old.traits)), unpack_keys(old.recent))
 
 
-def _texts(deflated: bytes, blocks: int) -> tuple[str, ...]:
-    if not deflated or not blocks:
-        return ()
-    text = zlib.decompressobj().decompress(deflated, 8 * MOST_TEXT).decode("utf-8", "replace")
-    return tuple(text.split("\n"))[:blocks]
+def _inflated(deflated: bytes) -> bytes:
+    return zlib.decompressobj().decompress(deflated, 8 * MOST_TEXT) if deflated else b""
+
+
+def _lines(plain: bytes, blocks: int) -> tuple[str, ...]:
+    return tuple(plain.decode("utf-8", "replace").split("\n"))[:blocks] if blocks else ()
 
 
 def _bounded(texts: Sequence[str]) -> Sequence[str]:

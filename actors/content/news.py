@@ -16,11 +16,11 @@ from msgspec.structs import replace
 
 from actors.content.canonical import canonical
 from actors.content.dates import dates_in, shifted_by_a_day
-from actors.content.diff import Gap, gaps
 from actors.content.fingerprint import digest16
 from actors.content.memory import Settled
 from actors.content.noise import is_noise
-from actors.content.places import Replacement, replacements, shape
+from actors.content.patience import Gap, gaps
+from actors.content.replacements import Replacement, replacements, shape
 from actors.content.traits import CELL, HEADING, ITEM, LINK
 from actors.content.weights import (
     BARE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -14,6 +15,7 @@ from actors.content.evidence import NO_EVIDENCE, Evidence, evidence_of
 from actors.content.main_text import main_text
 from actors.content.memory import KnownKeys
 from actors.content.moments import moment
+from actors.content.places import Place
 from actors.content.sniffing import binary_kind, looks_like_html
 from actors.content.text import normalise
 from actors.content.traits import CELL
@@ -37,7 +39,8 @@ _JSON_LD_DATE = re.compile(r"\"datePublished\"\s*:\s*\"([^\"]{8,40})\"")
 
 
 class PageReading(Struct, frozen=True):
-    """What a page says. `content` is for an event; blocks, keys and traits (see `blocks`) are for the decision.
+    """What a page says. `content` is for an event; blocks, keys and traits (see `blocks`) are for the decision,
+    `places` for what an event says of where; () when no block stands in a table.
 
     `trouble` says in words why this is not the page one came for; such a look has failed and is never a change.
     `partial`: the page is deeper or longer than what is read of it. `evidence` is of whose page it is.
@@ -53,6 +56,7 @@ class PageReading(Struct, frozen=True):
     traits: tuple[int, ...] = ()
     partial: bool = False
     evidence: Evidence = NO_EVIDENCE
+    places: tuple[Place | None, ...] = ()
 
 
 def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
@@ -88,6 +92,7 @@ def read_tree(
         traits=tuple(trait for part in parts for trait in part.traits),
         linked=tuple(linked for part in parts for linked in part.linked),
         partial=any(part.partial for part in parts),
+        places=_joined(parts),
     )
 
 
@@ -117,7 +122,14 @@ def reading_of(
         traits=blocks.traits,
         partial=blocks.partial,
         evidence=evidence_of(root, blocks),
+        places=blocks.places,
     )
+
+
+def _joined(parts: Sequence[Blocks]) -> tuple[Place | None, ...]:
+    if not any(part.places for part in parts):
+        return ()
+    return tuple(place for part in parts for place in part.places or (None,) * len(part.texts))
 
 
 def _keyed(blocks: Blocks, known: KnownKeys) -> tuple[list[str], list[str]]:

@@ -1,100 +1,199 @@
-"""What stands in the place of what: blocks that went, each with the block that came where it was.
+"""Where a block stands in a table or a list of terms: its row's label and its column's head, in the page's own words.
 
-A place is known by what stands around it and did not change, never by a number: the gaps between two states (patience
-diff over keys) give it. In a gap with as many blocks before as after each has its place; elsewhere only blocks that
-differ in figures or dates do. So "Operational, Outage, Operational" to three times "Operational" has its change in the
-middle, and a new entry above a list moves nothing.
+Tables are read as HTML lays them out: `colspan` and `rowspan` shift what follows, a cell belongs to the innermost
+table. Heads of columns are the cells of a `thead`, the `th` with `scope=col`, and rows that have nothing but `th`.
+Labels of rows are the `th` to the left; where a row has none, its first cell if it reads like a label. A `dd` is
+labelled by the `dt` before it. The work is bounded: a cell costs at most `_MOST_COLUMNS` steps.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, TypeAlias
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from msgspec import Struct
+from actors.content.text import normalise
+from storage.records.event import MOST_CONTEXT
 
-from actors.content.dates import around, dates_in
-from actors.content.diff import Gap
-from actors.content.fingerprint import digest16
-from actors.content.memory import Settled
-from actors.content.weights import NUMBER
-from actors.content.wording import words_in
+PLACING = frozenset({"table", "thead", "tr", "td", "th", "dl", "dt", "dd"})
+"""Elements that `Tables` must hear of; all of them are breaks."""
 
-LONGEST_GAP = 4
-_LONGEST_SHAPE = 40
-"""Words of a block that is sought by its shape where a gap has more blocks on one side."""
-_MOST_SOUGHT = 200
-
-What: TypeAlias = Literal["figures", "dates", "words"]
-
-
-class Replacement(Struct, frozen=True):
-    """A block and what came in its place: positions before and now, the key of what came, canonical texts, and the key
-    of the place. what: only its figures differ, only its dates, or its words.
-    """
-
-    old: int
-    new: int
-    key: str
-    before: str
-    after: str
-    slot: str
-    what: What
+_MOST_CELLS = 20_000
+_MOST_COLUMNS = 64
+_MOST_ROWS = 65_534
+_MOST_LABELS = 3
+_LONGEST_LABEL = 60
+"""Characters of a cell that may be its row's label without being a `th`."""
+_BETWEEN = " / "
+_LABEL = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]|\b(?:19|20)\d\d\b")
+_COLUMN_SCOPES = frozenset({"col", "colgroup"})
+_ROW_SCOPES = frozenset({"row", "rowgroup"})
 
 
-def shape(canonical: str) -> str:
-    """Return a canonical text with 0 for each figure."""
-    return NUMBER.sub("0", canonical)
+class Place(NamedTuple):
+    """The label of a block's row and the head of its column; "" where there is none, never both."""
+
+    row: str = ""
+    column: str = ""
 
 
-def dateless(canonical: str) -> str:
-    """Return a canonical text without its dates, "" where it has none."""
-    dates = dates_in(canonical)
-    return f"{len(dates)} {' | '.join(around(canonical, dates))}" if dates else ""
+class _Cell(NamedTuple):
+    id: int
+    column: int
+    width: int
+    end: int
+    """The row before which it ends."""
+    is_head: bool
+    scope: str
 
 
-def replacements(
-    before: Settled, now: Settled, spans: Iterable[Gap], went: dict[int, str], came: dict[int, str]
-) -> Iterator[Replacement]:
-    """Yield what was replaced. `went` and `came` are canonical texts of what is only in one of the two, by position.
+class _Table:
+    """One table, or one list of terms (which uses `term` only), as far as it is read."""
 
-    Both may lack blocks that a gap has: those that moved, and stand elsewhere on the other side.
-    """
-    for a, b, c, d in spans:
-        old = [i for i in range(a, b) if i in went]
-        new = [j for j in range(c, d) if j in came]
-        if not old or not new:
-            continue
-        for i, j in _paired(_Gap(before, now, went, came), old, new):
-            what = _what(went[i], came[j])
-            left = before.keys[i - 1] if i else ""
-            slot = digest16(f"slot {left} {shape(came[j]) if what == 'figures' else ''}")
-            yield Replacement(i, j, now.keys[j], went[i], came[j], slot, what)
+    __slots__ = ("cells", "head", "heads", "in_thead", "is_layout", "owners", "row", "term")
+
+    def __init__(self, is_layout: bool = False) -> None:
+        self.is_layout = is_layout
+        self.in_thead = False
+        self.row = -1
+        self.cells: list[_Cell] = []
+        self.owners: list[_Cell | None] = []
+        """The cell that was laid into each column last."""
+        self.heads: list[tuple[int, ...]] = []
+        """The heads of each column, the outermost first."""
+        self.head = False
+        """Whether the row before this one was one of heads: the next adds to it, a later one takes its place."""
+        self.term = 0
+
+    def lay(self, cell: int, is_head: bool, named: Mapping[str, str]) -> None:
+        """Lay a cell into the first free columns of the row."""
+        owners, column = self.owners, 0
+        while column < len(owners) and (owner := owners[column]) is not None and owner.end > self.row:
+            column += 1
+        if column >= _MOST_COLUMNS:
+            return
+        width = min(_number(named.get("colspan")) or 1, _MOST_COLUMNS - column)
+        height = _number(named.get("rowspan", "1"))
+        laid = _Cell(cell, column, width, self.row + (height or _MOST_ROWS), is_head, named.get("scope", "").lower())
+        owners += [None] * (column + width - len(owners))
+        owners[column : column + width] = [laid] * width
+        self.cells.append(laid)
+
+    def heads_of(self, column: int) -> tuple[int, ...]:
+        """Return the cells that head a column."""
+        return self.heads[column] if column < len(self.heads) else ()
+
+    def end_row(self) -> Sequence[tuple[_Cell, tuple[int, ...]]]:
+        """End a row and return its cells, each with the cells that label its row."""
+        cells, self.cells = self.cells, []
+        if not cells:
+            return ()
+        if self.in_thead or all(cell.is_head and cell.scope not in _ROW_SCOPES for cell in cells):
+            self._take_heads(cells)
+            return ()
+        self.head = False
+        for cell in cells:
+            if cell.scope in _COLUMN_SCOPES:
+                self._set_heads(cell, (cell.id,))
+        left = list(dict.fromkeys(owner for owner in self.owners if owner is not None and owner.end > self.row))
+        labels = [cell for cell in left if cell.is_head and cell.scope not in _COLUMN_SCOPES]
+        # A negative id is that of a cell which labels the row only if it reads like a label.
+        marked = [(cell.column, cell.id) for cell in labels] or [(cell.column, -cell.id) for cell in left[:1]]
+        return [(cell, tuple(id for column, id in marked if column < cell.column)[-_MOST_LABELS:]) for cell in cells]
+
+    def _take_heads(self, cells: Sequence[_Cell]) -> None:
+        if len(cells) == 1 and self.heads and not self.head and not self.in_thead:
+            return  # a title across the table, between its rows
+        for cell in cells:
+            outer = self.heads_of(cell.column) if self.head else ()
+            self._set_heads(cell, (*outer, cell.id)[-_MOST_LABELS:])
+        self.head = True
+
+    def _set_heads(self, cell: _Cell, heads: tuple[int, ...]) -> None:
+        end = cell.column + cell.width
+        self.heads += [()] * (end - len(self.heads))
+        self.heads[cell.column : end] = [heads] * cell.width
 
 
-def _what(before: str, after: str) -> What:
-    if (said := dateless(before)) and said == dateless(after):
-        return "dates"
-    return "figures" if shape(before) == shape(after) else "words"
+class Tables:
+    """The tables and lists of terms of a page while it is walked. `at` is the number of the cell one is in, or 0."""
+
+    __slots__ = ("_columns", "_left", "_rows", "_tables", "at")
+
+    def __init__(self) -> None:
+        self.at = 0
+        self._tables = [_Table()]
+        self._left: list[int] = []
+        self._rows: list[tuple[int, ...]] = [()]
+        self._columns: list[tuple[int, ...]] = [()]
+
+    def enter(self, tag: str, named: Mapping[str, str]) -> None:
+        """Take note that an element of `PLACING` begins."""
+        table = self._tables[-1]
+        if tag == "tr":
+            self._end_row(table)
+            table.row += 1
+        elif tag == "thead":
+            table.in_thead = True
+        elif tag in ("table", "dl"):
+            self._left.append(self.at)
+            self.at = 0
+            self._tables.append(_Table(is_layout=named.get("role") in ("presentation", "none")))
+        else:
+            self._left.append(self.at)
+            self._enter_cell(table, tag, named)
+
+    def leave(self, tag: str) -> None:
+        """Take note that an element of `PLACING` ends."""
+        if tag == "thead":
+            self._end_row(self._tables[-1])
+            self._tables[-1].in_thead = False
+        elif tag == "tr":
+            self._end_row(self._tables[-1])
+        else:
+            if tag in ("table", "dl"):
+                self._end_row(self._tables.pop())
+            self.at = self._left.pop()
+
+    def places(self, cells: Mapping[int, int], texts: Sequence[str]) -> tuple[Place | None, ...]:
+        """Return the place of each block, given the cells by the numbers of blocks; () when none has one."""
+        labels: dict[int, str] = {}
+        for block, cell in cells.items():
+            if cell not in labels:
+                labels[cell] = normalise(texts[block][: 2 * MOST_CONTEXT])[:MOST_CONTEXT]
+        known = {cell: place for cell in labels if (place := self._place(cell, labels)) is not None}
+        return tuple(known.get(cells.get(block, 0)) for block in range(len(texts))) if known else ()
+
+    def _enter_cell(self, table: _Table, tag: str, named: Mapping[str, str]) -> None:
+        if table.is_layout or len(self._rows) > _MOST_CELLS:
+            self.at = 0
+            return
+        self.at = len(self._rows)
+        term = (table.term,) if tag == "dd" and table.term else ()
+        self._rows.append(term)
+        self._columns.append(())
+        if tag == "dt":
+            table.term = self.at
+        elif tag != "dd":
+            table.lay(self.at, tag == "th", named)
+
+    def _end_row(self, table: _Table) -> None:
+        for cell, labels in table.end_row():
+            self._rows[cell.id] = labels
+            self._columns[cell.id] = tuple(head for head in table.heads_of(cell.column) if head != cell.id)
+
+    def _place(self, cell: int, labels: Mapping[int, str]) -> Place | None:
+        row = (labels.get(abs(id), "") for id in self._rows[cell] if id > 0 or _reads_like_label(labels.get(-id, "")))
+        column = (labels.get(id, "") for id in self._columns[cell])
+        place = Place(*(_BETWEEN.join(dict.fromkeys(filter(None, part)))[:MOST_CONTEXT] for part in (row, column)))
+        return place if any(place) else None
 
 
-class _Gap(Struct, frozen=True):
-    before: Settled
-    now: Settled
-    went: dict[int, str]
-    came: dict[int, str]
+def _reads_like_label(text: str) -> bool:
+    return len(text) <= _LONGEST_LABEL and _LABEL.search(text) is not None
 
 
-def _paired(gap: _Gap, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
-    before, now = gap.before.traits, gap.now.traits
-    if len(old) == len(new) <= LONGEST_GAP:
-        yield from (pair for pair in zip(old, new, strict=True) if before[pair[0]] == now[pair[1]])
-        return
-    alike: dict[tuple[str, int], deque[int]] = defaultdict(deque)
-    for i in old[:_MOST_SOUGHT]:
-        if words_in(gap.went[i]) <= _LONGEST_SHAPE:
-            alike[dateless(gap.went[i]) or shape(gap.went[i]), before[i]].append(i)
-    for j in new[:_MOST_SOUGHT]:
-        if found := alike.get((dateless(gap.came[j]) or shape(gap.came[j]), now[j])):
-            yield found.popleft(), j
+def _number(text: str | None) -> int:
+    """Return a span as it is written, 0 for what is none."""
+    text = (text or "").strip()
+    return min(int(text), _MOST_ROWS) if text.isascii() and text.isdigit() and len(text) <= 6 else 0

@@ -139,7 +139,7 @@ class PageLook(Struct, frozen=True):
     """One look at a page, read and judged.
 
     `trouble` set means a failed look: the page was not the page; `memory` is then the old one. `content` and its hashes
-    are filled in for `baseline`, `changed` and `moved` only.
+    are filled in for `baseline`, `changed` and `moved` only, `summary` for the last two.
     """
 
     title: str
@@ -155,6 +155,7 @@ class PageLook(Struct, frozen=True):
     content_hash: str = ""
     simhash: int = 0
     truncated: bool = False
+    summary: str = ""
     diff: Diff | None = None
     delta: Delta | None = None
     withheld: tuple[Withheld, ...] = ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from actors.content.memory import MOST_SLOTS, PageMemory, Slot
-from actors.content.places import Replacement
+from actors.content.replacements import Replacement
 
 BRIEF = 2
 """Looks within which a stay is brief."""

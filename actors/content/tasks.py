@@ -11,11 +11,11 @@ from actors.content.blocks import Blocks
 from actors.content.churn import judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError
+from actors.content.event_text import event_text
 from actors.content.feeds import read_feed
 from actors.content.finding import find_text
 from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import read_frame, told
-from actors.content.main_text import main_text
 from actors.content.memory import decode_memory, encode, known_keys
 from actors.content.noise import noise_keys
 from actors.content.outlines import read_outline
@@ -35,7 +35,8 @@ from actors.content.requests import (
     SelectorsRequest,
 )
 from actors.content.returns import When
-from actors.content.text import cap, normalise
+from actors.content.summary import of_change
+from actors.content.text import normalise
 
 _encode = msgspec.msgpack.encode
 
@@ -137,14 +138,14 @@ def look_page(asked: PageRequest) -> PageLook:
 
 
 def _with_content(look: PageLook, blocks: Blocks, reading: PageReading) -> PageLook:
-    whole = normalise(main_text(blocks))
-    content, truncated = cap(whole)
+    text = event_text(blocks, reading.blocks, look.diff)
     return msgspec.structs.replace(
         look,
-        content=content,
-        content_hash=content_hash(whole),
-        simhash=simhash(whole or reading.title),
-        truncated=truncated,
+        content=text.content,
+        content_hash=content_hash(text.whole),
+        simhash=simhash(text.whole or reading.title),
+        truncated=text.truncated,
+        summary="" if look.diff is None else of_change(look.diff, look.weighed, reading.title),
     )
 
 

@@ -7,7 +7,9 @@ import re
 # Kana and Han (two characters a word, about what segmenters find in newspapers); Thai, Lao, Burmese and Khmer (four).
 _JOINED = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]")
 _JOINED_LONG = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]")
-_ANY = re.compile(f"{_JOINED.pattern}|{_JOINED_LONG.pattern}".replace("]|[", ""))
+UNSPACED = f"{_JOINED.pattern}|{_JOINED_LONG.pattern}".replace("]|[", "")
+"""A pattern of one character of a script that is written without spaces."""
+_ANY = re.compile(UNSPACED)
 
 
 def words_in(text: str) -> int:

@@ -24,6 +24,7 @@ def sample(signer: Signer, base_url: str, now: Millis, chance: random.Random) ->
         source_url=base_url,
         url=base_url,
         title="Test delivery",
+        summary="Test delivery",
         author="",
         content=CONTENT,
         content_hash="sha256:" + sha256(CONTENT.encode()).hexdigest(),

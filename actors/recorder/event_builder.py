@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from actors.content.one_line import of_text
 from storage.records.event import Draft, Event
 from storage.records.identity import Millis, SourceId
 from storage.records.times import rfc3339
@@ -26,6 +27,7 @@ def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Mil
         source_url=draft.source_url,
         url=draft.url,
         title=draft.title,
+        summary=draft.summary or of_text(draft.title, draft.content, draft.url, draft.source_url),
         author=draft.author,
         content=draft.content,
         content_truncated=True if draft.content_truncated else UNSET,

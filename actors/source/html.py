@@ -5,7 +5,10 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
+from actors import notices
+from actors.content.one_line import of_text
 from actors.content.requests import EMIT, PageLook, PageRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.headers import modified
@@ -70,7 +73,7 @@ class HtmlTier:
         if look.trouble is not None:
             raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
         memory = None if look.memory == base else look.memory
-        changed = look.kind == "changed"
+        changed = look.kind in {"changed", "moved"}
         drafts = (_draft(source, look, fetched, at),) if changed else ()
         if memory is not None and source.selector is None:
             self.neighbours.learn(_host(source), source.id, memory)
@@ -121,13 +124,19 @@ def _note(source: Source, look: PageLook, at: Millis, since: Millis | None) -> N
     told = [Part(part.text, "news", part.key, part.came, part.score, told=True) for part in look.weighed[:_TOLD]]
     held = [Part(part.text, part.rule, part.key, part.came, part.score) for part in look.withheld]
     parts = tuple(told + held)
-    came: Came = "told" if look.kind == "changed" else look.kind  # type: ignore[assignment]  # all but "unchanged"
+    is_told = look.kind in {"changed", "moved"}
+    came: Came = "told" if is_told else look.kind  # type: ignore[assignment]  # all but "unchanged"
     if came == "baseline":
         return Note(at, came, look.reason)
     return Note(at, came, look.reason, since, look.score, _bar(source), parts)
 
 
 def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draft:
+    if look.kind == "moved":
+        says = f"The page now leads to {look.moved_to}, and what stands there is another page: {look.title}"
+        told = notices.draft("source_moved", source.url, f"A page now leads elsewhere: {source.url}", says, at)
+        # Who applies all differences goes on from here.
+        return replace(told, diff=look.diff, delta=look.delta, summary=of_text(f"→ {look.moved_to}"))
     assert look.delta is not None and look.delta.ops, "a change always says what changed"
     return Draft(
         source_type="html",
@@ -145,4 +154,5 @@ def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draf
         practice=source.practice is not None,
         diff=look.diff,
         delta=look.delta,
+        summary=look.summary,
     )

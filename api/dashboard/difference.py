@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
-from storage.records.event import Delta, Diff
+from storage.records.event import Context, Contexts, Delta, Diff, Span, Spans
 
 MOST_WORDS: Final = 600
 """Words of both sides of a line beyond which all of it counts as changed: comparing takes the product of both."""
@@ -26,10 +26,14 @@ class Piece(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line that came ("+"), went ("-"), or says something about the others (" ")."""
+    """A line that came ("+"), went ("-"), or says something about the others (" ").
+
+    where: where it stands on the page; "" when that is not known or the line before stands there as well.
+    """
 
     sign: Literal["+", "-", " "]
     pieces: tuple[Piece, ...]
+    where: str = ""
 
 
 class Changed(Struct, frozen=True):
@@ -44,7 +48,8 @@ def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
 
     most: what is beyond is only counted.
     """
-    lines = list(_in_order(changed.delta) if changed.delta is not None else _by_sort(changed.diff))
+    told = _in_order(changed.delta, changed.diff) if changed.delta is not None else _by_sort(changed.diff)
+    lines = list(_each_place_once(told))
     shown = lines[:most]
     if len(shown) < len(lines):
         shown.append(_said(f"{len(lines) - len(shown)} more lines: the event has them all."))
@@ -53,25 +58,71 @@ def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
     return shown
 
 
-def _in_order(delta: Delta) -> Iterator[Line]:
+def _each_place_once(lines: Iterable[Line]) -> Iterator[Line]:
+    last = ""
+    for line in lines:
+        yield line if line.where != last else line._replace(where="")
+        last = line.where
+
+
+def _in_order(delta: Delta, diff: Diff | None) -> Iterator[Line]:
+    spans = {(pair.before, pair.after): pair.spans for pair in diff.changed} if diff is not None else {}
     for op in delta.ops:
+        where = where_of(op.context)
         if op.op == "insert":
-            yield _whole("+", op.text)
+            yield _whole("+", op.text, where)
         elif op.op == "delete":
-            yield _whole("-", op.text)
+            yield _whole("-", op.text, where)
         else:
-            yield from altered(str(op.before or ""), str(op.after or ""))
+            before, after = str(op.before or ""), str(op.after or "")
+            yield from _pair(before, after, spans.get((before, after), UNSET), where)
 
 
 def _by_sort(diff: Diff | None) -> Iterator[Line]:
     if diff is None:
         return
     for pair in diff.changed:
-        yield from altered(pair.before, pair.after)
-    for text in diff.removed:
-        yield _whole("-", text)
-    for text in diff.added:
-        yield _whole("+", text)
+        yield from _pair(pair.before, pair.after, pair.spans, where_of(pair.context))
+    places = diff.context if diff.context is not UNSET else Contexts((), ())
+    yield from (_whole("-", text, where) for text, where in _placed(diff.removed, places.removed))
+    yield from (_whole("+", text, where) for text, where in _placed(diff.added, places.added))
+
+
+def _placed(texts: Sequence[str], places: Sequence[Context]) -> Iterator[tuple[str, str]]:
+    for i, text in enumerate(texts):
+        yield text, where_of(places[i] if i < len(places) else UNSET)
+
+
+def where_of(context: Context | UnsetType) -> str:
+    """Return where something stands, in one line.
+
+    >>> where_of(Context("Plans", "Team", "Seats")), where_of(Context(row="Team")), where_of(Context())
+    ('Plans › Team · Seats', 'Team', '')
+    """
+    if context is UNSET:
+        return ""
+    cell = " · ".join(filter(None, (context.row, context.column)))
+    return " › ".join(filter(None, (context.heading, cell)))
+
+
+def _pair(before: str, after: str, spans: Spans | UnsetType, where: str) -> Iterator[Line]:
+    if spans is UNSET:
+        gone, came = altered(before, after)
+    else:
+        gone, came = Line("-", _marked(before, spans.before)), Line("+", _marked(after, spans.after))
+    yield from (gone._replace(where=where), came._replace(where=where))
+
+
+def _marked(text: str, spans: Sequence[Span]) -> tuple[Piece, ...]:
+    """Return a text in pieces, those within the spans marked; a span that cannot be is left out."""
+    pieces: list[Piece] = []
+    done = 0
+    for start, end in spans:
+        if done <= start < end <= len(text):
+            pieces += [Piece(text[done:start])] if start > done else []
+            pieces.append(Piece(text[start:end], marked=True))
+            done = end
+    return (*pieces, Piece(text[done:])) if done < len(text) or not pieces else tuple(pieces)
 
 
 def altered(before: str, after: str) -> tuple[Line, Line]:
@@ -96,8 +147,8 @@ def _pieces(words: Sequence[str], spans: Sequence[tuple[int, int, bool]]) -> tup
     return tuple(Piece("".join(words[start:end]), marked) for start, end, marked in spans if end > start)
 
 
-def _whole(sign: Literal["+", "-"], text: object) -> Line:
-    return Line(sign, (Piece(text if isinstance(text, str) else ""),))
+def _whole(sign: Literal["+", "-"], text: object, where: str = "") -> Line:
+    return Line(sign, (Piece(text if isinstance(text, str) else ""),), where)
 
 
 def _said(text: str) -> Line:

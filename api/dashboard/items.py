@@ -17,22 +17,28 @@ class _Seen(Struct):
     source_type: str = ""
     url: str = ""
     title: str = ""
+    summary: str = ""
     content: str = ""
     emitted_at: str = ""
     alert_type: str = ""
+    diff: msgspec.Raw = msgspec.Raw()
 
 
 _decode = msgspec.json.Decoder(_Seen).decode
 
 
 class Item(NamedTuple):
-    """One event of a list. kind: its tier, or the notice that it is. at: when it was emitted (RFC 3339)."""
+    """One event of a list. kind: its tier, or the notice that it is. at: when it was emitted (RFC 3339).
+
+    changed: of a page's change its summary; "" of others, whose summary is the title.
+    """
 
     id: str
     title: str
     kind: str
     host: str
     at: str
+    changed: str = ""
 
 
 def item_of(body: bytes) -> Item:
@@ -40,7 +46,8 @@ def item_of(body: bytes) -> Item:
     seen = _decode(body)
     title = seen.title or excerpt(seen.content) or seen.url or "(no title)"
     kind = seen.alert_type.replace("_", " ") or seen.source_type
-    return Item(seen.id, title, kind, _host(seen.url), seen.emitted_at)
+    changed = seen.summary if len(seen.diff) else ""
+    return Item(seen.id, title, kind, _host(seen.url), seen.emitted_at, changed)
 
 
 def excerpt(text: str) -> str:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from storage.records.event import MOST_CONTEXT, MOST_SUMMARY
+
 UUID7 = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
+EVENT_VERSION = "1.1"
+"""Of the event's schema: the first number is `schema_version`, the second rises when something is added.
+
+1.1: `summary`, and in `diff` and `delta` `context` and `spans`.
+"""
 _TIME = {"format": "date-time"}
 
 EVENT: dict[str, dict[str, Any]] = {
@@ -20,8 +27,18 @@ EVENT: dict[str, dict[str, Any]] = {
     "source_url": {"description": "The URL that is watched."},
     "url": {"description": "The URL of what is new."},
     "title": {"description": 'Plain text; "" when there is none.'},
+    "summary": {
+        "description": "The event in one line of plain text, at most 140 characters, never empty: of a page the "
+        "heaviest change with its context, of others the title or the beginning of the content. "
+        "Absent before version 1.1.",
+        "minLength": 1,
+        "maxLength": MOST_SUMMARY,
+    },
     "author": {"description": 'Plain text; "" when there is none.'},
-    "content": {"description": "The main text, at most 64 KiB of UTF-8."},
+    "content": {
+        "description": "The main text, at most 64 KiB of UTF-8; of a changed page with every text that the difference "
+        "shows of it."
+    },
     "content_truncated": {"description": "True when `content` was cut; else absent."},
     "content_hash": {
         "pattern": "^sha256:[0-9a-f]{64}$",
@@ -32,7 +49,10 @@ EVENT: dict[str, dict[str, Any]] = {
     "published_at": {"description": "The source's own word for when, or null."},
     "fetched_at": {**_TIME, "description": "When the look was made that found it."},
     "emitted_at": {**_TIME, "description": "When it was put into the log; the time in its `id`."},
-    "schema_version": {"description": "1. A field may be added without a new number; ignore what you do not know."},
+    "schema_version": {
+        "description": "1. A field may be added without a new number; ignore what you do not know. What was added when "
+        "says the `x-version` of this schema."
+    },
     "diff": {"description": "Of a page's change only: what was added, removed and changed, to be read."},
     "delta": {"description": "Of a page's change only: the steps from the old text to the new one."},
     "alert_type": {"description": "Of the service's own notices only, such as `source_quiet`."},
@@ -42,8 +62,33 @@ EVENT: dict[str, dict[str, Any]] = {
         "description": "Ed25519 over the RFC 8785 form of the event without this field, in base64url without padding."
     },
 }
+_LABEL = {"maxLength": MOST_CONTEXT}
 WORDS: dict[str, dict[str, dict[str, Any]]] = {
     "Event": EVENT,
+    "Context": {
+        "heading": {**_LABEL, "description": "The nearest heading above."},
+        "row": {**_LABEL, "description": "Of a cell the label of its row, of a definition its term."},
+        "column": {**_LABEL, "description": "Of a cell the head of its column."},
+    },
+    "Diff": {
+        "added": {"description": "Texts that came."},
+        "removed": {"description": "Texts that went."},
+        "changed": {"description": "Texts that were altered."},
+        "truncated": {"description": "True when the difference is longer than what is shown of it."},
+        "context": {"description": "Where the texts of `added` and `removed` stand; absent where nothing is known."},
+    },
+    "Contexts": {
+        "added": {"description": "One for each text of `added`, in its order."},
+        "removed": {"description": "One for each text of `removed`, in its order."},
+    },
+    "Change": {
+        "context": {"description": "Where it stands; absent where nothing is known."},
+        "spans": {
+            "description": "The words that differ, as pairs of code points: from the first on and before the second. "
+            "Absent where the two have too little in common, or are too long to compare."
+        },
+    },
+    "Op": {"context": {"description": "Where its text stands, for `replace` the new one."}},
     "Problem": {
         "$schema": {"format": "uri", "description": "Where this schema is served."},
         "type": {"format": "uri", "description": "The kind of problem, and the page that explains it."},
@@ -62,11 +107,12 @@ WORDS: dict[str, dict[str, dict[str, Any]]] = {
 """Name of a type to field to what is said of it."""
 _NULL = {"type": "null"}
 SHAPES: dict[str, dict[str, Any]] = {
+    "Event": {"x-version": EVENT_VERSION},
     "ReplayRequest": {
         "oneOf": [
             {"required": ["since"], "properties": {"since": {"type": "string"}, "ids": _NULL}},
             {"required": ["ids"], "properties": {"ids": {"type": "array"}, "since": _NULL, "until": _NULL}},
         ]
-    }
+    },
 }
 """Name of a type to what its fields may be together."""

@@ -9,7 +9,7 @@ from api.problems import FieldError, Problem
 from api.v1 import alert_schemas as alert
 from api.v1 import schemas as wire
 from api.v1.events import EventsPage
-from storage.records.event import Change, Delta, DeltaStats, Diff, Event, Op
+from storage.records.event import Change, Context, Delta, DeltaStats, Diff, Event, Op, Spans
 
 HERE = "http://127.0.0.1:8080"
 SOURCE_ID = "019db0a4-5c00-7000-8000-000000000001"
@@ -19,6 +19,7 @@ DESTINATION_ID = "019db0a4-8e30-7000-8000-0000000000c1"
 PAGE = "https://shore.example/prices"
 SHOWN_ONCE = "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBvZiBpdHMgc2l6ZQ=="
 MADE, LOOKED, NEXT = "2026-04-21T10:00:00.000Z", "2026-04-21T10:24:07.120Z", "2026-04-21T10:31:52.000Z"
+_BELOW = Context(heading="Opening hours and prices")
 _BEFORE, _AFTER = "Day ticket: 12 euros.", "Day ticket: 14 euros."
 
 DETECTED = wire.Detected(
@@ -126,8 +127,9 @@ EVENT = Event(
     fetched_at=LOOKED,
     emitted_at="2026-04-21T10:24:07.184Z",
     schema_version=1,
-    diff=Diff((), (), (Change(_BEFORE, _AFTER),)),
-    delta=Delta((Op("replace", 3, before=_BEFORE, after=_AFTER),), DeltaStats(0, 0, 1, 5)),
+    summary=f"Opening hours and prices: {_BEFORE} → {_AFTER}",
+    diff=Diff((), (), (Change(_BEFORE, _AFTER, _BELOW, Spans(((12, 14),), ((12, 14),))),)),
+    delta=Delta((Op("replace", 3, before=_BEFORE, after=_AFTER, context=_BELOW),), DeltaStats(0, 0, 1, 5)),
     signed_at="2026-04-21T10:24:07.184Z",
     key_id="kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
     signature="d0VwmCEyjHyV8FJ9tIbkqYkWcG5WZsJ6dM1kNTFUwq1rAbnN1o5yxvXQdG9p2FvLwXJfOq8S0cB0Jm3iVwD_Cg",

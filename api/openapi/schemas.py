@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin
 
 from msgspec import Struct, json
 
-from api.openapi.event_words import SHAPES, WORDS
+from api.openapi.event_words import EVENT_VERSION, SHAPES, WORDS
 from api.openapi.examples import example_of
 from api.problems import Problem
 from api.route import Route
@@ -75,7 +75,8 @@ def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dic
 def schema_document(kind: type[Struct], url: str) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a type, to be served at a URL."""
     (top,), parts = components([kind], "#/$defs/{name}")
-    return {"$schema": DIALECT, "$id": url, **top, "$defs": parts}
+    version = {"x-version": EVENT_VERSION} if kind is Event else {}
+    return {"$schema": DIALECT, "$id": url, **version, **top, "$defs": parts}
 
 
 def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequence[Any], dict[str, Any]]:

@@ -37,7 +37,13 @@ Notices = Annotated[
     tuple[AlertType, ...], Meta(max_length=20, description="The service's own notices that it asks for")
 ]
 NoticeAfter = Annotated[int, Meta(ge=0, le=7 * 86400, description="Seconds after which a trouble is told")]
-SOURCES_OWN: tuple[AlertType, ...] = ("source_quiet", "source_recovered", "source_failing", "source_reset")
+SOURCES_OWN: tuple[AlertType, ...] = (
+    "source_quiet",
+    "source_recovered",
+    "source_failing",
+    "source_reset",
+    "source_moved",
+)
 
 
 class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):

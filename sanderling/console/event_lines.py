@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from sanderling.console.text import Line, fit
 from sanderling.console.words import FAINT, clock
+from sanderling.rendering import undirected
 
 KEPT = 500
 """Events kept in memory."""
@@ -48,7 +49,7 @@ def event_line(event: Mapping[str, Any], width: int) -> Line:
     if "count" in event:
         return [(fit(f" … {event['count']:,} more in that second", width), FAINT)]
     kind = "notice" if event.get("alert_type") else str(event.get("source_type", ""))
-    title = str(event.get("title") or event.get("source_url") or "")
+    title = said(event)
     left = max(0, width - 4 - _TIME - _TIER - _HOST)
     return [
         (f" {fit(clock(str(event.get('emitted_at', ''))), _TIME)} ", FAINT),
@@ -56,6 +57,13 @@ def event_line(event: Mapping[str, Any], width: int) -> Line:
         (fit(_host(event), _HOST) + " ", ""),
         (fit(title, left), ""),
     ]
+
+
+def said(event: Mapping[str, Any]) -> str:
+    """Return what an event says in one line: of a page's change the change, of others the title."""
+    if event.get("diff") and event.get("summary"):
+        return undirected(str(event["summary"]))
+    return str(event.get("title") or event.get("summary") or event.get("source_url") or "")
 
 
 def _host(event: Mapping[str, Any]) -> str:

@@ -28,7 +28,13 @@ class Alert(Struct, frozen=True):
     updated_at: Millis
     channel: str | None = None
     enabled: bool = True
-    notices: tuple[str, ...] = ("source_quiet", "source_recovered", "source_failing", "source_reset")
+    notices: tuple[str, ...] = (
+        "source_quiet",
+        "source_recovered",
+        "source_failing",
+        "source_reset",
+        "source_moved",
+    )
     notice_after: int = 3600
     last_match_at: Millis | None = None
     match_count: int = 0

@@ -20,30 +20,67 @@ CONTENT_CAP = 64 * 1024
 """Most bytes of UTF-8 in `content`."""
 
 
+MOST_CONTEXT = 120
+"""Most characters of a heading, a label or a head in a `Context`."""
+MOST_SUMMARY = 140
+"""Most characters of `summary`."""
+Span = tuple[int, int]
+"""From the first of these code points on and before the second."""
+
+
+class Context(Struct, frozen=True, omit_defaults=True):
+    """Where a block stands: below which heading, in which row and column of a table. What is not known is absent."""
+
+    heading: str = ""
+    row: str = ""
+    column: str = ""
+
+
+class Spans(Struct, frozen=True):
+    """The words that differ, in each of the two texts: rising, apart from each other."""
+
+    before: tuple[Span, ...]
+    after: tuple[Span, ...]
+
+
 class Change(Struct, frozen=True):
-    """One block whose text was altered."""
+    """One block whose text was altered. `spans` is absent where the two texts have too little in common."""
 
     before: str
     after: str
+    context: Context | UnsetType = UNSET
+    spans: Spans | UnsetType = UNSET
+
+
+class Contexts(Struct, frozen=True):
+    """One context for each text of `added` and `removed`, in their order; `{}` where nothing is known."""
+
+    added: tuple[Context, ...]
+    removed: tuple[Context, ...]
 
 
 class Diff(Struct, frozen=True):
-    """What a reader wants to see of a page's change."""
+    """What a reader wants to see of a page's change. `context` is absent where nothing is known of any text."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
     changed: tuple[Change, ...]
     truncated: bool = False
+    context: Contexts | UnsetType = UNSET
 
 
 class Op(Struct, frozen=True, omit_defaults=True):
-    """One step from the old text to the new; `para` counts old paragraphs for delete, new ones else, from 0."""
+    """One step from the old text to the new; `para` counts old paragraphs for delete, new ones else, from 0.
+
+    `context` is where the text stands that it names, for "replace" the new one.
+    """
 
     op: Literal["insert", "delete", "replace"]
     para: int
     text: str | UnsetType = UNSET
     before: str | UnsetType = UNSET
     after: str | UnsetType = UNSET
+    context: Context | UnsetType = UNSET
 
 
 class DeltaStats(Struct, frozen=True):
@@ -69,7 +106,7 @@ class Draft(Struct, frozen=True):
     """What a source tier found, before the recorder gives it an id, times and a signature.
 
     `content` is NFC text, already capped; `content_hash` is of the uncut text. `url` is of the content, which may
-    differ from the source's.
+    differ from the source's. Without a `summary` the recorder takes the title, or the beginning of the content.
     """
 
     source_type: SourceType
@@ -88,6 +125,7 @@ class Draft(Struct, frozen=True):
     delta: Delta | None = None
     alert_type: str | None = None
     practice: bool = False
+    summary: str = ""
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -100,6 +138,8 @@ class Event(Struct, frozen=True, kw_only=True):
     source_url: str
     url: str
     title: str
+    summary: str | UnsetType = UNSET
+    """Absent in events from before there was one."""
     author: str
     content: str
     content_truncated: bool | UnsetType = UNSET

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.content.diff import MOST_OPS, apply, compare
-from storage.records.event import Change, Op
+from storage.records.event import Change, Op, Spans
 
 paragraphs = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "long one with words"]), max_size=30)
 
@@ -38,7 +38,8 @@ def test_equal_texts_have_an_empty_delta() -> None:
 
 def test_an_edited_paragraph_is_shown_as_changed_and_counted() -> None:
     diff, delta = compare(["one", "the price is $9 now", "end"], ["one", "the price is $8 now", "new line", "end"])
-    assert diff.changed == (Change("the price is $9 now", "the price is $8 now"),)
+    spans = Spans(before=((14, 15),), after=((14, 15),))
+    assert diff.changed == (Change("the price is $9 now", "the price is $8 now", spans=spans),)
     assert (diff.added, diff.removed) == (("new line",), ())
     assert delta.ops == (
         Op("replace", 1, before="the price is $9 now", after="the price is $8 now"),

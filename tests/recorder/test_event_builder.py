@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 
 from actors.recorder.event_builder import build
-from storage.records.event import Delta, DeltaStats, Diff, Op
+from storage.records.event import MOST_SUMMARY, Delta, DeltaStats, Diff, Op
 from storage.records.identity import Millis
 from tests.support.build import BASE_URL, NOW, a_draft, a_source_id
 
@@ -26,6 +26,7 @@ def test_an_event_carries_every_field_of_the_contract() -> None:
         "source_url",
         "url",
         "title",
+        "summary",
         "author",
         "content",
         "content_hash",
@@ -37,6 +38,14 @@ def test_an_event_carries_every_field_of_the_contract() -> None:
         "schema_version",
     ]
     assert set(wire()) == set(required)
+
+
+def test_without_a_summary_of_its_own_an_event_has_its_title_its_content_or_its_address() -> None:
+    assert wire(summary="Team · Seats: 10 → 12")["summary"] == "Team · Seats: 10 → 12"
+    assert wire(title="Low tide")["summary"] == "Low tide"
+    assert wire(title="", content="One\ntwo")["summary"] == "One two"
+    assert wire(title="", content="", url="https://a.test/b")["summary"] == "https://a.test/b"
+    assert len(str(wire(title="w " * 200)["summary"])) <= MOST_SUMMARY
 
 
 def test_what_is_absent_is_null_empty_or_left_out_as_the_contract_types_it() -> None:

@@ -43,7 +43,39 @@ def test_a_notice_is_named_as_one() -> None:
 def test_a_page_shows_what_changed_with_signs_altered_blocks_first() -> None:
     diff = {"added": ["c"], "removed": ["d", "e"], "changed": [{"before": "a", "after": "b"}], "truncated": False}
     shown = lines(an_event(source_type="html", diff=diff))[1:]
-    assert [line.strip() for line in shown] == ["- a", "+ b", "+ c", "- d"]
+    assert [line.strip() for line in shown] == ["- a", "+ b", "+ c", "- d", "… 1 more"]
+
+
+def test_a_page_says_its_heaviest_change_and_where_the_others_are() -> None:
+    seats = {"before": "10", "after": "12", "context": {"heading": "Plans", "row": "Team", "column": "Seats"}}
+    diff = {
+        "added": ["Head of Sales", "new"],
+        "removed": [],
+        "changed": [seats],
+        "context": {"added": [{"heading": "Positions"}, {}], "removed": []},
+    }
+    summary = "Plans › Team · Seats: 10 → 12 (+2 more)"
+    shown = lines(an_event(source_type="html", diff=diff, summary=summary))[1:]
+    assert [line.strip() for line in shown] == [
+        summary,
+        "- Plans › Team · Seats: 10",
+        "+ Plans › Team · Seats: 12",
+        "+ Positions: Head of Sales",
+        "+ new",
+    ]
+
+
+def test_a_single_change_that_the_summary_tells_whole_is_not_told_twice() -> None:
+    diff = {"added": ["Head of Sales"], "removed": [], "changed": []}
+    shown = lines(an_event(source_type="html", diff=diff, summary="Positions: + Head of Sales"))[1:]
+    assert [line.strip() for line in shown] == ["Positions: + Head of Sales"]
+    assert len(lines(an_event(source_type="html", diff=diff, summary="Positions: + Head…"))) == 3
+
+
+def test_isolates_are_for_screens_that_lay_out_text() -> None:
+    diff = {"added": ["חדש"], "removed": [], "changed": []}
+    shown = lines(an_event(source_type="html", diff=diff, summary="\u2068צוות: \u2069\u2066+ \u2068חדש\u2069\u2069"))
+    assert shown[1].strip() == "צוות: + חדש"
 
 
 def test_colour_is_an_addition_only() -> None:

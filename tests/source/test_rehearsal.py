@@ -75,8 +75,14 @@ async def test_a_change_becomes_one_signed_event_with_its_difference_and_nothing
     assert practised.says == 'The fare "Single, adult" went from 18.00 to 21.70 euro.'
     assert event["source_id"] == practised.view.source.id
     assert event["diff"]["changed"] == [
-        {"before": "Single, adult: 18.00 euro", "after": "Single, adult: 21.70 euro"},
+        {
+            "before": "Single, adult: 18.00 euro",
+            "after": "Single, adult: 21.70 euro",
+            "context": {"heading": "Fares"},
+            "spans": {"before": [[15, 20]], "after": [[15, 20]]},
+        },
     ]
+    assert event["summary"] == "Fares: Single, adult: 18.00 euro → Single, adult: 21.70 euro"
     assert event["tags"] == ["practice:page", "change:updated"]
     assert check(event, jwks([KEY])).valid
 

@@ -36,6 +36,7 @@ NOTICES = (
     ("source_quiet", "A source has gone quiet", "It used to have news and no longer does."),
     ("source_recovered", "A source is back", "What was told of it before is over."),
     ("source_failing", "A source can't be read", "It has failed for the time below."),
+    ("source_moved", "A page leads elsewhere", "Another page stands there now, at another address, and it stays."),
     ("source_reset", "A source told nearly everything anew", "Most of a feed is new at once: it is held back."),
     ("destination_failing", "A destination fails", "Deliveries to it have failed without one success."),
     ("destination_disabled", "A destination was disabled", "After five days of failures, or because it answered 410."),

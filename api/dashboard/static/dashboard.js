@@ -95,10 +95,11 @@ export function item(event) {
   const words = (event.content || "").slice(0, 240).split(/\s+/).join(" ").trim();
   const excerpt = words.length > 120 ? `${words.slice(0, 120).replace(/ [^ ]*$/, "")}…` : words;
   const title = event.title || excerpt || event.url || "(no title)";
+  const changed = event.diff && event.summary;
   const tier = event.alert_type ? event.alert_type.replaceAll("_", " ") : event.source_type;
   let host = "";
   try { host = new URL(event.url).host; } catch { /* an event of the service itself has none */ }
-  return make("li", {class: "fresh", "data-id": event.id}, make("p", {}, make("a", {href: `/events/${encodeURIComponent(event.id)}`}, title)),
+  return make("li", {class: "fresh", "data-id": event.id}, make("p", {}, make("a", {href: `/events/${encodeURIComponent(event.id)}`}, title)), ...(changed ? [make("p", {dir: "auto"}, changed)] : []),
     make("p", {class: "muted"}, when(event.emitted_at), ` · ${tier}${host && ` · ${host}`}`));
 }
 
