@@ -214,7 +214,7 @@ def _pattern(kind: str) -> re.Pattern[str]:
 
 
 _PATTERNS = {kind: _pattern(kind) for kind in KINDS}
-_CODE = re.compile(r"(?:(?:http|error|erreur|fehler|fejl|virhe)\W{0,3})*(?:40\d|41\d|429|451|50\d|52\d)\W*")
+_CODE = re.compile(r"(?:(?:http|error|erreur|fehler|fejl|virhe)\W{0,3})*(?:40\d|41\d|429|451|50\d|52\d)[^\w$€£¥%]*")
 _MOST_BESIDE = 3
 """Words beside the phrase with which a part of a title still says nothing else: "Oops! Page not found"."""
 

@@ -40,14 +40,17 @@ _KEY = 8
 class Held(Struct, frozen=True, array_like=True):
     """Another page that stands in this one's place and is not told yet.
 
-    keys: of its blocks. looks: how many found it so, since `since` (milliseconds). away: looks since this page was seen
-    last, whatever stood in its place.
+    keys: of its blocks. looks: how many found it so, since `since` (milliseconds). spaced: the same without those that
+    came soon after another; away: spaced looks since this page was seen last, whatever stood in its place. last: when
+    the last of these was.
     """
 
     keys: bytes = b""
     looks: int = 0
     since: int = 0
+    spaced: int = 0
     away: int = 0
+    last: int = 0
 
 
 class Face(Struct, frozen=True, array_like=True):

@@ -31,9 +31,9 @@ from actors.content.weights import (
     MIDDLE,
     NUMBER,
     Zone,
-    is_counter,
     is_fact,
     is_value,
+    may_count,
     ticker_shape,
     weigh,
     zone_of,
@@ -189,7 +189,7 @@ def _in_place(
         rule = "a figure that changes by itself" if one.what == "figures" else "this place changes at nearly every look"
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
     is_value = scales[0].is_value(one.new, one.after) and scales[1].is_value(one.old, one.before)
-    if one.what == "figures" and scales[0].may_count(one.new, one.after):
+    if one.what == "figures" and scales[0].may_count(one, old.text):
         light = new.rule in {*_LIGHT, FIGURES} and old.rule in {*_LIGHT, FIGURES}
         if light and not stood:
             rule = "a figure that may be a counter, until it stays"
@@ -211,7 +211,7 @@ def _unlike(one: Replacement, *, alone: bool) -> bool:
     """
     old, new = set(one.before.split()), set(one.after.split())
     is_label = words_in(one.before) < MIDDLE or words_in(one.after) < MIDDLE
-    if is_label and (alone or NUMBER.search(one.before + one.after)):
+    if is_label and (alone or (NUMBER.search(one.before) and NUMBER.search(one.after))):
         return False
     return len(old & new) < _ALIKE * len(old | new)
 
@@ -252,13 +252,15 @@ class _Scales:
         """Return whether a block may be a value: see `weights.is_value`."""
         return is_value(canonical_text, self._state.traits[i], i, self._zone)
 
-    def may_count(self, i: int, canonical_text: str) -> bool:
-        """Return whether a block's figure may be a counter's: in no cell, no price, version or share, no sentence."""
-        text, trait = self._state.texts[i], self._state.traits[i]
-        if trait & CELL or self._known.chosen or not is_counter(text, canonical_text):
+    def may_count(self, one: Replacement, before: str) -> bool:
+        """Return whether what took the place of the text `before` may be a counter: in no cell, and no sentence."""
+        text, trait = self._state.texts[one.new], self._state.traits[one.new]
+        if trait & CELL or self._known.chosen or not may_count((before, one.before), (text, one.after)):
             return False
-        words = words_in(canonical_text)
-        return words < LONG and not (words < MIDDLE and is_fact(canonical_text, trait, i, self._zone))
+        words = words_in(one.after)
+        if ticker_shape(text, one.after, trait):
+            return True
+        return words < LONG and not (words < MIDDLE and is_fact(one.after, trait, one.new, self._zone))
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, Weighed]:
         """Weigh what came to a page of which the blocks `told` are known, by position.

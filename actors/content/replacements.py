@@ -18,7 +18,8 @@ from actors.content.dates import around, dates_in
 from actors.content.fingerprint import digest16
 from actors.content.memory import Settled
 from actors.content.patience import Gap
-from actors.content.weights import NUMBER
+from actors.content.traits import CELL
+from actors.content.weights import SIGNED
 from actors.content.wording import words_in
 
 LONGEST_GAP = 4
@@ -44,8 +45,8 @@ class Replacement(Struct, frozen=True):
 
 
 def shape(canonical: str) -> str:
-    """Return a canonical text with 0 for each figure."""
-    return NUMBER.sub("0", canonical)
+    """Return a canonical text with 0 for each figure, whatever its sign."""
+    return SIGNED.sub("0", canonical)
 
 
 def dateless(canonical: str) -> str:
@@ -79,6 +80,11 @@ def _what(before: str, after: str) -> What:
     return "figures" if shape(before) == shape(after) else "words"
 
 
+def _alike(one: int, other: int) -> bool:
+    """Return whether two traits are those of one kind of block; a row of times is a cell only while it has times."""
+    return one | CELL == other | CELL
+
+
 class _Gap(Struct, frozen=True):
     before: Settled
     now: Settled
@@ -89,7 +95,7 @@ class _Gap(Struct, frozen=True):
 def _paired(gap: _Gap, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
     before, now = gap.before.traits, gap.now.traits
     if len(old) == len(new) <= LONGEST_GAP:
-        yield from (pair for pair in zip(old, new, strict=True) if before[pair[0]] == now[pair[1]])
+        yield from (pair for pair in zip(old, new, strict=True) if _alike(before[pair[0]], now[pair[1]]))
         return
     alike: dict[tuple[str, int], deque[int]] = defaultdict(deque)
     for i in old[:_MOST_SOUGHT]:

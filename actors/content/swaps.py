@@ -5,7 +5,7 @@ blocks of the told page, and by one sign more: there is little of it, or its tit
 is another page's. It is *held*. When the told page is back, nothing was; when the other one stays, that is said once:
 
 - under the same title and address it was the page itself, rewritten: a second look decides;
-- another page has to stay for three looks and half an hour; one that says it redirects, for twelve looks;
+- another page has to stay for four looks and half an hour; one that says it redirects, for twelve looks;
 - a page that says of itself that it is an error, a login, a wall is no content however long it stays: from the twelfth
   look on the source fails, with that reason.
 """
@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from actors.content.evidence import kind_of, path_of, says_it_is_another, titles_differ
 from actors.content.language import language_of
@@ -31,7 +30,9 @@ _HARDLY = 0.2
 """The same below which hardly any block is left."""
 _LITTLE = 0.35
 _SAME_OTHER = 0.5
-_LOOKS, _FOR = 3, 30 * 60_000
+_LOOKS, _FOR = 4, 30 * 60_000
+_APART = 5 * 60_000
+"""Looks that follow another within this time count as one: they were asked for, to settle a doubt."""
 _LOOKS_WITH_WORDS = 12
 _LOOKS_SAME_FACE = 2
 MOST_LOOKS = 16
@@ -92,13 +93,13 @@ class Swap(Struct, frozen=True):
             return Stay.TELL
         if not alike(unpack_keys(held.keys), self.now.keys):
             return Stay.WAITS
-        looks = held.looks + 1
+        held = once_more(held, self.now, at)
         if self.says:
-            stands = looks >= _LOOKS_WITH_WORDS
+            stands = held.spaced >= _LOOKS_WITH_WORDS
         elif self._shrunk() or self._signs():
-            stands = looks >= _LOOKS and (not at or at - held.since >= _FOR)
+            stands = held.spaced >= _LOOKS and (not at or at - held.since >= _FOR)
         else:
-            stands = looks >= _LOOKS_SAME_FACE
+            stands = held.looks >= _LOOKS_SAME_FACE
         return Stay.TELL if stands else Stay.WAITS
 
     def _what_came_says(self, told: set[str]) -> bool:
@@ -151,9 +152,11 @@ def says(reading: PageReading) -> str:
 
 def once_more(held: Held, now: Settled, at: int) -> Held:
     """Return what is held after a look that found another page in the place."""
+    spaced = not at or at - held.last >= _APART
+    away, last = held.away + spaced, at if spaced else held.last
     if held.keys and alike(unpack_keys(held.keys), now.keys):
-        return replace(held, keys=packed(now.keys), looks=held.looks + 1, away=held.away + 1)
-    return Held(packed(now.keys), 1, at, held.away + 1)
+        return Held(packed(now.keys), held.looks + 1, held.since, held.spaced + spaced, away, last)
+    return Held(packed(now.keys), 1, at, 1, away, last)
 
 
 def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) -> bool:

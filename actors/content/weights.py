@@ -43,13 +43,16 @@ _MONEY = re.compile(
     re.I,
 )
 """A price or a share; "49,-€", "CHF 20" and "99:-" are prices, too."""
+_AMOUNT = re.compile(rf"[\d.,\u00a0]*(?:{_MONEY.pattern})[\d.,]*", re.I)
 CURRENCY = re.compile(rf"{_SYMBOLS}|\d\s?{_AFTER}|\b{_CODES}\b", re.I)
 VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SIGNED = re.compile(rf"[+-]?{NUMBER.pattern}")
+SIGNED = re.compile(rf"[+-]?{NUMBER.pattern}")
 _TICKER_NUMBERS = 3
+_ICON = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+(?: [a-z0-9]+(?:_[a-z0-9]+)+)*")
+"""Names of icons as fonts have them, where no class says that they are."""
 _FILE = re.compile(r"\(\S+\.\w{2,5}\)$")
 """As `files` says to which file a link leads."""
 _COPYRIGHT = re.compile(r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b", re.I)
@@ -106,7 +109,7 @@ def _foot(texts: Sequence[str]) -> int:
 
 def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> tuple[float, str]:
     """Return what a block outside of furniture weighs when it comes or goes, and why it weighs little ("" if not)."""
-    if not canonical:
+    if not canonical or (_ICON.fullmatch(text) and not trait & CELL):
         return 0.0, "no words"
     money = _MONEY.search(text) is not None
     figure = money or (VERSION.search(canonical) is not None and not zone.ends(position))
@@ -126,6 +129,8 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
         plain = max(plain, 0.5)
     if figure:
         plain = max(plain, 0.6)
+    elif lies_ahead(bare, zone.today):
+        plain = max(plain, 0.5)
     if zone.text and not trait & LINK and is_dated(bare):
         plain = max(plain, FIGURE)
     return _placed(plain, words, trait, position, zone)
@@ -167,11 +172,21 @@ def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
     return not zone.text or (zone.holds(position) and not zone.ends(position) and not trait & LINK)
 
 
-def is_counter(text: str, canonical: str) -> bool:
-    """Return whether a figure in a text may be a counter: it is no price, share, version, date or name of a file."""
-    if _MONEY.search(text) or VERSION.search(canonical) or _FILE.search(text):
+def may_count(before: tuple[str, str], after: tuple[str, str]) -> bool:
+    """Return whether the figures in which two texts differ may be a counter's: none of a price, version, file or date.
+
+    Each is a text and its canonical form. What both have alike does not differ, and a line of many shares is a ticker.
+    """
+    if _amounts(before[0]) != _amounts(after[0]):
+        return CURRENCY.search(after[0]) is None and len(NUMBER.findall(after[1])) >= _TICKER_NUMBERS
+    if VERSION.findall(before[1]) != VERSION.findall(after[1]) or _FILE.search(after[0]):
         return False
-    return not dates_in(canonical)
+    return not dates_in(after[1])
+
+
+def _amounts(text: str) -> list[str]:
+    """Return the prices and shares in a text, each with all of its figures."""
+    return [found[0] for found in _AMOUNT.finditer(text)]
 
 
 def lies_ahead(canonical: str, today: int) -> bool:
@@ -190,5 +205,5 @@ def ticker_shape(text: str, canonical: str, trait: int) -> str:
     """
     if trait & CELL or words_in(canonical) > LONG or CURRENCY.search(text) or VERSION.search(canonical):
         return ""
-    shape, numbers = _SIGNED.subn("0", canonical)
-    return f"figures {shape}" if numbers >= _TICKER_NUMBERS else ""
+    shape, numbers = SIGNED.subn("0", canonical)
+    return f"figures {shape}" if numbers >= _TICKER_NUMBERS and not dates_in(canonical) else ""
