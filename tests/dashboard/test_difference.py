@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from api.dashboard.difference import Changed, altered, lines_of
+from api.dashboard.items import item_of
 from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Op, Spans
 
 texts = st.text(alphabet="ab 12.é\n", max_size=60)
@@ -72,3 +74,9 @@ def test_whatever_spans_an_event_has_its_text_is_shown_whole(text: str, spans: l
     pair = Change(text, text, spans=Spans(tuple(spans), tuple(spans)))
     for line in lines_of(Changed(Diff((), (), (pair,)))):
         assert "".join(piece.text for piece in line.pieces) == text
+
+
+def test_an_event_from_before_there_were_summaries_is_shown_as_it_was() -> None:
+    old = b'{"id":"x","title":"Prices","diff":{"added":["a"],"removed":[],"changed":[{"before":"b 1","after":"b 2"}]}}'
+    assert item_of(old).changed == ""
+    assert [line.where for line in lines_of(msgspec.json.decode(old, type=Changed))] == [""] * 3
