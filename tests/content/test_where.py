@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from actors.content.diff import Where, apply, compare
 from actors.content.memory import decode_memory
 from actors.content.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
-from storage.records.event import CONTENT_CAP, UNSET, Change, Context, Diff
+from storage.records.event import CONTENT_CAP, MOST_CONTEXT, Change, Context, Diff
 from tests.content.pages import PROSE, URL, html
 
 PLANS = "<h2>Plans</h2><table><tr><th>Plan<th>Price<th>Seats</tr>{}</table>"
@@ -81,6 +82,15 @@ def test_a_paragraph_stands_below_its_heading_and_a_heading_below_the_pages_own(
     )
     assert contexts["Head of Sales wanted."] == Context("Jobs and posts")
     assert contexts["Jobs and posts"] == Context("The shore")
+
+
+def test_a_headings_link_to_itself_is_no_part_of_it_and_a_long_one_is_cut() -> None:
+    _, diff = told(html("<h2>Ports ¶</h2>", PROSE[0]), html("<h2>Ports ¶</h2>", PROSE[0], PROSE[1]))
+    assert diff.context is not UNSET and diff.context.added == (Context("Ports"),)
+    long = f"<h2>{'Ports and ferries ' * 20}</h2>"
+    _, diff = told(html(long, PROSE[0]), html(long, PROSE[0], PROSE[1]))
+    assert diff.context is not UNSET
+    assert len(diff.context.added[0].heading) <= MOST_CONTEXT and diff.context.added[0].heading.endswith("…")
 
 
 def test_right_to_left_and_japanese_tables_say_where() -> None:
