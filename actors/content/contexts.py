@@ -7,6 +7,8 @@ from actors.content.traits import HEADING, TOP
 from storage.records.event import MOST_CONTEXT, Context
 
 _CUT = "…"
+_PERMALINK = " ¶"
+"""With what many generators of documentation end a heading: a link to itself."""
 
 
 def contexts_of(state: Settled) -> list[Context]:
@@ -31,4 +33,5 @@ def contexts_of(state: Settled) -> list[Context]:
 
 
 def _fitting(text: str) -> str:
+    text = text.rstrip(_PERMALINK)
     return text if len(text) <= MOST_CONTEXT else text[: MOST_CONTEXT - 1].rstrip() + _CUT

@@ -95,8 +95,8 @@ def _pair(
 
 
 def _cells(contexts: Sequence[Context]) -> dict[Context, int]:
-    """Return where in a table paragraphs stand alone, and which."""
-    placed = [(context, i) for i, context in enumerate(contexts) if context.row or context.column]
+    """Return in which rows and columns one paragraph stands alone, and which."""
+    placed = [(context, i) for i, context in enumerate(contexts) if context.row]
     counts = Counter(context for context, _ in placed)
     return {context: i for context, i in placed if counts[context] == 1}
 

@@ -96,7 +96,7 @@ def _start(before: str, spans: Spans | UnsetType) -> int:
     if spans is UNSET:
         return 0
     first = min(side[0][0] for side in (spans.before, spans.after) if side)
-    space = before.rfind(" ", max(0, first - _LEAD), max(0, first - 1))
+    space = before.find(" ", max(0, first - _LEAD), max(0, first - 1))
     return 0 if first <= _LEAD else space + 1 if space >= 0 else first
 
 

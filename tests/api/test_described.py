@@ -91,6 +91,16 @@ async def test_every_schema_url_serves_a_valid_schema(house: House) -> None:
         assert (await client.get("/schemas/problem/2.json")).status_code == 404
 
 
+async def test_the_schema_of_events_says_which_version_added_what(house: House) -> None:
+    async with house.stranger() as client:
+        schema = (await client.get("/schemas/stream-event/1.json")).json()
+        assert schema["x-version"] == schema["$defs"]["Event"]["x-version"] == "1.1"
+        event = schema["$defs"]["Event"]
+        assert event["properties"]["summary"]["maxLength"] == 140
+        assert not {"summary", "diff", "delta"} & set(event["required"]), "events from before have none"
+        assert "x-version" not in (await client.get("/schemas/problem/1.json")).json()
+
+
 async def test_the_schemas_at_their_urls_are_those_of_the_description(house: House) -> None:
     async with house.stranger() as client:
         components = (await client.get("/openapi.json")).json()["components"]["schemas"]

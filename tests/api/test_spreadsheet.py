@@ -44,4 +44,10 @@ def test_a_difference_has_columns_of_its_own_and_absent_values_are_empty() -> No
     diff = {"added": ["x", "y"], "removed": ["z"], "changed": [{"before": "1", "after": "2"}], "truncated": False}
     cells = cells_of({"diff": diff, "published_at": None})
     assert (cells["added"], cells["removed"], cells["changed"]) == ("x\ny", "z", "1 → 2")
-    assert cells["published_at"] == ""
+    assert cells["published_at"] == cells["summary"] == ""
+
+
+def test_a_summary_comes_last_where_no_script_counts_on_another_column() -> None:
+    assert COLUMNS[-1] == "summary"
+    assert cells_of({"summary": "Team · Seats: 10 → 12"})["summary"] == "Team · Seats: 10 → 12"
+    assert cells_of({"summary": "+ x"})["summary"] == "'+ x"

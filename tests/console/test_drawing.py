@@ -125,3 +125,10 @@ def test_rates_are_of_the_last_minute_and_begin_anew_with_a_new_life() -> None:
     service.started = "2026-04-21T12:00:40.000Z"
     assert figures.take(service.overview())
     assert figures.rate("looks") == ""
+
+
+def test_a_changed_page_is_told_by_its_change_and_a_feed_by_its_title() -> None:
+    changed = event(1, "Prices") | {"summary": "Plans › Team: \u20689\u2069 → 12", "diff": {"changed": []}}
+    assert "Plans › Team: 9 → 12" in "".join(text for text, _ in event_lines.event_line(changed, 120))
+    entry = event(1, "Low tide") | {"summary": "Low tide at nine"}
+    assert "Low tide  " in "".join(text for text, _ in event_lines.event_line(entry, 120))

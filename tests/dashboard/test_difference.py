@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from api.dashboard.difference import Changed, altered, lines_of
-from storage.records.event import Change, Delta, DeltaStats, Diff, Op
+from api.dashboard.items import item_of
+from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Op, Spans
 
 texts = st.text(alphabet="ab 12.é\n", max_size=60)
 
@@ -37,3 +39,44 @@ def test_a_difference_is_in_reading_order_and_has_an_end() -> None:
     cut = lines_of(Changed(diff=Diff((), ("gone",), (Change("a b", "a c"),), truncated=True)))
     assert [line.sign for line in cut] == ["-", "+", "-", " "]
     assert lines_of(Changed()) == []
+
+
+SEATS = Context("Plans", "Team", "Seats")
+
+
+def test_lines_say_where_they_stand_and_a_place_is_said_once() -> None:
+    ops = (
+        Op("replace", 0, before="10", after="12", context=SEATS),
+        Op("insert", 1, text="a", context=Context("Jobs")),
+        Op("insert", 2, text="b", context=Context("Jobs")),
+        Op("delete", 0, text="c"),
+    )
+    lines = lines_of(Changed(delta=Delta(ops, DeltaStats(2, 1, 1, 0))))
+    assert [line.where for line in lines] == ["Plans › Team · Seats", "", "Jobs", "", ""]
+    diff = Diff(("a",), ("c",), (Change("10", "12", SEATS),), context=Contexts((Context("Jobs"),), (Context(),)))
+    assert [line.where for line in lines_of(Changed(diff=diff))] == ["Plans › Team · Seats", "", "", "Jobs"]
+
+
+def test_the_words_that_an_event_marks_are_marked() -> None:
+    spans = Spans(((6, 7),), ((6, 7),))
+    changed = Changed(
+        Diff((), (), (Change("料金は十円です", "料金は百円です", spans=Spans(((3, 4),), ((3, 4),))),)),
+        Delta((Op("replace", 0, before="料金は十円です", after="料金は百円です"),), DeltaStats(0, 0, 1, 0)),
+    )
+    marked = [piece.text for line in lines_of(changed) for piece in line.pieces if piece.marked]
+    assert marked == ["十", "百"]
+    broken = Changed(Diff((), (), (Change("ab", "ac", spans=spans),)))
+    assert ["".join(piece.text for piece in line.pieces) for line in lines_of(broken)] == ["ab", "ac"]
+
+
+@given(texts, st.lists(st.tuples(st.integers(-2, 9), st.integers(-2, 9)), max_size=4))
+def test_whatever_spans_an_event_has_its_text_is_shown_whole(text: str, spans: list[tuple[int, int]]) -> None:
+    pair = Change(text, text, spans=Spans(tuple(spans), tuple(spans)))
+    for line in lines_of(Changed(Diff((), (), (pair,)))):
+        assert "".join(piece.text for piece in line.pieces) == text
+
+
+def test_an_event_from_before_there_were_summaries_is_shown_as_it_was() -> None:
+    old = b'{"id":"x","title":"Prices","diff":{"added":["a"],"removed":[],"changed":[{"before":"b 1","after":"b 2"}]}}'
+    assert item_of(old).changed == ""
+    assert [line.where for line in lines_of(msgspec.json.decode(old, type=Changed))] == [""] * 3

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from actors.keys import new_key
 from actors.recorder.event_builder import build
-from storage.records.event import Delta, DeltaStats, Draft, Op, Stored
+from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Draft, Op, Spans, Stored
 from storage.records.identity import Seq, SourceId
 from storage.records.session import Password
 from storage.records.source import Harvest, HotState, SourceState
@@ -29,11 +29,13 @@ def stamp(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
 
 def a_changed_page(text: str) -> Draft:
     """Return a draft with a text in every field that is a text."""
+    at = Context(text, text, text)
     ops = (
-        Op("replace", 0, before=text, after=text),
-        Op("insert", 1, text=text),
+        Op("replace", 0, before=text, after=text, context=at),
+        Op("insert", 1, text=text, context=at),
         Op("delete", 2, text=text),
     )
+    spans = Spans(((1, 4),), ((0, 2), (3, 9)))
     return replace(
         a_draft("title"),
         source_type="html",
@@ -45,6 +47,8 @@ def a_changed_page(text: str) -> Draft:
         content_hash=text,
         tags=(text,),
         delta=Delta(ops, DeltaStats(1, 1, 1, 1)),
+        diff=Diff((text,), (text,), (Change(text, text, at, spans),), context=Contexts((at,), (at,))),
+        summary=text,
     )
 
 

@@ -33,6 +33,14 @@ async def newest(house: House) -> list:
     return [one.stored for one in recent]
 
 
+async def test_a_list_says_of_a_changed_page_what_changed(house: House, browser: Browser) -> None:
+    await publish(house, ["The rope is cheaper"])
+    for path in ("/", "/stream"):
+        await browser.get(path)
+        (item,) = browser.page.xpath("//ol[@id='events']/li")
+        assert [part.text_content() for part in item.xpath("p")[:2]] == ["The rope is cheaper"] * 2
+
+
 async def test_today_says_what_needs_somebody(house: House, browser: Browser) -> None:
     house.readiness = {"recorder": "The recorder has not moved for 60 s."}
     await browser.get("/")
@@ -66,11 +74,14 @@ async def test_an_event_shows_its_change_by_sign_its_alerts_and_its_json(house: 
     (id,) = ids(await publish(house, ["The rope is cheaper"]))
     await browser.get(f"/events/{id}")
     assert [line.text_content().split()[0] for line in browser.page.xpath("//*[@class='diff']/*")] == [
+        "The",
         "−",
         "+",
         "+",
         "−",
     ]
+    (where,) = browser.page.xpath("//*[@class='where']")
+    assert where.text_content() == "The rope is cheaper › The rope is cheaper · The rope is cheaper"
     assert browser.page.xpath("//a[starts-with(@href, '/alerts/')]/@href") == ["/alerts/a1"]
     assert "Not verified" in browser.text
     assert '"title": "The rope is cheaper"' in browser.page.xpath("//details//pre")[0].text_content()

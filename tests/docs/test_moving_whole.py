@@ -19,7 +19,7 @@ COMMANDS = [
     for block in re.findall(r"^```console\n(.*?)^```", PART, re.M | re.S)
     for line in block.splitlines()
 ]
-OF_EVENTS = {"Event", "Diff", "Change", "Delta", "DeltaStats", "Op"}
+OF_EVENTS = {"Event", "Diff", "Change", "Context", "Contexts", "Spans", "Delta", "DeltaStats", "Op"}
 """They are described where streams are."""
 
 

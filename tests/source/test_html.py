@@ -32,6 +32,23 @@ async def test_a_digit_of_a_price_is_a_change_with_a_diff(autojump_clock: object
         assert (changed["before"], changed["after"]) == (BASIC, BASIC.replace("19", "29"))
         assert event["tags"] == ["label:p", "change:updated"]
         assert event["delta"]["stats"]["changed"] == 1
+        assert event["summary"].startswith("Page: ") and "29" in event["summary"]
+        assert [changed["after"][slice(*span)] for span in changed["spans"]["after"]] == ["29"]
+
+
+async def test_a_cell_of_a_table_says_which_one_it_is(autojump_clock: object) -> None:
+    table = "<h2>Plans</h2><table><tr><th>Plan<th>Seats</tr><tr><td>Team<td>{}</tr></table>"
+    async with watching() as (service, origin):
+        origin.bodies["/prices"] = page(*FILLER, table.format(10))
+        await service.add(URL)
+        origin.bodies["/prices"] = page(*FILLER, table.format(12))
+        await trio.sleep(3 * 3600)
+        (event,) = await service.events()
+        context = {"heading": "Plans", "row": "Team", "column": "Seats"}
+        assert event["diff"]["changed"] == [{"before": "10", "after": "12", "context": context}]
+        assert event["delta"]["ops"][0]["context"] == context
+        assert event["summary"] == "Plans › Team · Seats: 10 → 12"
+        assert "12" in event["content"].splitlines()
 
 
 async def test_a_clock_in_the_footer_is_no_change_however_often_it_is_seen(autojump_clock: object) -> None:
