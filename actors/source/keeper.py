@@ -13,9 +13,9 @@ import trio
 from msgspec.structs import replace
 
 from actors.messages import Record, SaveStates
+from actors.source.bell import Bell
 from actors.source.intake import Intake
 from actors.source.ports import Live, Ports
-from actors.source.troubles import notice
 from storage.errors import StorageError
 from storage.records.event import Draft
 from storage.records.source import Harvest, HotState, SourceState
@@ -30,12 +30,13 @@ class Keeper:
     unsure: whether the last harvest may have been committed or not. asking: whether one is in the recorder's hands.
     """
 
-    __slots__ = ("_asking", "_intake", "_live", "_ports", "_unsure")
+    __slots__ = ("_asking", "_bell", "_intake", "_live", "_ports", "_unsure")
 
-    def __init__(self, ports: Ports, live: Live, intake: Intake) -> None:
+    def __init__(self, ports: Ports, live: Live, intake: Intake, bell: Bell) -> None:
         self._ports = ports
         self._live = live
         self._intake = intake
+        self._bell = bell
         self._unsure = self._asking = False
 
     def __repr__(self) -> str:
@@ -43,10 +44,14 @@ class Keeper:
 
     async def settle(self, after: HotState) -> None:
         """Keep a state; with its notice, if it has one. One that was not committed is tried again with the next."""
-        said = notice(self._live.source, self._live.hot.health, after.health, self._ports.world.now())
+        health, said = self._bell.news(self._live.hot.health, after.health, self._ports.world.now())
+        await self.tell(replace(after, health=health), said)
+
+    async def tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
+        """Keep a state, and have committed what it knows to be told; without an answer, storage says if it was."""
         before, self._live.hot, self._live.unsaved = self._live.hot, after, True
-        if said is not None and not await self._send((said,), 0):
-            self._live.hot = replace(after, health=before.health)
+        if said and not await self._send(said, 0) and not await self._is_told(after):
+            self._live.hot = replace(after, health=replace(before.health, down_since=after.health.down_since))
 
     async def commit(self) -> None:
         """Have what is pending committed, however often it must be tried."""
@@ -76,6 +81,13 @@ class Keeper:
         state = SourceState(source, self._live.hot, window.encode(len(window)))
         with suppress(MailboxFull):
             self._ports.recorder.send_nowait(SaveStates((state,)))
+
+    async def _is_told(self, after: HotState) -> bool:
+        try:
+            stored = await self._ports.storage.sources.get(self._live.source.id)
+        except StorageError:
+            return False
+        return stored is not None and stored.hot.health.told == after.health.told
 
     async def _send(self, drafts: tuple[Draft, ...], fresh: int) -> bool:
         source = self._live.source.id

@@ -265,6 +265,7 @@ class Table:
             if (live.hot.next_look_at or 0) <= now:
                 wait = wait_of(late, live.hot.interval, chance.random(), page=live.source.type == "html")
                 live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
+                live.doubted = True
 
 
 def _slices(lives: Iterable[Live], size: int = SLICE) -> Iterator[list[Live]]:
@@ -295,4 +296,5 @@ def renewed(live: Live, source: Source) -> Live:
     after = Live(source, live.hot)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at = live.asked_at
+    after.doubted = live.doubted or not live.source.enabled
     return after
