@@ -193,13 +193,14 @@ class PolledSource:
     async def _send(self, harvest: Harvest) -> None:
         """Have a harvest committed; without an answer, find out from storage what happened."""
         assert harvest.state is not None
+        self._live.unsaved = False  # else a sweep would save the older state after this one
         try:
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         except (Unanswered, StorageError) as error:
             self._ports.world.log("harvest.unacknowledged", source_id=harvest.source, error=str(error))
             await self._recover()
         else:
-            self._live.hot, self._live.unsaved = harvest.state.hot, False
+            self._live.hot = harvest.state.hot
 
     async def _recover(self) -> None:
         stored = await self._ports.storage.sources.get(self._live.source.id)

@@ -48,10 +48,18 @@ class Keeper:
         await self.tell(replace(after, health=health), said)
 
     async def tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
-        """Keep a state, and have committed what it knows to be told; without an answer, storage says if it was."""
-        before, self._live.hot, self._live.unsaved = self._live.hot, after, True
-        if said and not await self._send(said, 0) and not await self._is_told(after):
-            self._live.hot = replace(after, health=replace(before.health, down_since=after.health.down_since))
+        """Keep a state, and have committed what it knows to be told; without an answer, storage says if it was.
+
+        Until then nobody else may save it, or a crash would swallow the notice.
+        """
+        if not said:
+            self._live.hot, self._live.unsaved = after, True
+        elif await self._send(said, 0, after) or await self._is_told(after):
+            self._live.hot = after
+        else:
+            before = self._live.hot.health
+            health = replace(before, down_since=after.health.down_since)
+            self._live.hot, self._live.unsaved = replace(after, health=health), True
 
     async def commit(self) -> None:
         """Have what is pending committed, however often it must be tried."""
@@ -89,16 +97,17 @@ class Keeper:
             return False
         return stored is not None and stored.hot.health.told == after.health.told
 
-    async def _send(self, drafts: tuple[Draft, ...], fresh: int) -> bool:
+    async def _send(self, drafts: tuple[Draft, ...], fresh: int, hot: HotState | None = None) -> bool:
         source = self._live.source.id
-        state = SourceState(source, self._live.hot, self._intake.window.encode(fresh) if fresh else None)
+        base = self._intake.window.encode(fresh) if fresh else None
+        state = SourceState(source, self._live.hot if hot is None else hot, base)
+        self._live.unsaved = False  # else a sweep would save the older state after this one
         self._asking = True
         try:
             await self._ports.recorder.ask(lambda reply: Record(Harvest(source, drafts, state), reply))
         except (Unanswered, StorageError) as error:
             self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
-            self._asking = False
+            self._asking, self._live.unsaved = False, True
             return False
         self._asking = False
-        self._live.unsaved = False
         return True
