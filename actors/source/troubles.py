@@ -5,7 +5,7 @@ failures is as old as its `notice_after`, and alerts that wait for the same time
 read only now and then are no run; they are told to all when they have made the flag fall. That it has gone quiet is
 told by the flag alone, since only its own past says what is a long silence.
 
-What was told is part of the health (`Told`), which is saved in the same commit as the notice: so a restart repeats
+What was told is part of the health (`Telling`), which is saved in the same commit as the notice: so a restart repeats
 nothing, and the end of a trouble is told to those who know of it.
 """
 
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from actors.notices import EVERYBODY, AlertType, draft, telling_of, telling_of_the_end
 from actors.source.health import span
 from storage.records.event import Draft
-from storage.records.health import Health, Told
+from storage.records.health import Health, Telling
 from storage.records.identity import Millis
 from storage.records.source import Source
 from storage.records.times import rfc3339
@@ -48,12 +48,12 @@ def news(
     drafts: list[Draft] = []
     if before.flag == "ok" and after.flag != "ok" and after.cause == "yield":
         drafts.append(_said(source, "source_quiet", after.reason, at))
-        after = replace(after, told=replace(after.told or Told(at), at=at, quiet=True))
+        after = replace(after, told=replace(after.told or Telling(at), at=at, quiet=True))
     known = None if after.told is None else after.told.failing
     now_due = _due(after, known, at, reached)
     if now_due is not None:
         drafts.append(_said(source, "source_failing", _failing(after, at), at, telling_of(known, now_due)))
-        after = replace(after, told=replace(after.told or Told(at), at=at, failing=now_due))
+        after = replace(after, told=replace(after.told or Telling(at), at=at, failing=now_due))
     return after, tuple(drafts)
 
 
@@ -71,7 +71,7 @@ def _failing(health: Health, at: Millis) -> str:
     return f"{lasts} {health.reason}"
 
 
-def _recovered(source: Source, before: Health, told: Told, at: Millis) -> Draft:
+def _recovered(source: Source, before: Health, told: Telling, at: Millis) -> Draft:
     tags = telling_of_the_end(None if told.quiet else told.failing, told.at)
     return _said(source, "source_recovered", f"Before that: {before.reason}", at, tags)
 

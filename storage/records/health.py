@@ -14,7 +14,7 @@ Cause = Literal["none", "reach", "yield", "partial", "stuck"]
 RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
 
 
-class Told(Struct, frozen=True):
+class Telling(Struct, frozen=True):
     """What has been told of the present trouble, and when last.
 
     failing: the longest `notice_after`, in seconds, whose alerts know that the source fails; None: nobody does.
@@ -37,7 +37,7 @@ class Health(Struct, frozen=True):
     reason: str = "No look has failed."
     down_since: Millis | None = None
     cause: Cause = "none"
-    told: Told | None = None
+    told: Telling | None = None
 
 
 class BreakerState(Struct, frozen=True):

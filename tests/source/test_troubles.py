@@ -11,7 +11,7 @@ from actors.notices import asked_for
 from actors.source.troubles import Reached, news
 from storage.memory import Disk
 from storage.records.event import Kind, Stored
-from storage.records.health import Flag, Health, Told
+from storage.records.health import Flag, Health, Telling
 from storage.records.identity import Millis, Seq
 from storage.records.times import rfc3339
 from tests.matcher.rig import an_alert
@@ -65,19 +65,19 @@ TOLD_AT = f"told:{rfc3339(NOW)}"
 def test_a_trouble_is_told_by_its_age_whatever_the_flag_is(
     flag: Flag, lasts: int, told: int | None, tags: str | None
 ) -> None:
-    health = at(lasts, flag=flag, told=None if told is None else Told(NOW, told))
+    health = at(lasts, flag=flag, told=None if told is None else Telling(NOW, told))
     assert said(health, health, 60, 3600) == ([] if tags is None else [(FAILING, (tags,))])
 
 
 def test_what_was_told_is_known_and_not_told_again() -> None:
     after, drafts = news(a_source(), at(60), at(60), NOW, when(60))
     assert "No look has worked since 2026-05-28T20:25:40.000Z, for 60 s. The last look failed: no" in drafts[0].content
-    assert after.told == Told(NOW, 60)
+    assert after.told == Telling(NOW, 60)
     assert news(a_source(), after, after, NOW, when(60)) == (after, ())
 
 
 def test_the_end_is_for_those_who_were_told() -> None:
-    before = at(4000, told=Told(NOW, 60))
+    before = at(4000, told=Telling(NOW, 60))
     after, (draft,) = news(a_source(), before, Health(told=before.told), NOW, when(60))
     assert (draft.alert_type, draft.tags) == (RECOVERED, ("kind:notice", "notice_after:0-60", TOLD_AT))
     assert "The last look failed: no" in draft.content
@@ -97,7 +97,7 @@ def test_silence_that_costs_health_is_said_as_such_and_so_is_its_end() -> None:
 
 
 def test_a_quiet_source_that_then_fails_is_told_again() -> None:
-    told = Told(NOW, quiet=True)
+    told = Telling(NOW, quiet=True)
     assert said(at(60, flag="degraded", cause="yield", told=told), at(60, flag="degraded", told=told), 60) == [
         (FAILING, ("notice_after:0-60",))
     ]
@@ -107,7 +107,7 @@ def test_answers_that_can_be_read_only_now_and_then_are_told_to_all_when_the_fla
     flapping = Health(0.6, "degraded", "8 of the last 20", cause="partial")
     assert said(flapping, flapping, 60) == [(FAILING, ("notice_after:0-",))]
     assert said(at(5, flag="degraded", cause="partial"), at(5, flag="degraded", cause="partial"), 60) == []
-    told = replace(flapping, told=Told(NOW, 1 << 31))
+    told = replace(flapping, told=Telling(NOW, 1 << 31))
     assert said(told, told, 60) == []
     assert said(told, Health(told=told.told), 60) == [(RECOVERED, ("notice_after:0-", TOLD_AT))]
 
