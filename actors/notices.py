@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
-from typing import Literal, get_args
+from math import inf
+from typing import Final, Literal, NamedTuple, get_args
 from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from storage.records.alert import Alert
+from storage.records.body import tags_in
 from storage.records.delivery import Attempt
 from storage.records.destination import Destination
 from storage.records.event import Draft, SourceType, Stored
 from storage.records.identity import SERVICE, Millis
-from storage.records.times import rfc3339
+from storage.records.times import parse_rfc3339, rfc3339
 
 AlertType = Literal[
     "source_quiet",
@@ -25,7 +28,10 @@ AlertType = Literal[
     "watching_stalled",
 ]
 ALERT_TYPES: tuple[AlertType, ...] = get_args(AlertType)
+EVERYBODY: Final = 1 << 31
+"""More seconds than an alert may wait for (`notice_after`)."""
 _DESTINATION, _ALERT = "destination:", "alert:"
+_WAITS, _TOLD = "notice_after:", "told:"
 _FAILING = "Deliveries to {host} have failed since {since}, without one success. {last}{end}"
 _DISABLED = "Nothing more is delivered to {host}: it has failed since {since}. {last}{end}"
 _GONE = "Nothing more is delivered to {host}: it answered 410, which asks for that. {last}{end}"
@@ -96,13 +102,57 @@ def _last(line: Attempt | None) -> str:
 def asked_for(alert: Alert, alert_type: str, event: Stored) -> bool:
     """Whether an alert wants a notice: one it names, about one of its sources or of its own destinations.
 
-    An alert over the whole library hears of all of them.
+    An alert over the whole library hears of all of them. That a source fails is for alerts whose `notice_after` has
+    just been reached, and that it works again for those that were told.
     """
-    if alert_type not in alert.notices:
+    if alert_type not in alert.notices or not _meant(event.body).is_for(alert):
         return False
     if not alert.source_ids or event.source in alert.source_ids:
         return True
     return event.source == SERVICE and _ALERT + alert.id in event.tags
+
+
+def telling_of(known: int | None, due: int) -> tuple[str, ...]:
+    """Return the tags of a notice for alerts that wait for up to `due` seconds, and are not told yet.
+
+    known: up to which all are told; None: nobody is.
+
+    >>> telling_of(None, 60), telling_of(60, 3600), telling_of(None, EVERYBODY)
+    (('notice_after:0-60',), ('notice_after:61-3600',), ('notice_after:0-',))
+    """
+    return (f"{_WAITS}{0 if known is None else known + 1}-{due if due < EVERYBODY else ''}",)
+
+
+def telling_of_the_end(failing: int | None, at: Millis) -> tuple[str, ...]:
+    """Return the tags of a notice for those who were told of a trouble, at `at` for the last time.
+
+    failing: up to which `notice_after`; None: whatever theirs is.
+    """
+    return (*telling_of(None, EVERYBODY if failing is None else failing), f"{_TOLD}{rfc3339(at)}")
+
+
+class _Meant(NamedTuple):
+    """For whom a notice is: whose `notice_after` lies between these, both included, and who was there at a moment."""
+
+    shortest: float = 0
+    longest: float = inf
+    told_at: float = inf
+
+    def is_for(self, alert: Alert) -> bool:
+        return self.shortest <= alert.notice_after <= self.longest and alert.created_at <= self.told_at
+
+
+@lru_cache(maxsize=64)
+def _meant(body: bytes) -> _Meant:
+    """Read it from a notice's tags, once for all alerts."""
+    found = _Meant()
+    for tag in tags_in(body):
+        if tag.startswith(_WAITS):
+            shortest, _, longest = tag.removeprefix(_WAITS).partition("-")
+            found = found._replace(shortest=int(shortest), longest=int(longest) if longest else inf)
+        elif tag.startswith(_TOLD):
+            found = found._replace(told_at=parse_rfc3339(tag.removeprefix(_TOLD)))
+    return found
 
 
 def about(event: Stored) -> str | None:

@@ -38,6 +38,7 @@ from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
 from actors.world import World
 from storage.interface import Storage
+from storage.records.alert import Alert
 from storage.records.key import SigningKey
 from supervision import (
     Alarm,
@@ -113,6 +114,7 @@ class System:
             "sources", chance=world.chance("supervision/sources"), alarm=partial(_alarm, world)
         )
         ports = self._ports()
+        self._ports_of_sources = ports
         self.registry = Registry(ports, self.sources, self.registry_box)
         self.overseer = self._overseer(ports.gate, journal or Journal(), version)
         signing = SigningKeys(storage, keys)
@@ -148,6 +150,7 @@ class System:
             mailbox=self.matcher_box,
             nudge=self.deliveries.nudge,
             refresh=self.deliveries.refresh,
+            heard=partial(_heard, self._ports_of_sources),
             world=self._world,
         )
 
@@ -243,6 +246,12 @@ class System:
             "tree": "" if not down else f"not running: {', '.join(down)}",
             "draining": self._draining(),
         }
+
+
+async def _heard(ports: Ports, alerts: Sequence[Alert]) -> None:
+    """Have the sources go by these alerts: which frames they admit, and when they tell of their troubles."""
+    await ports.admission.take(alerts)
+    await ports.patience.take(alerts)
 
 
 def _tell(world: World, overseer: Overseer, change: Change) -> None:

@@ -7,6 +7,7 @@ return, whoever paused is given a moment within `SPREAD`, so that it is no stamp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import trio
@@ -31,6 +32,8 @@ class Line:
         self._back = trio.Event()
         self._trials: dict[str, float] = {}  # by host: when it is tried next while the line is down
         self._next_trial = 0.0
+        self.returned_at = -math.inf
+        """When it last came back, by Trio's clock."""
 
     def __repr__(self) -> str:
         return f"<Line {self._outage!r}>"
@@ -83,6 +86,7 @@ class Line:
                 self._log("egress.down", level="warning", why=repr(self._outage))
             case Turn.CAME_BACK:
                 self._back.set()
+                self.returned_at = trio.current_time()
                 self._on_return()
                 self._log("egress.up", level="warning", why=repr(self._outage), spread_s=SPREAD)
             case Turn.NOTHING:

@@ -23,6 +23,7 @@ from actors.notices import about
 from actors.world import World
 from storage.errors import CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
+from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Hit, Match
 from storage.records.event import Stored
@@ -42,11 +43,16 @@ async def _nothing() -> None:
     pass
 
 
+async def _nobody(alerts: Sequence[Alert]) -> None:
+    pass
+
+
 class Matcher:
     """One actor; only its cursor is durable.
 
     nudge: tells a destination's actor that it has new rows; never waits. refresh: brings the destinations' actors in
-    line with what is stored, before a change is acknowledged. The mailbox belongs to the composition root.
+    line with what is stored, before a change is acknowledged. heard: given the alerts whenever they have been
+    read, before a change is acknowledged; it waits for nobody else. The mailbox belongs to the composition root.
     """
 
     def __init__(
@@ -57,12 +63,14 @@ class Matcher:
         nudge: Callable[[str], None],
         world: World,
         refresh: Callable[[], Awaitable[None]] = _nothing,
+        heard: Callable[[Sequence[Alert]], Awaitable[None]] = _nobody,
     ) -> None:
         self._storage = storage
         self._mailbox = mailbox
         self._nudge = nudge
         self._world = world
         self._refresh = refresh
+        self._heard = heard
         self._at = START
 
     @property
@@ -199,6 +207,7 @@ class Matcher:
         alerts = await self._storage.alerts.all()
         destinations = await self._storage.alerts.destinations()
         self._audience.replace(alerts, destinations)
+        await self._heard(alerts)
         self._world.log("matcher.alerts", alerts=len(self._audience), after=self._at)
 
     def _refused(self, alert: str, error: str) -> None:

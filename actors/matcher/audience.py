@@ -52,6 +52,8 @@ class Audience:
 
     def of(self, told: Told, event: Stored) -> list[str]:
         """Return the ids of the alerts that an event is for, in a fixed order."""
+        if event.kind == Kind.HELD:
+            return []
         if told.alert_type is None:
             found = self._queries.match(Analysed(told.title, told.content), event.source)
             return found if event.kind != Kind.PRACTICE else [id for id in found if self._covers(id, event)]

@@ -31,7 +31,7 @@ from supervision import Child, Mailbox, MailboxFull
 
 MOST_MESSAGES = 512
 PAGE = 500
-TIERS = {Kind.FEED: "feed", Kind.HTML: "html", Kind.PUSH: "push", Kind.NOTICE: "notice"}
+TIERS = {Kind.FEED: "feed", Kind.HTML: "html", Kind.PUSH: "push", Kind.NOTICE: "notice", Kind.HELD: "feed"}
 """What events are counted by."""
 DISK_FULL_PAUSE = 5.0
 """Seconds between two tries while there is no room on the disk."""

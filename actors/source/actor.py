@@ -21,11 +21,11 @@ from actors.egress.turns import Claim
 from actors.errors import UrlRefused
 from actors.messages import Record, SaveStates
 from actors.source import progress
+from actors.source.bell import Bell
 from actors.source.fetch import host_of, look_at, refusal
 from actors.source.ports import Live, Ports, limits_of
 from actors.source.progress import Looked
 from actors.source.tier import Reading, Tier
-from actors.source.troubles import notice
 from storage.errors import StorageError
 from storage.records import note
 from storage.records.event import Draft
@@ -38,7 +38,7 @@ from supervision import Child, MailboxFull, Unanswered
 class PolledSource:
     """The actor of one feed or page."""
 
-    __slots__ = ("_chance", "_limits", "_live", "_ports", "_tier")
+    __slots__ = ("_bell", "_chance", "_limits", "_live", "_ports", "_tier")
 
     def __init__(self, ports: Ports, live: Live, tier: Tier) -> None:
         self._ports = ports
@@ -46,6 +46,7 @@ class PolledSource:
         self._tier = tier
         self._limits = limits_of(live.source, ports.settings)
         self._chance = ports.world.chance(f"source/{live.source.id}")
+        self._bell = Bell(ports, live)
 
     async def run(self, child: Child) -> None:
         """Look whenever a look is due, until cancelled."""
@@ -64,6 +65,8 @@ class PolledSource:
         due = self._live.hot.next_look_at
         wait = 0.0 if due is None else (due - self._ports.world.now()) / 1000
         child.note("asleep")
+        if self._live.hot.health.down_since is not None:
+            return await self._bell.sleep(wait, self._tell)
         with trio.move_on_after(max(0.0, wait)):
             await self._live.mailbox.receive()
             return True
@@ -82,7 +85,7 @@ class PolledSource:
             return True
         if wait:
             due = Millis(self._ports.world.now() + round(wait * 1000))
-            self._live.hot = replace(self._live.hot, next_look_at=due)
+            self._live.hot, self._live.doubted = replace(self._live.hot, next_look_at=due), True
         return not wait
 
     async def _look(self, *, asked: bool) -> None:
@@ -105,12 +108,14 @@ class PolledSource:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
             now = ports.world.now()
+            self._bell.looked(local=failure.blame is Blame.LOCAL)
             after = progress.failed(before, failure, now, self._limits, self._chance.random())
             row = look(now, Verdict[failure.blame.name], failure.status)
             self._count(row)
             after = _trailed(after, row)
             await self._settle(after, now, base=await self._noted(failure, now))
             return
+        self._bell.looked()
         looked = _looked(before, fetched, reading, at)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = ((), None) if reading is None else (reading.drafts, reading.base)
@@ -135,6 +140,7 @@ class PolledSource:
         wait = (rest.retry_after or 0.0) + self._limits.floor * self._chance.random()
         after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=rest.reason)
         if rest.failing:
+            self._bell.looked()
             after = progress.unreached(after, now, rest.reason)
         await self._settle(after, now)
 
@@ -143,13 +149,17 @@ class PolledSource:
     ) -> None:
         """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
         source = self._live.source
-        said = notice(source, self._live.hot.health, after.health, at)
-        if said is not None and source.practice is None:  # which falls silent when nobody practises any more
-            drafts = (said, *drafts)
+        health, said = self._bell.news(self._live.hot.health, after.health, at)
+        after, drafts = replace(after, health=health), (*said, *drafts)
         if drafts or base is not None:
             await self._send(Harvest(source.id, drafts, SourceState(source.id, after, base)))
         else:
             self._keep(after)
+
+    async def _tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
+        """Have what a source says of itself committed, between two looks."""
+        source = self._live.source.id
+        await self._send(Harvest(source, said, SourceState(source, after)))
 
     async def _read(self, fetched: Fetched, at: Millis) -> Reading | None:
         """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored."""
@@ -186,13 +196,14 @@ class PolledSource:
     async def _send(self, harvest: Harvest) -> None:
         """Have a harvest committed; without an answer, find out from storage what happened."""
         assert harvest.state is not None
+        self._live.unsaved = False  # else a sweep would save the older state after this one
         try:
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         except (Unanswered, StorageError) as error:
             self._ports.world.log("harvest.unacknowledged", source_id=harvest.source, error=str(error))
             await self._recover()
         else:
-            self._live.hot, self._live.unsaved = harvest.state.hot, False
+            self._live.hot = harvest.state.hot
 
     async def _recover(self) -> None:
         stored = await self._ports.storage.sources.get(self._live.source.id)

@@ -1,7 +1,8 @@
 """Which frames of a pushing source become events: those that match an alert, or the source's own filter.
 
-A push source is filtered, not archived. The alerts' queries are read again at most every few seconds, and only
-while frames arrive, so that an idle service reads nothing. Each query is parsed once, and those that are but words
+A push source is filtered, not archived. Whoever changes alerts has the matcher read them, which hands them over here
+before the change is answered. Should such a word be lost, they are read again every few seconds, but only while frames
+arrive, so that an idle service reads nothing. Each query is parsed once, and those that are but words
 joined by OR, as most are, are asked together: one look at the text's keys, however many there are.
 """
 
@@ -16,6 +17,7 @@ from actors.query import Analysed, Query, QueryError, matches, parse
 from actors.query.nodes import All, Any, Word
 from storage.errors import StorageError
 from storage.interface import Alerts
+from storage.records.alert import Alert
 from storage.records.source import Source
 
 REFRESH = 5.0
@@ -96,6 +98,12 @@ class Admission:
         self.version = 0
         """Grows when the queries change."""
 
+    async def take(self, alerts: Sequence[Alert]) -> None:
+        """Go by these alerts, which have just been read, from the next frame on."""
+        async with self._reading:
+            await self._adopt(alerts)
+            self._read_at = trio.current_time()
+
     async def refresh(self) -> None:
         """Read the alerts again if the last reading is older than `REFRESH` seconds.
 
@@ -116,7 +124,10 @@ class Admission:
             self._read_at = now
 
     async def _read(self) -> None:
-        found = [alert for alert in await self._alerts.all() if alert.enabled]
+        await self._adopt(await self._alerts.all())
+
+    async def _adopt(self, alerts: Sequence[Alert]) -> None:
+        found = [alert for alert in alerts if alert.enabled]
         known: dict[tuple[str, str], Query | None] = {}
         asked: list[tuple[tuple[str, ...], Query]] = []
         for number, alert in enumerate(found):

@@ -15,12 +15,12 @@ from actors.notices import draft
 from actors.source.cadence import Hints
 from actors.source.feed_notes import Turned, baseline_note, turn_note
 from actors.source.lost import loss
-from actors.source.seen import Mark, compare, manner_of, with_manner
+from actors.source.seen import Mark, compare, manner_of, was_empty, with_emptiness, with_manner
 from actors.source.telling import NEW, UPDATED, draft_of
 from actors.source.tier import Reading, in_jail, patience
 from actors.source.upheaval import error_report, is_fresh, is_report, turn_of
 from actors.world import Jail
-from storage.records.event import Draft
+from storage.records.event import RESET, Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
 
@@ -47,7 +47,9 @@ class FeedTier:
     ) -> Reading:
         """Return drafts of the entries that are new or edited. At the first look, of the newest `backfill` only.
 
-        A feed that is new as a whole is held, and said once. Raises LookFailed, also for a bridge's error report.
+        A feed that is new as a whole is held: its entries are for no alert, and that is said once.
+
+        Raises LookFailed, also for a bridge's error report.
         """
         return reading_of(source, base, await self.document(jail, fetched), fetched, at, since=since)
 
@@ -85,11 +87,15 @@ def reading_of(
         note = baseline_note(feed.entries, [entry for entry, _ in reversed(chosen)], at)
         return Reading(told, found.memory, False, hints, times=times_of(new), note=note)
     if found.memory is None:
-        return Reading((), None, False, hints, note=turn_note(feed.entries, Turned(), at, since))
-    turn = turn_of(len({entry.key for entry in feed.entries}), new, manner_of(base), since)
-    drafts = _drafts(source, [*((entry, NEW) for entry in turn.told), *((entry, UPDATED) for entry in edited)], at)
+        memory = with_emptiness(base, empty=not feed.entries)
+        note = turn_note(feed.entries, Turned(), at, since)
+        return Reading((), None if memory == base else memory, False, hints, note=note)
+    count = len({entry.key for entry in feed.entries})
+    turn = turn_of(count, new, manner_of(base), since, was_empty=was_empty(base))
+    pieces = ((turn.held, RESET), (turn.told, NEW), (edited, UPDATED))
+    drafts = _drafts(source, [(entry, change) for entries, change in pieces for entry in entries], at)
     if turn.say:
-        drafts = (_reset(source, turn.held, at), *drafts)
+        drafts = (_reset(source, len(turn.held), at), *drafts)
     changed = bool(turn.told or edited)
     note = turn_note(feed.entries, Turned(new, turn.told, edited), at, since)
     memory = with_manner(found.memory, turn.manner)
@@ -120,7 +126,7 @@ def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
 def _reset(source: Source, held: int, at: Millis) -> Draft:
     says = (
         f"{held} entries of {source.watch_url} are new at once, as after a move to another system. "
-        "They are remembered but not told one by one; whatever comes next is told as always."
+        f"Each is in the log with the tag {RESET}, for no alert; whatever comes next is told as always."
     )
     return draft("source_reset", source.url, "Most of a feed is new at once", says, at, source_type="feed")
 

@@ -11,7 +11,7 @@ from storage.records.note import MOST_PARTS, Came, Note, Part
 
 NEW = "new: nothing with its identity had been seen"
 EDITED = "edited: its identity was known, its text is another"
-HELD = "held: most of the feed was new at once, as after a move, and its date does not say that it is news"
+HELD = "held (in the log as change:reset, for no alert): all of the feed was new at once, as after a move, by old dates"
 THERE = "it was there at the first look"
 
 

@@ -18,7 +18,7 @@ climbs only `HYSTERESIS` above where it fell; but an answer ends an outage at on
 from __future__ import annotations
 
 import math
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,8 +39,6 @@ _THREE_DAYS = 72 * 3600.0
 _DAY = 24 * 3600.0
 _WILL_NOT_MEND: Final = (Blame.REMOTE_PERMANENT, Blame.CONTENT)
 _ENDED_BY_AN_ANSWER: Final = ("reach", "stuck")
-
-Notice = Literal["source_quiet", "source_failing", "source_recovered"]
 
 
 class Penalty(Struct, frozen=True):
@@ -73,7 +71,7 @@ def after_success(health: Health) -> Health:
     """Return the health of a source whose connection stands: there is nothing to confirm by another look."""
     if health.cause == "none" and health.down_since is None and health.score == 1.0 and health.flag == "ok":
         return health
-    return Health(reason="The last look worked.")
+    return Health(reason="The last look worked.", told=health.told)
 
 
 def after_look(health: Health, pulse: Pulse) -> tuple[Health, Pulse]:
@@ -120,20 +118,6 @@ def flag_of(score: float, before: Flag) -> Flag:
     return "degraded" if score >= climb_degraded else "rotten"
 
 
-def quiet_notice(before: Health, after: Health) -> Notice | None:
-    """Return what a change of health is worth telling, if anything: once for each trouble, and once for its end.
-
-    A source that was degraded for its silence and then fails is told again, when the failing is what makes it worse.
-    """
-    if after.flag == "ok":
-        return "source_recovered" if before.flag != "ok" else None
-    quiet = after.cause == "yield"
-    if before.flag == "ok":
-        return "source_quiet" if quiet else "source_failing"
-    worse = RANK[after.flag] > RANK[before.flag]
-    return "source_failing" if worse and before.cause == "yield" and not quiet else None
-
-
 def _judged(
     health: Health, pulse: Pulse, penalties: list[Penalty], otherwise: str, down_since: Millis | None
 ) -> tuple[Health, Pulse]:
@@ -147,7 +131,7 @@ def _judged(
     flag, waiting = _held(health.flag, wanted, pulse.waiting)
     if waiting != pulse.waiting:
         pulse = replace(pulse, waiting=waiting)
-    return Health(score, flag, reason, down_since, cause), pulse
+    return Health(score, flag, reason, down_since, cause, health.told), pulse
 
 
 def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | None]:

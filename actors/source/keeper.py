@@ -13,9 +13,9 @@ import trio
 from msgspec.structs import replace
 
 from actors.messages import Record, SaveStates
+from actors.source.bell import Bell
 from actors.source.intake import Intake
 from actors.source.ports import Live, Ports
-from actors.source.troubles import notice
 from storage.errors import StorageError
 from storage.records.event import Draft
 from storage.records.source import Harvest, HotState, SourceState
@@ -30,12 +30,13 @@ class Keeper:
     unsure: whether the last harvest may have been committed or not. asking: whether one is in the recorder's hands.
     """
 
-    __slots__ = ("_asking", "_intake", "_live", "_ports", "_unsure")
+    __slots__ = ("_asking", "_bell", "_intake", "_live", "_ports", "_unsure")
 
-    def __init__(self, ports: Ports, live: Live, intake: Intake) -> None:
+    def __init__(self, ports: Ports, live: Live, intake: Intake, bell: Bell) -> None:
         self._ports = ports
         self._live = live
         self._intake = intake
+        self._bell = bell
         self._unsure = self._asking = False
 
     def __repr__(self) -> str:
@@ -43,10 +44,22 @@ class Keeper:
 
     async def settle(self, after: HotState) -> None:
         """Keep a state; with its notice, if it has one. One that was not committed is tried again with the next."""
-        said = notice(self._live.source, self._live.hot.health, after.health, self._ports.world.now())
-        before, self._live.hot, self._live.unsaved = self._live.hot, after, True
-        if said is not None and not await self._send((said,), 0):
-            self._live.hot = replace(after, health=before.health)
+        health, said = self._bell.news(self._live.hot.health, after.health, self._ports.world.now())
+        await self.tell(replace(after, health=health), said)
+
+    async def tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
+        """Keep a state, and have committed what it knows to be told; without an answer, storage says if it was.
+
+        Until then nobody else may save it, or a crash would swallow the notice.
+        """
+        if not said:
+            self._live.hot, self._live.unsaved = after, True
+        elif await self._send(said, 0, after) or await self._is_told(after):
+            self._live.hot = after
+        else:
+            before = self._live.hot.health
+            health = replace(before, down_since=after.health.down_since)
+            self._live.hot, self._live.unsaved = replace(after, health=health), True
 
     async def commit(self) -> None:
         """Have what is pending committed, however often it must be tried."""
@@ -77,16 +90,24 @@ class Keeper:
         with suppress(MailboxFull):
             self._ports.recorder.send_nowait(SaveStates((state,)))
 
-    async def _send(self, drafts: tuple[Draft, ...], fresh: int) -> bool:
+    async def _is_told(self, after: HotState) -> bool:
+        try:
+            stored = await self._ports.storage.sources.get(self._live.source.id)
+        except StorageError:
+            return False
+        return stored is not None and stored.hot.health.told == after.health.told
+
+    async def _send(self, drafts: tuple[Draft, ...], fresh: int, hot: HotState | None = None) -> bool:
         source = self._live.source.id
-        state = SourceState(source, self._live.hot, self._intake.window.encode(fresh) if fresh else None)
+        base = self._intake.window.encode(fresh) if fresh else None
+        state = SourceState(source, self._live.hot if hot is None else hot, base)
+        self._live.unsaved = False  # else a sweep would save the older state after this one
         self._asking = True
         try:
             await self._ports.recorder.ask(lambda reply: Record(Harvest(source, drafts, state), reply))
         except (Unanswered, StorageError) as error:
             self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
-            self._asking = False
+            self._asking, self._live.unsaved = False, True
             return False
         self._asking = False
-        self._live.unsaved = False
         return True

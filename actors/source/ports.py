@@ -12,6 +12,7 @@ from actors.settings import Settings
 from actors.source.admission import Admission
 from actors.source.cadence import Limits
 from actors.source.gate import Gate
+from actors.source.patience import Patience
 from actors.source.price import Price
 from actors.source.ranking import Ranking
 from actors.source.shelf import Shelf
@@ -49,6 +50,7 @@ class Ports:
     market: Market = field(default_factory=Market)
     shelf: Shelf = field(default_factory=Shelf)
     gate: Gate = field(default_factory=Gate)
+    patience: Patience = field(default_factory=Patience)
 
 
 class Live:
@@ -57,14 +59,15 @@ class Live:
     `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
     who asked why had it looked at last. `ranking` follows the health, once the source is in it. `push` and `window` are
     a push source's: what its connections bring, and what it has admitted lately (None until its actor has read it).
+    `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
     """
 
-    __slots__ = ("_hot", "asked_at", "mailbox", "push", "ranking", "source", "unsaved", "window")
+    __slots__ = ("_hot", "asked_at", "doubted", "mailbox", "push", "ranking", "source", "unsaved", "window")
 
     def __init__(self, source: Source, hot: HotState) -> None:
         self.source = source
         self._hot = hot
-        self.unsaved = False
+        self.unsaved = self.doubted = False
         self.asked_at = Millis(0)
         self.ranking: Ranking | None = None
         self.push: PushView | None = None

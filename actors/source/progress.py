@@ -159,9 +159,13 @@ def settle(hot: HotState, now: Millis, limits: Limits) -> HotState:
 
 
 def urgent(before: HotState, after: HotState) -> bool:
-    """Return whether a change must be saved with the next commit: breaker, flag, a hold of more than a minute."""
+    """Return whether a change must be saved with the next commit: breaker, flag, a run's begin or end, a hold of more
+    than a minute.
+    """
+    fails, failed = after.health.down_since is not None, before.health.down_since is not None
     held = after.not_before is not None and after.not_before != before.not_before
-    return held or before.breaker.state != after.breaker.state or before.health.flag != after.health.flag
+    moved = before.breaker.state != after.breaker.state or before.health.flag != after.health.flag
+    return held or moved or fails != failed
 
 
 def load(state: BreakerState) -> Breaker:

@@ -28,6 +28,7 @@ from actors.egress.websocket import Frames
 from actors.errors import UrlRefused
 from actors.messages import PushView
 from actors.source import link, progress
+from actors.source.bell import Bell
 from actors.source.fetch import answered, host_of, refusal, tell_host
 from actors.source.intake import Intake
 from actors.source.keeper import Keeper
@@ -49,6 +50,7 @@ class PushSource:
     __slots__ = (
         "_beat_at",
         "_began",
+        "_bell",
         "_chance",
         "_frames",
         "_intake",
@@ -63,7 +65,8 @@ class PushSource:
         self._ports = ports
         self._live = live
         self._intake = Intake(ports, live)
-        self._keeper = Keeper(ports, live, self._intake)
+        self._bell = Bell(ports, live)
+        self._keeper = Keeper(ports, live, self._intake, self._bell)
         self._chance: random.Random = ports.world.chance(f"source/{live.source.id}")
         self._streak = 0
         self._frames: Frames | None = None
@@ -106,6 +109,7 @@ class PushSource:
         line, gate = self._ports.egress.line, self._ports.gate
         if gate.closed:
             child.note("paused: the service is drained")
+            self._live.doubted = True
             await self._rest(await gate.clearance(self._chance.random()))
         if line.down:
             child.note("paused: our own line is down")
@@ -183,6 +187,7 @@ class PushSource:
         """Count a minute of life, or the part of one after which the first wanted frame came."""
         now = trio.current_time()
         self._proved, self._streak = True, 0
+        self._bell.looked()
         await self._keeper.settle(link.lived(self._live.hot, self._minute(now), self._ports.world.now()))
         self._beat_at = now + MINUTE
 
@@ -211,6 +216,7 @@ class PushSource:
                 ports.egress.line.answered(host)
             else:
                 failure = ports.egress.line.failed(host, failure)
+        self._bell.looked(local=failure.blame is Blame.LOCAL)
         session = self._brought()
         hot, proved = self._live.hot, self._proved
         if proved:
@@ -236,6 +242,8 @@ class PushSource:
     async def _postponed(self, rest: HostOpen) -> float:
         """Come back when the host has rested. Nothing was asked of it, so nothing counts, unless it does not answer."""
         hot, now = replace(self._live.hot, last_error=rest.reason), self._ports.world.now()
+        if rest.failing:
+            self._bell.looked()
         await self._keeper.settle(progress.unreached(hot, now, rest.reason) if rest.failing else hot)
         return (rest.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
 
@@ -244,5 +252,4 @@ class PushSource:
         if wait <= 0:
             return
         self._live.hot = link.waiting(self._live.hot, Millis(self._ports.world.now() + round(wait * 1000)))
-        with trio.move_on_after(wait):
-            await self._live.mailbox.receive()
+        await self._bell.sleep(wait, self._keeper.tell)

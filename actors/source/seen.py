@@ -3,8 +3,9 @@
 A record is the 64-bit hash of an entry's key, 32 bits of where its link leads and the 64-bit fingerprint of what it
 said. Records lie in the order in which they were last in the document, the longest absent first, so that an entry
 that a feed drops and adds again is still known, while the memory of a feed stays bounded: at least `KEPT` records, at
-least twice what the document holds. The stored form starts with a byte that is its version and the feed's manner of
-changing, so that "nothing seen yet" (empty) and "an empty feed was seen" differ.
+least twice what the document holds. The stored form starts with a byte that is its version, the feed's manner of
+changing and whether it was empty at the last look, so that "nothing seen yet" (no bytes) and "an empty feed was seen"
+differ.
 
 An entry with an unknown key may still be known. Its key depends on its neighbours (a guid that two entries share is
 no name), so it has aliases; and some feeds give an entry a new guid with each revision, or all of them at a move. So
@@ -22,6 +23,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 KEPT = 1_000
+_EMPTY = 0x80
+"""Bit of the first byte."""
 FEWEST = 3
 """Entries below which it says nothing that their links differ."""
 DISTINCT = 0.9
@@ -157,9 +160,19 @@ def manner_of(memory: bytes) -> Manner:
     if not memory:
         return Manner.PLAIN
     try:
-        return Manner(memory[0])
+        return Manner(memory[0] & ~_EMPTY)
     except ValueError:
         raise ValueError(f"a memory of entries in an unknown form ({memory[:1]!r})") from None
+
+
+def was_empty(memory: bytes) -> bool:
+    """Return whether the document that a memory is of held no entry."""
+    return len(memory) == 1 or bool(memory and memory[0] & _EMPTY)
+
+
+def with_emptiness(memory: bytes, *, empty: bool) -> bytes:
+    """Return a memory that notes whether the document is empty now."""
+    return bytes([memory[0] | _EMPTY if empty else memory[0] & ~_EMPTY]) + memory[1:]
 
 
 def with_manner(memory: bytes, manner: Manner) -> bytes:

@@ -42,6 +42,10 @@ MANY = 5000
 """From so many sources on the collector is kept off them: a pass over 100,000 holds the loop for 0.8 s."""
 LONGEST_WAIT = 3_600_000
 """Milliseconds. What is more was not planned: the program did not run."""
+UNWATCHED = 600.0
+"""Seconds: if a look should have been made so long ago, not counting what a sweep had yet to save, nobody was watching,
+and a trouble may be over.
+"""
 LATE = 60_000
 """Milliseconds after which a due look that has not happened makes a source overdue."""
 
@@ -261,9 +265,11 @@ class Table:
 
     def _spread(self, part: Sequence[Live], late: int, chance: Random) -> None:
         now = self._ports.world.now()
+        watched = now - 1000 * (self._ports.settings.sweep + UNWATCHED)
         for live in part:
             if (live.hot.next_look_at or 0) <= now:
                 wait = wait_of(late, live.hot.interval, chance.random(), page=live.source.type == "html")
+                live.doubted = (live.hot.next_look_at or 0) < watched
                 live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
 
 
@@ -295,4 +301,5 @@ def renewed(live: Live, source: Source) -> Live:
     after = Live(source, live.hot)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at = live.asked_at
+    after.doubted = live.doubted or not live.source.enabled
     return after

@@ -10,7 +10,7 @@ from storage.records.event import Event, Kind
 from storage.records.identity import Seq, id_of, millis_of
 from storage.records.times import rfc3339
 
-_KINDS = (Kind.FEED, Kind.HTML, Kind.PUSH, Kind.NOTICE)
+_KINDS = (Kind.FEED, Kind.HELD, Kind.HTML, Kind.PUSH, Kind.NOTICE)
 """What is exported when neither sources nor tags are chosen: everything but practice."""
 
 

@@ -39,6 +39,8 @@ def sieve_of(
     tiers = dict.fromkeys(source_type)
     # A notice is of the tier of its source, which the log's kind does not say: the sieve reads it from the event.
     asked = {kind: None for name, kind in KIND_OF.items() if name in tiers} | ({Kind.NOTICE: None} if tiers else {})
+    if Kind.FEED in asked:
+        asked[Kind.HELD] = None
     both = [kind for kind in asked if kind in kinds] if kinds and asked else list(asked or kinds)
     nothing = bool(kinds and asked and not both)
     tags, more = (tuple(tag), ()) if label is None else ((label,), tuple(tag))  # the log's own filter has one set

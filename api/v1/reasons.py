@@ -7,13 +7,14 @@ from typing import Literal, NamedTuple
 
 from api.v1 import why_schemas as wire
 from api.v1.looks import note_of
-from storage.records.event import Event
+from storage.records.event import RESET, Event
 from storage.records.identity import Millis
 from storage.records.note import Note
 from storage.records.times import rfc3339, spoken
 
 Kind = Literal["page", "new_entry", "edited_entry", "frame", "notice"]
 _SHOWN = 60
+_HELD = "So were all the others, as after a move, and its date is not new: so it is for no alert."
 _NO_NOTE = "The note of that look is no longer kept, so this is what the event itself says."
 
 
@@ -68,7 +69,8 @@ def _says(event: Event, kind: Kind, note: Note | None) -> str:
         case "page":
             return _page(event, note)
         case "new_entry":
-            return f"The feed held an entry that had not been seen before{_identity(event, note)}."
+            says = f"The feed held an entry that had not been seen before{_identity(event, note)}."
+            return f"{says} {_HELD}" if RESET in event.tags else says
         case "edited_entry":
             return f"An entry that was known by its identity{_identity(event, note)} had another text."
         case "frame":

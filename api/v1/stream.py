@@ -17,7 +17,7 @@ from storage.records.identity import Seq, seq_of
 
 CHANNELS: dict[str, tuple[int, ...]] = {
     "push": (Kind.PUSH,),
-    "feed": (Kind.FEED,),
+    "feed": (Kind.FEED, Kind.HELD),
     "html": (Kind.HTML,),
     "alerts": (Kind.NOTICE,),
 }
@@ -36,7 +36,7 @@ async def channel(call: Call) -> Answer:
         return await _open(call, kinds)
     template = call.doors.templates.catalogue.get(name)
     if template is not None:
-        return await _open(call, (Kind.PUSH, Kind.FEED, Kind.HTML), label=template.tag)
+        return await _open(call, (Kind.PUSH, Kind.FEED, Kind.HELD, Kind.HTML), label=template.tag)
     of_alerts = await call.streams.channels.get(name)
     if of_alerts is None:
         known = ", ".join((*CHANNELS, *(template.id for template in call.doors.templates.catalogue)))

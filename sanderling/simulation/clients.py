@@ -17,7 +17,7 @@ import trio
 
 from actors.world import ResolveFailed
 from sanderling.simulation.network import Side
-from sanderling.simulation.program import ClientPlan, OriginPlan, Program
+from sanderling.simulation.program import AlertPlan, ClientPlan, OriginPlan, Program
 from sanderling.simulation.trace import Trace
 from storage.records.identity import seq_of
 
@@ -208,21 +208,33 @@ class AddedSource:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class MadeAlert:
+    """When a user began to ask for an alert, and when it was first answered that it is there."""
+
+    plan: AlertPlan
+    asked_at: float
+    at: float
+
+
 @dataclass(slots=True)
 class User:
-    """Adds the program's sources, as often as it takes, and asks at the end how they are."""
+    """Adds the program's sources and alerts, as often as it takes, and asks at the end how they are."""
 
     caller: Caller
     trace: Trace
     added: dict[str, AddedSource] = field(default_factory=dict)
     """By URL, as is `refused`."""
     refused: dict[str, str] = field(default_factory=dict)
+    alerts: list[MadeAlert] = field(default_factory=list)
     unheard: list[str] = field(default_factory=list)
     """Sentences about what was not answered at the end."""
 
     async def add_all(self, program: Program) -> None:
-        """Add every source at its time."""
+        """Add every source and every alert at its time."""
         async with trio.open_nursery() as nursery:
+            for alert in program.alerts:
+                nursery.start_soon(self._make, alert)
             for plan in program.origins:
                 nursery.start_soon(self._add, plan)
 
@@ -239,6 +251,19 @@ class User:
                 self.added[plan.url] = AddedSource(source, plan.added_at, trio.current_time())
                 return
             self.refused[plan.url] = f"{status} {body[:300]!r}"
+            await trio.sleep(60)
+
+    async def _make(self, plan: AlertPlan) -> None:
+        await trio.sleep_until(plan.at)
+        asked = {"filter_query": plan.word, "notice_after": plan.notice_after}
+        for _ in range(200):
+            status = 0
+            with suppress(*CutOff):
+                status, _ = await self.caller.ask("POST", "/v1/alerts", asked)
+            self.trace.note("user", f"makes an alert, {status}", word=plan.word)
+            if status == 201:
+                self.alerts.append(MadeAlert(plan, plan.at, trio.current_time()))
+                return
             await trio.sleep(60)
 
     async def learn(self, path: str) -> Any:

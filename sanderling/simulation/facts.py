@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sanderling.simulation.clients import AddedSource, Condition, Taken
+from sanderling.simulation.clients import AddedSource, Condition, MadeAlert, Taken
 from sanderling.simulation.letters.records import Letters
 from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen
@@ -54,6 +54,7 @@ class Facts:
     program: Program
     added: Mapping[str, AddedSource] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    alerts: Sequence[MadeAlert] = ()
     log: list[Logged] = field(default_factory=list)
     seen: Mapping[str, Sequence[Seen]] = field(default_factory=dict)
     frames: Mapping[str, Sequence[tuple[float, int]]] = field(default_factory=dict)

@@ -139,6 +139,15 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertPlan:
+    """An alert over the whole library that a user makes at a time, for texts with a word."""
+
+    at: float
+    word: str
+    notice_after: int
+
+
+@dataclass(frozen=True, slots=True)
 class ClientPlan:
     """A stream client that resumes with the last id it saw, each time it comes back."""
 
@@ -184,6 +193,7 @@ class Ending:
 class Program:
     """One seed's world. `point_crash` is the chance that something ends each time the code reaches a named point: the
     whole process, or that actor alone. robots: by machine. looks_per_second: the service's setting.
+    alerts: those that are made in its course; one that asks for `ALERT_WORD` is there from the beginning.
     letters: what is said without origins, and who is written to. season: how far ahead the service's clock begins.
     """
 
@@ -197,6 +207,7 @@ class Program:
     point_crash: float
     looks_per_second: float
     robots: tuple[tuple[str, RobotsPlan], ...] = ()
+    alerts: tuple[AlertPlan, ...] = ()
     letters: Correspondence | None = None
     season: float = 0.0
 

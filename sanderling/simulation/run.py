@@ -162,7 +162,7 @@ class _Simulation:
         facts.checkups, facts.told = self._doctor.checkups, self._machine.told
         facts.receipts, facts.letters = self._hook.receipts, self._stage.letters
         facts.taken = {client.plan.name: client.taken for client in self._clients}
-        facts.added, facts.refused = self._user.added, self._user.refused
+        facts.added, facts.refused, facts.alerts = self._user.added, self._user.refused, self._user.alerts
         facts.lives = self._machine.spans
         facts.deaf, facts.actor_crashes = [*self._machine.faults, *self._user.unheard], self._machine.actor_crashes
         self._read_log()

@@ -43,5 +43,10 @@ class Alert(Struct, frozen=True):
 
 
 def covers(sources: Collection[str], event: Stored) -> bool:
-    """Whether an alert over these sources is over an event; none are the whole library, but for what is practice."""
+    """Whether an alert over these sources is over an event; none are the whole library, but for what is practice.
+
+    What was held is for no alert.
+    """
+    if event.kind == Kind.HELD:
+        return False
     return event.source in sources or (not sources and event.kind != Kind.PRACTICE)

@@ -16,6 +16,8 @@ from storage.records.body import tags_in
 from storage.records.identity import Millis, Seq, SourceId
 
 SourceType = Literal["push", "feed", "html"]
+RESET = "change:reset"
+"""The tag of an entry that was held: it is in the log, and for no alert. A source's own words make no such tag."""
 CONTENT_CAP = 64 * 1024
 """Most bytes of UTF-8 in `content`."""
 
@@ -159,23 +161,28 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 class Kind:
-    """What the log's `kind` column tells apart: source tiers, the service's own notices, and what is only practice."""
+    """What the log's `kind` column tells apart: source tiers, the service's own notices, what is only practice, and
+    entries that are new only because their whole feed is (`RESET`), which no alert gets.
+    """
 
     FEED = 1
     HTML = 2
     PUSH = 3
     NOTICE = 4
     PRACTICE = 5
+    HELD = 6
 
 
 KIND_OF: dict[SourceType, int] = {"feed": Kind.FEED, "html": Kind.HTML, "push": Kind.PUSH}
 
 
 def kind_of(draft: Draft) -> int:
-    """Return the log's kind of a draft: a notice or practice whatever its tier, else the tier."""
+    """Return the log's kind of a draft: a notice, practice or held whatever its tier, else the tier."""
     if draft.alert_type is not None:
         return Kind.NOTICE
-    return Kind.PRACTICE if draft.practice else KIND_OF[draft.source_type]
+    if draft.practice:
+        return Kind.PRACTICE
+    return Kind.HELD if RESET in draft.tags else KIND_OF[draft.source_type]
 
 
 class Stored(NamedTuple):

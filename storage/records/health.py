@@ -14,10 +14,22 @@ Cause = Literal["none", "reach", "yield", "partial", "stuck"]
 RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
 
 
+class Telling(Struct, frozen=True):
+    """What has been told of the present trouble, and when last.
+
+    failing: the longest `notice_after`, in seconds, whose alerts know that the source fails; None: nobody does.
+    quiet: it was told that the source has gone quiet.
+    """
+
+    at: Millis
+    failing: int | None = None
+    quiet: bool = False
+
+
 class Health(Struct, frozen=True):
     """A score from 0 to 1 with the sentence that explains it.
 
-    `down_since` is the first of the present run of failures.
+    `down_since` is the first of the present run of failures. `told` None: nothing is told that is not over.
     """
 
     score: float = 1.0
@@ -25,6 +37,7 @@ class Health(Struct, frozen=True):
     reason: str = "No look has failed."
     down_since: Millis | None = None
     cause: Cause = "none"
+    told: Telling | None = None
 
 
 class BreakerState(Struct, frozen=True):

@@ -34,7 +34,7 @@ class Town:
         self.titles = ["First"]
         self.arrived: list[Asked] = []
         self.statuses = [200]
-        network = MemoryNetwork(nursery)
+        network = self.network = MemoryNetwork(nursery)
         network.add("news.test", "93.184.216.34", web(lambda asked: Answer(body=rss(*self.titles))))
         network.add("hook.test", "93.184.216.35", web(self._receive, self.arrived), 443)
         self.pages: list[Asked] = []

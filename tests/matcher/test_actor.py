@@ -347,3 +347,40 @@ async def test_what_is_only_practice_is_for_alerts_that_name_its_source() -> Non
         committed(rig, START, await rig.commit_draft(a_draft("A practised price", practice=True)))
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"own-hook": ["A practised price"]}
+
+
+async def test_what_a_reset_held_is_for_no_alert_even_one_that_names_its_source_and_wants_everything() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("all", ""), an_alert("own", "price", source_ids=(a_source_id(),)))
+    async with running(rig):
+        committed(rig, START, await rig.commit_draft(a_draft("An old price", tags=("change:reset",))))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {}
+        assert await rig.is_settled()
+
+
+async def test_whoever_goes_by_the_alerts_has_them_before_a_change_is_acknowledged() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a"))
+    heard: list[list[str]] = []
+
+    async def hear(alerts: Any) -> None:
+        heard.append([alert.id for alert in alerts])
+
+    async with running(rig, heard=hear):
+        assert heard == [["a"]], "also at the start"
+        await rig.prepare_only(an_alert("b"))
+        await changed(rig)
+        assert heard == [["a"], ["a", "b"]]
+
+
+async def test_that_a_source_fails_reaches_each_alert_when_its_time_has_come() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("soon", notice_after=60), an_alert("late", notice_after=3600))
+    async with running(rig):
+        for tag, reached in (("0-60", ["soon-hook"]), ("61-3600", ["soon-hook", "late-hook"])):
+            draft = a_draft("failing", alert_type="source_failing", tags=("kind:notice", f"notice_after:{tag}"))
+            committed(rig, START, await rig.commit_draft(draft))
+            await wait_all_tasks_blocked()
+            assert list(rig.outbox()) == reached
+        assert [len(titles) for titles in rig.outbox().values()] == [1, 1]

@@ -9,7 +9,7 @@ from functools import cache, partial
 
 import pytest
 
-from sanderling.simulation.drawing.worlds import draw, draw_outage, draw_troubles
+from sanderling.simulation.drawing.worlds import draw, draw_in_time, draw_outage, draw_troubles
 from sanderling.simulation.oracle.promises import Violation
 from sanderling.simulation.planted.catalogue import PLANTS, Plant
 from sanderling.simulation.program import Program
@@ -85,6 +85,13 @@ FOUND_BY: dict[str, tuple[World, str]] = {
     "outages_blamed_on_sources": (cut_off, "1"),
     "all_back_at_once": (cut_off, "1"),
     "dead_connections_kept": (strict, "7"),
+    "batches_are_moves": (draw_in_time, "3"),
+    "held_entries_vanish": (walled, "4/2"),
+    "held_entries_matched": (walled, "4/2"),
+    "alerts_read_now_and_then": (draw_in_time, "3"),
+    "told_at_looks_only": (draw_in_time, "3"),
+    "told_and_forgotten": (draw_in_time, "3"),
+    "the_end_is_for_all": (draw_in_time, "3"),
 }
 """bug: the kind of world that shows it, and the likeliest seed."""
 
@@ -112,6 +119,11 @@ SAYS = {
     "outages_blamed_on_sources": "B3",
     "all_back_at_once": "F10",
     "dead_connections_kept": "W9",
+    "held_entries_vanish": "W10",
+    "held_entries_matched": "D1",
+    "told_at_looks_only": "N1",
+    "told_and_forgotten": "N2",
+    "the_end_is_for_all": "N2",
 }
 """The promise that must be among the broken ones, where there is one that names the bug."""
 

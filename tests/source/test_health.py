@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from actors.egress.failures import Blame
 from actors.source import pulse
-from actors.source.health import after_failure, after_look, after_success, flag_of, quiet_notice
+from actors.source.health import after_failure, after_look, after_success, flag_of
 from actors.source.pulse import Pulse
 from storage.records.health import Flag, Health
 from storage.records.identity import Millis
@@ -229,26 +229,3 @@ def test_a_flag_never_says_better_than_its_score_allows(score: float, before: Fl
     flag = flag_of(score, before)
     assert flag != "ok" or score >= 0.7
     assert flag == "rotten" or score >= 0.3
-
-
-OK, QUIET, FAILED = Health(), Health(0.6, "degraded", cause="yield"), Health(0.5, "degraded", cause="reach")
-ROTTEN = Health(0.1, "rotten", cause="stuck")
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "said"),
-    [
-        (OK, OK, None),
-        (OK, QUIET, "source_quiet"),
-        (QUIET, QUIET, None),
-        (QUIET, Health(0.2, "rotten", cause="yield"), None),
-        (QUIET, OK, "source_recovered"),
-        (OK, FAILED, "source_failing"),
-        (FAILED, ROTTEN, None),
-        (ROTTEN, OK, "source_recovered"),
-        (QUIET, ROTTEN, "source_failing"),
-        (FAILED, QUIET, None),
-    ],
-)
-def test_a_trouble_is_told_once_and_so_is_its_end(before: Health, after: Health, said: str | None) -> None:
-    assert quiet_notice(before, after) == said

@@ -1,45 +1,142 @@
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 import trio
+from msgspec.structs import replace
 
-from actors.source.troubles import notice
+from actors.notices import asked_for
+from actors.source.troubles import Reached, news
 from storage.memory import Disk
-from storage.records.event import Kind
-from storage.records.health import Flag, Health
-from storage.records.identity import Millis
+from storage.records.event import Kind, Stored
+from storage.records.health import Flag, Health, Telling
+from storage.records.identity import Millis, Seq
+from storage.records.times import rfc3339
+from tests.matcher.rig import an_alert
 from tests.source.harness import Origin, rss, watching
 from tests.source.test_push import Pusher
-from tests.support.build import NOW, a_source
+from tests.support.build import NOW, a_source, a_source_id
 
 URL = "https://site.example/feed"
 
 
+MINUTE = 60_000
+
+
+def at(lasts: float, **more: Any) -> Health:
+    """The health of a source that has failed for so many seconds."""
+    return Health(reason="The last look failed: no", down_since=Millis(NOW - round(1000 * lasts)), **more)
+
+
+def when(*times: int) -> Reached:
+    """What is due when alerts wait for these times."""
+
+    def reached(told: int | None, lasts: float) -> int | None:
+        due = [each for each in times if each <= lasts and (told is None or each > told)]
+        return max(due, default=None)
+
+    return reached
+
+
+def said(before: Health, after: Health, *times: int) -> list[tuple[str | None, tuple[str, ...]]]:
+    """The kinds of notices, with their tags beside `kind:notice`."""
+    _, drafts = news(a_source(), before, after, NOW, when(*times))
+    return [(draft.alert_type, draft.tags[1:]) for draft in drafts]
+
+
+FAILING, RECOVERED, QUIET = "source_failing", "source_recovered", "source_quiet"
+TOLD_AT = f"told:{rfc3339(NOW)}"
+
+
+@pytest.mark.parametrize("flag", ["ok", "degraded", "rotten"])
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("lasts", "told", "tags"),
     [
-        ("ok", "ok", None),
-        ("ok", "degraded", "source_failing"),
-        ("ok", "rotten", "source_failing"),
-        ("degraded", "rotten", None),
-        ("rotten", "degraded", None),
-        ("degraded", "ok", "source_recovered"),
-        ("rotten", "ok", "source_recovered"),
+        (59, None, None),
+        (60, None, "notice_after:0-60"),
+        (4000, None, "notice_after:0-3600"),
+        (4000, 60, "notice_after:61-3600"),
+        (3599, 60, None),
+        (90_000, 3600, None),
     ],
 )
-def test_a_trouble_is_said_when_it_begins_and_when_it_is_over(before: Flag, after: Flag, said: str | None) -> None:
-    down = None if after == "ok" else Millis(NOW - 1)
-    told = notice(a_source(), Health(flag=before, reason="down for 2 h"), Health(flag=after, down_since=down), NOW)
-    assert (None if told is None else told.alert_type) == said
-    if said == "source_recovered":
-        assert told is not None and "down for 2 h" in told.content
+def test_a_trouble_is_told_by_its_age_whatever_the_flag_is(
+    flag: Flag, lasts: int, told: int | None, tags: str | None
+) -> None:
+    health = at(lasts, flag=flag, told=None if told is None else Telling(NOW, told))
+    assert said(health, health, 60, 3600) == ([] if tags is None else [(FAILING, (tags,))])
 
 
-def test_silence_that_costs_health_is_said_as_such() -> None:
+def test_what_was_told_is_known_and_not_told_again() -> None:
+    after, drafts = news(a_source(), at(60), at(60), NOW, when(60))
+    assert "No look has worked since 2026-05-28T20:25:40.000Z, for 60 s. The last look failed: no" in drafts[0].content
+    assert after.told == Telling(NOW, 60)
+    assert news(a_source(), after, after, NOW, when(60)) == (after, ())
+
+
+def test_the_end_is_for_those_who_were_told() -> None:
+    before = at(4000, told=Telling(NOW, 60))
+    after, (draft,) = news(a_source(), before, Health(told=before.told), NOW, when(60))
+    assert (draft.alert_type, draft.tags) == (RECOVERED, ("kind:notice", "notice_after:0-60", TOLD_AT))
+    assert "The last look failed: no" in draft.content
+    assert after.told is None
+
+
+def test_the_end_of_what_nobody_was_told_is_not_told() -> None:
+    assert said(at(4000, flag="degraded"), Health(), 90_000) == []
+
+
+def test_silence_that_costs_health_is_said_as_such_and_so_is_its_end() -> None:
     quiet = Health(0.5, "degraded", "silent for 10 h", cause="yield")
-    told = notice(a_source(), Health(), quiet, NOW)
-    assert told is not None
-    assert (told.alert_type, told.content) == ("source_quiet", "silent for 10 h")
+    after, (draft,) = news(a_source(), Health(), quiet, NOW, when(60))
+    assert (draft.alert_type, draft.content, draft.tags) == (QUIET, "silent for 10 h", ("kind:notice",))
+    assert said(after, after, 60) == []
+    assert said(after, Health(told=after.told), 60) == [(RECOVERED, ("notice_after:0-", TOLD_AT))]
+
+
+def test_a_quiet_source_that_then_fails_is_told_again() -> None:
+    told = Telling(NOW, quiet=True)
+    assert said(at(60, flag="degraded", cause="yield", told=told), at(60, flag="degraded", told=told), 60) == [
+        (FAILING, ("notice_after:0-60",))
+    ]
+
+
+def test_answers_that_can_be_read_only_now_and_then_are_told_to_all_when_the_flag_has_fallen() -> None:
+    flapping = Health(0.6, "degraded", "8 of the last 20", cause="partial")
+    assert said(flapping, flapping, 60) == [(FAILING, ("notice_after:0-",))]
+    assert said(at(5, flag="degraded", cause="partial"), at(5, flag="degraded", cause="partial"), 60) == []
+    told = replace(flapping, told=Telling(NOW, 1 << 31))
+    assert said(told, told, 60) == []
+    assert said(told, Health(told=told.told), 60) == [(RECOVERED, ("notice_after:0-", TOLD_AT))]
+
+
+def test_practice_says_nothing() -> None:
+    source = replace(a_source(), practice=0)
+    assert news(source, at(60), at(60), NOW, when(60)) == (at(60), ())
+
+
+@pytest.mark.parametrize(
+    ("tags", "after", "created", "wanted"),
+    [
+        ((), 5, 0, True),
+        (("notice_after:0-60",), 0, 0, True),
+        (("notice_after:0-60",), 60, 0, True),
+        (("notice_after:0-60",), 61, 0, False),
+        (("notice_after:61-3600",), 60, 0, False),
+        (("notice_after:61-3600",), 61, 0, True),
+        (("notice_after:61-",), 604_800, 0, True),
+        (("notice_after:0-60", TOLD_AT), 60, 0, True),
+        (("notice_after:0-60", TOLD_AT), 60, 1, False),
+    ],
+)
+def test_an_alert_gets_the_notices_that_its_time_asks_for(
+    tags: tuple[str, ...], after: int, created: int, wanted: bool
+) -> None:
+    event = Stored(Seq(1), a_source_id(), Kind.NOTICE, msgspec.json.encode({"tags": ("kind:notice", *tags)}))
+    alert = an_alert(notice_after=after, created_at=Millis(NOW + created))
+    assert asked_for(alert, FAILING, event) is wanted
 
 
 async def test_a_source_that_fails_and_recovers_says_each_once_as_a_notice(autojump_clock: object) -> None:

@@ -14,6 +14,7 @@ from sanderling.simulation.program import (
     ALERT_WORD,
     CALM,
     DAY,
+    AlertPlan,
     Charset,
     Churn,
     Manners,
@@ -90,6 +91,27 @@ def origins(seed: str, sources: int, ends: float) -> tuple[OriginPlan, ...]:
             plan = _housed(chance(seed, f"origin/{number}/house"), number, plan, drawn)
         drawn.append(plan)
     return tuple(drawn)
+
+
+def batch(dice: random.Random, plan: OriginPlan, ends: float) -> tuple[Text, ...]:
+    """Let a feed that never moves be replaced as a whole by entries of one date, late in the program; not each."""
+    at = float(round(ends - CALM - dice.uniform(0, CALM)))
+    before = tuple(text for text in plan.texts if text.at < at - 1 and text.away[1] in {math.inf, *_past(text, at)})
+    if dice.random() < 0.2 or plan.manners.resets_at < math.inf:
+        return plan.texts
+    whole = tuple(replace(text, revised_at=math.inf, revision=()) if text.revised_at > at else text for text in before)
+    return (*whole, *(Text(at, _words(dice)) for _ in range(plan.window)))
+
+
+def _past(text: Text, at: float) -> tuple[float, ...]:
+    return (text.away[1],) if text.away[1] < at else ()
+
+
+def steady(dice: random.Random, texts: Sequence[Text], alert: AlertPlan) -> tuple[Text, ...]:
+    """Add two frames a second around the moment at which an alert is made, each with its word."""
+    begins = int(alert.at) - 10
+    more = [Text(begins + n / 2, (*_words(dice), alert.word)) for n in range(60)]
+    return tuple(sorted([*texts, *more], key=lambda text: text.at))
 
 
 def robots(seed: str, machines: Sequence[str]) -> tuple[tuple[str, RobotsPlan], ...]:

@@ -16,6 +16,7 @@ from sanderling.simulation.program import (
     HOST_FAULTS,
     SERVICE,
     SERVICE_FAULTS,
+    AlertPlan,
     ClientPlan,
     ClockStep,
     Ending,
@@ -80,6 +81,41 @@ def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0) 
         faults=tuple(sorted(faults, key=lambda fault: fault.at)),
         steps=_steps(chance(seed, "steps"), calm.ends, steps) if steps else (),
         endings=(),
+        clients=calm.clients[:1],
+    )
+
+
+def draw_in_time(seed: str, *, sources: int = 6) -> Program:
+    """Draw a world of feeds that post batches of one date, of alerts that are made while frames flow, and of sources
+    that fail for longer than somebody's patience, through restarts.
+    """
+    calm = draw(seed, days=0.3, sources=sources, point_crash=0.0, pace=PACE / 2)
+    dice = chance(seed, "in time")
+    alerts, plans = [], []
+    for plan in calm.origins:
+        if plan.tier == "push":
+            alert = AlertPlan(round(dice.uniform(CALM, 2 * CALM)) + 0.25, "harbor", dice.choice((60, 300)))
+            alerts.append(alert)
+            plan = replace(plan, texts=origins.steady(dice, plan.texts, alert))  # noqa: PLW2901  # as it is drawn anew
+        elif plan.tier == "feed" and plan.texts:
+            plan = replace(plan, texts=origins.batch(dice, plan, calm.ends))  # noqa: PLW2901  # as it is drawn anew
+        plans.append(plan)
+    alerts.append(AlertPlan(60.0, "lagoon", dice.choice((120, 600))))
+    alerts.append(AlertPlan(61.0, "meadow", 2400))
+    faults = [
+        Fault(2 * CALM + dice.uniform(0, 1800), dice.uniform(2700, 4500), "http500", machine)
+        for machine in calm.machines
+    ]
+    endings = tuple(
+        Ending(2 * CALM + at, dice.uniform(0.05, 3), politely=dice.random() < 0.3) for at in (2000.0, 3100.0, 4000.0)
+    )
+    return replace(
+        calm,
+        origins=tuple(plans),
+        alerts=tuple(alerts),
+        faults=tuple(sorted(faults, key=lambda fault: fault.at)),
+        steps=(),
+        endings=endings,
         clients=calm.clients[:1],
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.program import ALERT_WORD
+from storage.records.event import RESET
 
 
 def deliveries(facts: Facts) -> Iterator[str]:
@@ -17,5 +18,7 @@ def deliveries(facts: Facts) -> Iterator[str]:
             yield f"{event_id or 'something without an id'} was delivered and is not in the log"
         elif bodies[event_id] != receipt.body:
             yield f"{event_id} was delivered with other bytes than the log's"
+        elif RESET.encode() in receipt.body and b'"alert_type"' not in receipt.body:
+            yield f"{event_id} was delivered, though a reset held it"
         elif ALERT_WORD not in receipt.body.decode().lower() and b'"alert_type"' not in receipt.body:
             yield f"{event_id} was delivered and does not match the alert"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.origins.texts import numbers_in, saying
 from sanderling.simulation.program import OriginPlan
+from storage.records.event import RESET
 
 _MOVES = 10
 """Fewest entries of a feed whose reset is one, and not news."""
@@ -71,10 +72,26 @@ def reset(facts: Facts) -> Iterator[str]:
             yield f"{plan.name}: its reset at {at:.0f} s is not told"
 
 
+def kept(facts: Facts) -> Iterator[str]:
+    """What a reset holds is in the log beside the word of it, each entry once, and nothing else is held."""
+    for plan in facts.program.origins:
+        if plan.tier != "feed" or plan.url not in facts.added:
+            continue
+        said = sum(int(told.event["content"].split()[0]) for told in facts.notices(plan, "source_reset"))
+        held = [logged.event for logged in facts.of(plan) if RESET in logged.event["tags"]]
+        if len(held) != said:
+            yield f"{plan.name}: {said} entries are said to be held, and {len(held)} are in the log"
+        again = len(held) - len({event["url"] for event in held})
+        if again:
+            yield f"{plan.name}: {again} entries are held twice"
+
+
 def _told(facts: Facts, plan: OriginPlan) -> tuple[Counter[int], Counter[int]]:
     """Return how often each entry was told as new, and as revised."""
     told, revised = Counter[int](), Counter[int]()
     for logged in facts.of(plan):
+        if RESET in logged.event["tags"]:
+            continue
         of = revised if "change:updated" in logged.event["tags"] else told
         of.update(number for number in numbers_in(plan, logged.event["content"])[:1] if number < len(plan.texts))
     return told, revised

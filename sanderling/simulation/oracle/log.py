@@ -27,7 +27,8 @@ def admitted(facts: Facts) -> Iterator[str]:
     """No frame is told that nobody wants."""
     for plan in facts.program.origins:
         for logged in facts.of(plan) if plan.tier == "push" else ():
-            if ALERT_WORD not in logged.event["content"].lower():
+            content = logged.event["content"].lower()
+            if not any(word in content for word in (ALERT_WORD, *(alert.word for alert in facts.program.alerts))):
                 yield f"{logged.event['url']} matches no alert"
 
 

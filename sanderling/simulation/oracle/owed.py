@@ -9,6 +9,7 @@ from sanderling.simulation.oracle import feeds, pages
 from sanderling.simulation.oracle.letters import wanted
 from sanderling.simulation.origins.texts import link
 from sanderling.simulation.program import ALERT_WORD, OriginPlan
+from storage.records.event import RESET
 
 
 def owed(facts: Facts) -> Iterator[str]:
@@ -36,8 +37,13 @@ def owed(facts: Facts) -> Iterator[str]:
 def _owed_frames(facts: Facts, plan: OriginPlan) -> Iterator[str]:
     there = {logged.event["url"] for logged in facts.of(plan)}
     for at, number in facts.frames[plan.url]:
-        wanted = plan.texts[number].alarming and link(plan, number) not in there
-        if wanted and not facts.troubled(at - 180, at + 180, plan):
+        text = plan.texts[number]
+        asked = any(alert.plan.word in text.words for alert in facts.alerts if alert.at < at)
+        if (
+            (text.alarming or asked)
+            and link(plan, number) not in there
+            and not facts.troubled(at - 180, at + 180, plan)
+        ):
             yield f"{plan.name}: frame {number} is not in the log"
 
 
@@ -45,5 +51,6 @@ def _alarming(facts: Facts) -> Iterator[Logged]:
     """Yield the events that the alert surely matches (a page's event may carry the word in an old block)."""
     for logged in facts.log:
         event = logged.event
-        if event["source_type"] != "html" and "alert_type" not in event and ALERT_WORD in event["content"].lower():
+        known = event["source_type"] != "html" and "alert_type" not in event and RESET not in event["tags"]
+        if known and ALERT_WORD in event["content"].lower():
             yield logged

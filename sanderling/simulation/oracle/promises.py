@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sanderling.simulation.facts import Facts
-from sanderling.simulation.oracle import delivering, feeds, log, pages, politeness, streams, watching
+from sanderling.simulation.oracle import delivering, feeds, log, notices, pages, politeness, streams, watching
 from sanderling.simulation.oracle.letters import attempts, digests, pace, standing, wanted
 
 
@@ -69,6 +69,9 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "W4 an entry is told once": feeds.once,
     "W5 what is told was published": feeds.genuine,
     "W6 a reset is told once": feeds.reset,
+    "W10 what a reset holds is kept": feeds.kept,
+    "N1 a failing source is told in time": notices.in_time,
+    "N2 once for each trouble, and its end": notices.once,
     "W7 never hours": watching.cadence,
     "W8 the watching does not stall": watching.stalled,
     "W9 a dead connection is given up": watching.half_open,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sanderling.simulation.planted import delivering, letters, log, streams, watching
+from sanderling.simulation.planted import delivering, in_time, letters, log, streams, watching
 
 Plant = Callable[[], AbstractContextManager[Any]]
 
@@ -41,6 +41,13 @@ PLANTS: tuple[Plant, ...] = (
     watching.outages_blamed_on_sources,
     watching.all_back_at_once,
     watching.dead_connections_kept,
+    in_time.batches_are_moves,
+    in_time.held_entries_vanish,
+    in_time.held_entries_matched,
+    in_time.alerts_read_now_and_then,
+    in_time.told_at_looks_only,
+    in_time.told_and_forgotten,
+    in_time.the_end_is_for_all,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (

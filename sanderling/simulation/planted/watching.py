@@ -139,7 +139,9 @@ def absent_entries_forgotten() -> AbstractContextManager[Any]:
 
 def resets_told() -> AbstractContextManager[Any]:
     """A feed that is new as a whole is all news."""
-    return patch("actors.source.feed.turn_of", lambda count, new, before, since: Turn(tuple(new), 0, False, before))
+    return patch(
+        "actors.source.feed.turn_of", lambda count, new, before, since, was_empty: Turn(tuple(new), (), False, before)
+    )
 
 
 def state_without_its_base() -> AbstractContextManager[Any]:

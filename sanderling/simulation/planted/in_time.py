@@ -1,0 +1,85 @@
+"""Bugs of what is told, when, and to whom: batches and moves of feeds, alerts of frames, notices of troubles."""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+from msgspec.structs import replace
+
+from actors.notices import telling_of_the_end
+from actors.source import troubles
+from actors.source.actor import PolledSource
+from actors.source.admission import Admission
+from actors.source.bell import Bell
+from actors.source.upheaval import Turn, turn_of
+from storage.memory import log
+from storage.records.event import KIND_OF, Draft, Kind
+from storage.records.source import Harvest
+
+
+def batches_are_moves() -> AbstractContextManager[Any]:
+    """Only different dates are dates: a batch of one date is held."""
+
+    def wrong(count: int, new: Any, before: Any, since: Any, **more: Any) -> Turn:
+        dates = {entry.published_at for entry in new}
+        undated = [replace(entry, published_at=None) for entry in new] if len(dates) <= len(new) / 2 else new
+        return turn_of(count, undated, before, since, **more)
+
+    return patch("actors.source.feed.turn_of", wrong)
+
+
+def held_entries_vanish() -> AbstractContextManager[Any]:
+    """What is held is remembered and told to nobody, not even to the log."""
+    right = PolledSource._send
+
+    async def wrong(self: PolledSource, harvest: Harvest) -> None:
+        drafts = tuple(draft for draft in harvest.drafts if "change:reset" not in draft.tags)
+        await right(self, replace(harvest, drafts=drafts))
+
+    return patch.object(PolledSource, "_send", wrong)
+
+
+def held_entries_matched() -> AbstractContextManager[Any]:
+    """What is held is an entry like any other to the matcher."""
+
+    def wrong(draft: Draft) -> int:
+        return Kind.NOTICE if draft.alert_type is not None else KIND_OF[draft.source_type]
+
+    return patch.object(log, "kind_of", wrong)
+
+
+def alerts_read_now_and_then() -> AbstractContextManager[Any]:
+    """A push source hears of a new alert some seconds after its user."""
+
+    async def wrong(self: Admission, alerts: Any) -> None:
+        pass
+
+    return patch.object(Admission, "take", wrong)
+
+
+def told_at_looks_only() -> AbstractContextManager[Any]:
+    """Nobody is told of a trouble between two looks."""
+    return patch.object(Bell, "_next", lambda self: math.inf)
+
+
+def told_and_forgotten() -> AbstractContextManager[Any]:
+    """The notice is committed without the state that knows of it: the next life tells it again."""
+    right = PolledSource._send
+
+    async def wrong(self: PolledSource, harvest: Harvest) -> None:
+        state = harvest.state
+        if state is None or all(draft.alert_type != "source_failing" for draft in harvest.drafts):
+            return await right(self, harvest)
+        await right(self, replace(harvest, state=replace(state, hot=self._live.hot)))
+        self._live.hot = state.hot
+        return None
+
+    return patch.object(PolledSource, "_send", wrong)
+
+
+def the_end_is_for_all() -> AbstractContextManager[Any]:
+    """That a source works again is told to those who never heard that it did not."""
+    return patch.object(troubles, "telling_of_the_end", lambda failing, at: telling_of_the_end(None, at))
