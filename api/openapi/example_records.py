@@ -69,6 +69,8 @@ SOURCE = wire.SourceRecord(
 )
 HELD = wire.HeldEvents(events=3, bytes=4_820)
 STATUS = wire.SourceStatus(
+    enabled=True,
+    health_flag="ok",
     id=SOURCE_ID,
     state="active",
     last_fetch_at=LOOKED,

@@ -172,6 +172,7 @@ async def test_health_and_status_say_how_a_source_is_doing(house: House, client:
     status = (await client.get(f"/v1/sources/{source.id}/status")).json()
     assert status["breaker"] == {"state": "open", "retry_at": "2026-05-28T20:27:40.000Z"}
     assert (status["last_error"], status["queue_position"], status["state"]) == ("refused", 0, "active")
+    assert (status["enabled"], status["health_flag"]) == (True, "rotten"), "twins, for existing clients"
 
 
 async def test_edit_disable_enable_delete(house: House, client: httpx.AsyncClient) -> None:
