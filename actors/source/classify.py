@@ -3,6 +3,9 @@
 Detection is by the body. A page that advertises feeds is followed to the best one that works; a ws:// or wss:// URL
 is tried with a handshake. What can't be watched is refused in words: a PDF, an image, an empty body, a login wall,
 a 404. Feeds that a page advertises are looked at once and never followed on, so two that name each other are no loop.
+
+robots.txt is asked before the first request for what is declared a page, and otherwise once the body has turned out to
+be one: feeds are not asked about.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from msgspec import Struct
 from actors.content.detection import FeedLink, Finding
 from actors.content.entries import FeedReading
 from actors.content.requests import DetectRequest
-from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.failures import Blame, LookFailed, LookRefused, RobotsForbids
 from actors.egress.http import Fetched
 from actors.egress.turns import ASKED
 from actors.egress.url import Url, parse_url
@@ -66,10 +69,13 @@ class Wanted(Struct, frozen=True):
 
 
 class Classified(Struct, frozen=True):
-    """What was found. `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
+    """What was found, and the type it is to be watched as: the one that was asked for, if one was.
+
+    `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
     its place for a WebSocket. `feed` is the reading itself, of a feed. `robots` is what robots.txt says about a page.
     """
 
+    type: SourceType
     detection: Detection
     watch_url: str
     fetched: Fetched | None
@@ -91,14 +97,14 @@ async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
     if wanted.type == "push":
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
     try:
-        fetched, finding, at = await _look(ports, url.text, wanted.recent)
+        fetched, finding, at = await _look(ports, url.text, wanted.recent, declared=wanted.type == "html")
     except LookFailed as failure:
         raise refused(failure, url.text) from None
     if finding.refusal is not None and wanted.type is None:
         raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
     if finding.type == "feed" and wanted.type != "html":
         found = detection_of("feed", wanted.type, finding, fetched)
-        return Classified(found, url.text, fetched, at, feed=finding.feed)
+        return Classified("feed", found, url.text, fetched, at, feed=finding.feed)
     return await _as_page(ports, url, wanted, fetched, finding, at)
 
 
@@ -118,16 +124,16 @@ async def _as_page(  # noqa: PLR0917  the look, in pieces
         seen = "; ".join(filter(None, (_seen(finding, fetched), why)))
         raise Unprocessable(f"this is no feed: {seen}", "body.type", wanted.type)
     found = detection_of("html", wanted.type, finding, fetched, why)
-    return Classified(found, url.text, fetched, at, robots)
+    return Classified("html", found, url.text, fetched, at, robots)
 
 
-async def _look(ports: Ports, text: str, recent: bool) -> tuple[Fetched, Finding, Millis]:
-    """Return a body, what it is, and when it was fetched. Raises LookFailed, UrlRefused."""
+async def _look(ports: Ports, text: str, recent: bool, *, declared: bool = False) -> tuple[Fetched, Finding, Millis]:
+    """Return a body, what it is, and when it was fetched. declared: as a page. Raises LookFailed, UrlRefused."""
     kept = ports.shelf.find(text, RECENT) if recent else None
     if kept is not None:
         fetched, at = kept.fetched, kept.at
     else:
-        fetched, at = await fetch(ports, ASKED, text, accept=ACCEPT, robots=False), ports.world.now()
+        fetched, at = await fetch(ports, ASKED, text, accept=ACCEPT, robots=declared), ports.world.now()
         ports.shelf.put(text, fetched, at)
     return fetched, await found_in(ports, fetched), at
 
@@ -161,7 +167,7 @@ async def _follow(
                     notes = (f"the page advertises a feed at {link.url}: {_seen(finding, fetched)}", *dead)
                     evidence = "; ".join(notes)
                     found = Detection("feed", finding.confidence, evidence, page.url, fetched.content_type, link.url)
-                    return Classified(found, link.url, fetched, at, feed=finding.feed), ""
+                    return Classified("feed", found, link.url, fetched, at, feed=finding.feed), ""
                 why = f"it is no feed ({finding.evidence})"
         dead.append(f"{link.url} does not work: {why}")
     return None, "; ".join(dead)
@@ -189,18 +195,20 @@ async def _greeted(ports: Ports, url: Url, wanted: Wanted) -> Classified:
         chosen = greeting.subprotocol
         evidence += f" and chose the subprotocol {chosen}" if chosen else " and chose none of the subprotocols"
     found = Detection("push", "high", evidence, url.text, "", None)
-    return Classified(found, url.text, None, ports.world.now(), greeting=greeting)
+    return Classified("push", found, url.text, None, ports.world.now(), greeting=greeting)
 
 
 def detection_of(
     chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: Fetched, why: str = ""
 ) -> Detection:
-    """Return what a URL is to be watched as, with the evidence in words."""
+    """Return what a URL was found to be, whatever was asked for, with the evidence in words."""
     evidence = "; ".join(filter(None, (_seen(finding, fetched), why)))
     forced = wanted is not None and wanted != finding.type
     if forced:
-        evidence = f"{wanted} as asked for; by itself: {evidence}"
-    return Detection(chosen, finding.confidence, evidence, fetched.url, fetched.content_type, None, forced)
+        evidence = f"watched as {wanted}, as asked for; by itself: {evidence}"
+    return Detection(
+        finding.type or chosen, finding.confidence, evidence, fetched.url, fetched.content_type, None, forced
+    )
 
 
 def _seen(finding: Finding, fetched: Fetched) -> str:
@@ -212,6 +220,8 @@ def refused(failure: LookFailed, url: str) -> Exception:
     """Return what to tell the person whose URL could not be looked at."""
     if isinstance(failure, LookRefused):
         return failure.refusal
+    if isinstance(failure, RobotsForbids):
+        return Unprocessable(f"robots.txt forbids watching this page: {failure.reason}", "body.url", url)
     if failure.blame is Blame.LOCAL:
         return Overloaded(f"our own network is in trouble: {failure.reason}", 60)
     if failure.retry_after is not None or failure.status in (429, 503):

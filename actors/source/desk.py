@@ -116,7 +116,7 @@ class Desk:
             found = await classify(
                 self._ports, url, Wanted(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
             )
-            if part and found.fetched is not None and found.detection.type == "html":
+            if part and found.fetched is not None and found.type == "html":
                 await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
             live = self._make(url.text, wish, found)
             self._check_room()  # others have been added while it was looked at
@@ -248,7 +248,7 @@ class Desk:
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
             url=url,
             watch_url=found.watch_url,
-            type=found.detection.type,
+            type=found.type,
             detection=found.detection,
             created_at=now,
             updated_at=now,

@@ -92,7 +92,7 @@ async def preview(ports: Ports, found: Classified, part: Narrowing, query: str |
     if found.greeting is not None:
         return Preview(found.at, push=await _push(ports, found, found.greeting, query))
     assert found.fetched is not None, "what is no WebSocket was fetched"
-    if found.detection.type == "html":
+    if found.type == "html":
         page = await preview_page(ports, found.fetched, part)
         pace = _pace(ports, found, body_hints(found.fetched), ())
         return Preview(found.at, page=page, pace=pace, robots=found.robots)

@@ -26,7 +26,7 @@ OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change", "pract
 class Detection(Struct, frozen=True):
     """What the service found a URL to be; `evidence` is a sentence that a person can check.
 
-    forced: the user asked for a type that the body by itself is not.
+    forced: the user asked for a type that the body by itself is not; `type` stays that of the body.
     """
 
     type: SourceType

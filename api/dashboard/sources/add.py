@@ -82,8 +82,13 @@ class Found(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Its kind in words."""
-        return "" if self.answer is None else KINDS[self.answer.type]
+        """The kind that it would be watched as, in words."""
+        return "" if self.answer is None else KINDS[watched_as(self.answer)]
+
+    @property
+    def watched(self) -> SourceType | None:
+        """The type that it would be watched as, which may be another than what it was found to be."""
+        return None if self.answer is None else watched_as(self.answer)
 
     @property
     def title(self) -> str:
@@ -114,6 +119,12 @@ def lines_of(text: str) -> tuple[str, ...]:
     lines = (line.strip() for line in text.split("\n"))
     urls = (line for line in lines if line and not line.startswith("#"))
     return tuple(dict.fromkeys(url if _SCHEME.match(url) else f"https://{url}" for url in urls))
+
+
+def watched_as(answer: DetectAnswer) -> SourceType:
+    """Return the type whose preview is shown."""
+    shown = answer.preview
+    return "feed" if shown.feed is not None else "push" if shown.push is not None else "html"
 
 
 def title_in(answer: DetectAnswer) -> str:
