@@ -35,7 +35,8 @@ class PageRequest(Struct, frozen=True):
 
     `memory` is what the last look returned; None before the first. `shared` are the keys of blocks that the other
     pages of this host have in common (`sites.shared_keys`): furniture. `noise` are keys of what the user has marked
-    (`noise.noise_keys`). `bar` is the score from which a change is told, taken as LOWEST_BAR to HIGHEST_BAR.
+    (`noise.noise_keys`). `bar` is the score from which a change is told, taken as LOWEST_BAR to HIGHEST_BAR. `was` is
+    the format that the page had at first ("html", or one of `plain.FORMATS`); "" when it may have any.
     """
 
     body: bytes
@@ -47,6 +48,7 @@ class PageRequest(Struct, frozen=True):
     shared: tuple[str, ...] = ()
     noise: tuple[str, ...] = ()
     bar: float = EMIT
+    was: str = ""
 
 
 class KeysRequest(Struct, frozen=True):

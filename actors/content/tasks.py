@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from actors.content import selectors
-from actors.content.blocks import Blocks
 from actors.content.churn import judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError
@@ -15,11 +14,11 @@ from actors.content.feeds import read_feed
 from actors.content.finding import find_text
 from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import read_frame, told
-from actors.content.main_text import main_text
 from actors.content.memory import decode_memory, encode, known_keys
 from actors.content.noise import noise_keys
 from actors.content.outlines import read_outline
-from actors.content.pages import PageReading, read_page, read_tree, reading_of
+from actors.content.pages import PageReading, content_of, read_page, read_tree, reading_of
+from actors.content.plain import format_of, is_same
 from actors.content.preview import preview_page
 from actors.content.requests import (
     HIGHEST_BAR,
@@ -96,7 +95,9 @@ def _look_page(request: bytes) -> bytes:
 
 def look_page(asked: PageRequest) -> PageLook:
     """Read a page and judge it against its memory; the main text is sought only where an event may carry it."""
-    root, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)
+    root, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
+    if asked.was and not is_same(format_of(root), asked.was):
+        raise ContentError("The page has become a document of another kind.")
     memory = decode_memory(asked.memory) if asked.memory else None
     known = known_keys(memory) if memory is not None else ({}, {})
     reading = reading_of(root, blocks, "", narrowed=asked.selector is not None, known=known)
@@ -119,11 +120,11 @@ def look_page(asked: PageRequest) -> PageLook:
         withheld=verdict.withheld,
         weighed=verdict.weighed,
     )
-    return _with_content(look, blocks, reading) if verdict.kind in ("baseline", "changed") else look
+    return _with_content(look, content_of(root, blocks), reading) if verdict.kind in ("baseline", "changed") else look
 
 
-def _with_content(look: PageLook, blocks: Blocks, reading: PageReading) -> PageLook:
-    whole = normalise(main_text(blocks))
+def _with_content(look: PageLook, text: str, reading: PageReading) -> PageLook:
+    whole = normalise(text)
     content, truncated = cap(whole)
     return msgspec.structs.replace(
         look,

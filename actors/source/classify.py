@@ -166,7 +166,15 @@ async def _follow(
                 if finding.type == "feed":
                     notes = (f"the page advertises a feed at {link.url}: {_seen(finding, fetched)}", *dead)
                     evidence = "; ".join(notes)
-                    found = Detection("feed", finding.confidence, evidence, page.url, fetched.content_type, link.url)
+                    found = Detection(
+                        "feed",
+                        finding.confidence,
+                        evidence,
+                        page.url,
+                        fetched.content_type,
+                        link.url,
+                        format=finding.format,
+                    )
                     return Classified("feed", found, link.url, fetched, at, feed=finding.feed), ""
                 why = f"it is no feed ({finding.evidence})"
         dead.append(f"{link.url} does not work: {why}")
@@ -206,9 +214,8 @@ def detection_of(
     forced = wanted is not None and wanted != finding.type
     if forced:
         evidence = f"watched as {wanted}, as asked for; by itself: {evidence}"
-    return Detection(
-        finding.type or chosen, finding.confidence, evidence, fetched.url, fetched.content_type, None, forced
-    )
+    found, at = finding.type or chosen, fetched.url
+    return Detection(found, finding.confidence, evidence, at, fetched.content_type, None, forced, finding.format)
 
 
 def _seen(finding: Finding, fetched: Fetched) -> str:

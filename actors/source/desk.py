@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
+from actors.content.plain import FORMATS, NO_PARTS
 from actors.content.requests import KeysRequest
 from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
@@ -155,6 +156,9 @@ class Desk:
         if after.type != "push":
             _check_only_push(after.subprotocols, after.hello)
         await check_selectors(self._ports, Narrowing(edit.selector, edit.ignore or ()))
+        if (edit.selector or edit.ignore) and before.detection.format in FORMATS:
+            where = "body.selector" if edit.selector else "body.ignore"
+            raise Unprocessable(f"{before.url} is a document without elements: {NO_PARTS}", where)
         if after.type != before.type and "push" in (after.type, before.type):
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
         if after == before:

@@ -35,7 +35,6 @@ Wanted = EventsQuery | ExportQuery
 
 EARLIEST = "earliest"
 """Where what is kept begins, as a word in the place of an id or a time."""
-_MARK = tuple[int, int]
 _NOT_BOUND = ("from", "cursor", "limit")
 """Parameters that a cursor's check leaves out. Where the window begins stands in the cursor itself, so that it may
 come as `from` too."""
@@ -46,6 +45,13 @@ class Window(NamedTuple):
 
     after: Seq
     before: Seq
+
+
+class Mark(NamedTuple):
+    """What a cursor holds: the place where its page ended, and after what its window begins (-1: with what is kept)."""
+
+    place: int
+    after: int
 
 
 class Asked(NamedTuple):
@@ -91,12 +97,12 @@ def asked_of(call: Call) -> Asked:
         if mark is None:
             says = "neither an RFC 3339 time with an offset nor an event id, nor a next_cursor of these parameters"
             raise invalid("query.from", says, query.start) from None
-        after, place = (None if mark[1] < 0 else Seq(mark[1])), mark[0]
+        after, place = (None if mark.after < 0 else Seq(mark.after)), mark.place
     if query.cursor is not None:
         mark = _mark(query.cursor, call)
-        if mark is None or mark[1] != (-1 if after is None else after):
+        if mark is None or mark.after != (-1 if after is None else after):
             raise invalid("query.cursor", "not a cursor of this list with these parameters", query.cursor)
-        place = mark[0]
+        place = mark.place
     return Asked(_window(after, query), after is not None, place)
 
 
@@ -104,7 +110,8 @@ def lead_on(call: Call, asked: Asked, position: Seq | None) -> tuple[str | None,
     """Return the cursor that goes on from a position, and its Link header; none of either at the window's end."""
     if position is None:
         return None, {}
-    cursor = encode_cursor((position, asked.window.after if asked.began else -1), call.target, _NOT_BOUND)
+    mark = Mark(position, asked.window.after if asked.began else -1)
+    cursor = encode_cursor(mark, call.target, _NOT_BOUND)
     return cursor, {"Link": next_link(call.doors.settings.public_url(), call.target, cursor)}
 
 
@@ -124,10 +131,10 @@ def _window(after: Seq | None, query: Wanted) -> Window:
     return Window(start, end)
 
 
-def _mark(text: str, call: Call) -> tuple[int, int] | None:
-    """Return the place in a cursor and after what its window begins (-1: with what is kept); None: it is no cursor."""
+def _mark(text: str, call: Call) -> Mark | None:
+    """Return what a cursor holds, None for what is no cursor of this list with these parameters."""
     try:
-        return decode_cursor(text, _MARK, call.target, _NOT_BOUND)
+        return decode_cursor(text, Mark, call.target, _NOT_BOUND)
     except Refusal:
         return None
 

@@ -27,6 +27,7 @@ class Detection(Struct, frozen=True):
     """What the service found a URL to be; `evidence` is a sentence that a person can check.
 
     forced: the user asked for a type that the body by itself is not; `type` stays that of the body.
+    format: "html", the form of a text without elements of HTML, or the kind of feed; "" in records from before it.
     """
 
     type: SourceType
@@ -36,6 +37,7 @@ class Detection(Struct, frozen=True):
     content_type: str
     feed_url: str | None = None
     forced: bool = False
+    format: str = ""
 
 
 class Source(Struct, frozen=True):

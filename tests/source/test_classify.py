@@ -30,7 +30,7 @@ def test_who_is_put_off_by_a_site_is_told_that_it_was_the_site_and_for_how_long(
 @pytest.mark.parametrize(
     ("path", "wished", "detected", "says"),
     [
-        # a feed as html
+        ("/feed", "html", "feed", "watched as html, as asked for; by itself: root element <rss"),
         ("/feed", "feed", "feed", "root element <rss"),
         ("/page", "html", "html", "an HTML document"),
         ("/page", None, "html", "an HTML document"),
