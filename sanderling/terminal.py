@@ -88,7 +88,14 @@ def completed(typed: str) -> str:
 
 
 def add_source(
-    client: Client, url: str, *, kind: str | None, tags: tuple[str, ...], query: str | None, backfill: int | None
+    client: Client,
+    url: str,
+    *,
+    kind: str | None,
+    tags: tuple[str, ...],
+    query: str | None,
+    backfill: int | None,
+    later: bool = False,
 ) -> int:
     """Watch a URL and print what it was found to be."""
     body: dict[str, Any] = {"url": completed(url)}
@@ -96,6 +103,7 @@ def add_source(
     body |= {"tags": list(tags)} if tags else {}
     body |= {"filter": query} if query is not None else {}
     body |= {"backfill": backfill} if backfill is not None else {}
+    body |= {"verify": "later"} if later else {}
 
     async def run() -> tuple[bool, dict[str, Any]]:
         async with client:

@@ -50,6 +50,7 @@ _KINDS_OF_LINES: Final = frozenset({"a calendar (iCalendar)", "a contact card (v
 _SEARCHED: Final = 64 * 1024
 _DENSE: Final = 0.2
 """Elements of HTML for each line from which on a text that does not begin with one is a page."""
+_GAP: Final = re.compile(r"\n[ \t\r]*\n")
 _LOWER: Final = 1 / 3
 _EVEN: Final = 0.6
 _NARROWEST, _WIDEST = 40, 120
@@ -293,6 +294,8 @@ def _table(text: str, *, known: bool) -> list[list[str]] | None:
 
     known: it was one before, so its rows may be of any width.
     """
+    if not known and (_GAP.search(text.strip()) or text.count(", ") * 2 > text.count(",")):
+        return None  # paragraphs, and commas as they stand in sentences
     for delimiter in _DELIMITERS:
         try:
             rows = [row for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if any(row)]

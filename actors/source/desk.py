@@ -12,8 +12,8 @@ from actors.content.requests import KeysRequest
 from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.egress.turns import Claim
-from actors.egress.url import parse_url
-from actors.errors import Conflict, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
+from actors.egress.url import Url, parse_url
+from actors.errors import Conflict, DomainError, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
 from actors.messages import (
     Added,
     AddSource,
@@ -28,6 +28,7 @@ from actors.messages import (
 )
 from actors.previews import Preview, Previewed
 from actors.query import QueryError, parse
+from actors.source import newcomer
 from actors.source.actor import first_state
 from actors.source.cadence import START_INTERVAL
 from actors.source.classify import RECENT, Classified, Wanted, classify, refused
@@ -114,9 +115,14 @@ class Desk:
             if existing is not None:
                 return Added(await self._marked(existing.id, wish.mark), created=False)
             self._check_room()
-            found = await classify(
-                self._ports, url, Wanted(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
-            )
+            try:
+                found = await classify(
+                    self._ports, url, Wanted(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
+                )
+            except (Unprocessable, Overloaded) as error:
+                if not (wish.later and error.may_pass):
+                    raise
+                return await self._keep(url, wish, error)
             if part and found.fetched is not None and found.type == "html":
                 await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
             live = self._make(url.text, wish, found)
@@ -128,6 +134,22 @@ class Desk:
             finally:
                 self._beginning -= 1
             return Added(self._table.describe(live.source.id), created=True)
+
+    async def _keep(self, url: Url, wish: AddSource, error: DomainError) -> Added:
+        """Add a URL that could not be looked at; its actor finds out what it is when it answers."""
+        await newcomer.check_addable(self._ports, url, wish.type, error)
+        found = newcomer.guess(url, wish.type, error)
+        live = self._make(url.text, wish, Classified(found.type, found, url.text, None, self._ports.world.now()))
+        live.hot = newcomer.first_state(self._ports, live.source, error)
+        self._check_room()
+        self._beginning += 1
+        try:
+            state, storage = SourceState(live.source.id, live.hot, b""), self._ports.storage
+            await storage.sources.add(live.source, state, storage.lease)
+            self._table.put(live)
+        finally:
+            self._beginning -= 1
+        return Added(self._table.describe(live.source.id), created=True)
 
     def _check_room(self) -> None:
         most = self._ports.settings.max_sources
@@ -164,6 +186,8 @@ class Desk:
         if after == before:
             return self._table.describe(source)
         await self._table.stop(live)
+        if live.source is not before:  # it has answered meanwhile, and is known by now
+            after = _edited(live.source, edit, self._ports.world.now())
         try:
             changed = await self._replace(live, after)
         except StorageError:
@@ -332,6 +356,8 @@ def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
     if edit.tags is not None:
         ours = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
         given["tags"] = tuple(dict.fromkeys((*edit.tags, *ours)))  # a user's list is of the user's own
+    if edit.type is not None and source.detection.pending:
+        given["detection"] = replace(source.detection, type=edit.type, forced=True)
     edited = replace(source, **given, **dict.fromkeys(edit.clear))
     return source if edited == source else replace(edited, updated_at=now)
 

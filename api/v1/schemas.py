@@ -80,7 +80,10 @@ Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
 class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once."""
+    """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once.
+
+    `verify`: with `later`, a URL that can't be reached now is added, too, and found out when it answers.
+    """
 
     url: Url
     type: SourceType | None = None
@@ -94,6 +97,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     subprotocols: Subprotocols = ()
     hello: Hello | None = None
     title: Title = ""
+    verify: Literal["now", "later"] = "now"
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,7 +123,10 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Detected(Struct, frozen=True):
-    """What a URL was found to be; `evidence` is a sentence that a person can check."""
+    """What a URL was found to be; `evidence` is a sentence that a person can check.
+
+    `pending`: it has yet to answer, and the rest is a guess.
+    """
 
     type: SourceType
     confidence: Literal["high", "medium", "low"]
@@ -127,6 +134,7 @@ class Detected(Struct, frozen=True):
     final_url: str
     content_type: str
     feed_url: str | None
+    pending: bool = False
 
 
 class SourceHealth(Struct, frozen=True):

@@ -28,6 +28,7 @@ class Detection(Struct, frozen=True):
 
     forced: the user asked for a type that the body by itself is not; `type` stays that of the body.
     format: "html", the form of a text without elements of HTML, or the kind of feed; "" in records from before it.
+    pending: nobody knows yet, since the URL has yet to answer; the rest is a guess.
     """
 
     type: SourceType
@@ -38,6 +39,7 @@ class Detection(Struct, frozen=True):
     feed_url: str | None = None
     forced: bool = False
     format: str = ""
+    pending: bool = False
 
 
 class Source(Struct, frozen=True):

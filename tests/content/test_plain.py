@@ -104,8 +104,13 @@ def test_a_table_is_read_row_by_row_whatever_separates_its_cells() -> None:
 def test_a_table_stays_one_when_a_row_is_ragged_and_a_text_stays_text_when_its_lines_are_even() -> None:
     ragged = "harbour,level\nNorth,3.1,late\nSouth,2.4\n"
     assert (read(ragged).format, read(ragged, "csv").format) == ("text", "csv")
-    even = "One, two\nThree, four\nFive, six\n"
+    even = "One,two\nThree,four\nFive,six\n"
     assert (read(even).format, read(even, "text").format) == ("csv", "text")
+
+
+def test_sentences_with_as_many_commas_each_are_no_table() -> None:
+    for text in ("One, two\nThree, four\nFive, six\n", "One,two\n\nThree,four\n\nFive,six\n"):
+        assert read(text).format == "text"
 
 
 def test_xml_that_is_no_feed_is_read_element_by_element() -> None:
