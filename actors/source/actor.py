@@ -21,7 +21,7 @@ from actors.egress.http import Fetched
 from actors.egress.turns import Claim
 from actors.errors import UrlRefused
 from actors.messages import Record, SaveStates
-from actors.source import newcomer, progress
+from actors.source import naming, newcomer, progress
 from actors.source.feed import reading_of, without_reports
 from actors.source.fetch import host_of, look_at, refusal
 from actors.source.ports import Live, Ports, limits_of
@@ -119,6 +119,8 @@ class PolledSource:
             after = _trailed(after, row)
             await self._settle(after, now, base=await self._noted(failure, now))
             return
+        if reading is not None:
+            await naming.follow(ports, live, reading.title)
         looked = _looked(before, fetched, reading, at)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = ((), None) if reading is None else (reading.drafts, reading.base)

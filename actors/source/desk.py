@@ -36,6 +36,7 @@ from actors.source.feed import reading_of, without_reports
 from actors.source.fetch import host_of, look_at
 from actors.source.html import HtmlTier
 from actors.source.locks import KeyedLocks
+from actors.source.naming import named
 from actors.source.ports import Live, Ports
 from actors.source.preview import LISTEN, Narrowing, check_selectors, preview, preview_page
 from actors.source.table import Table, renewed
@@ -307,6 +308,7 @@ class Desk:
             reading = await self._first_reading(source, found, found.fetched, now)
         except LookFailed as failure:
             raise refused(failure, source.url) from None
+        live.source = source = named(source, reading.title)
         state = first_state(found.fetched, reading, now, self._ports, live)
         if not reading.drafts:
             await storage.sources.add(source, state, storage.lease)

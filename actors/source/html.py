@@ -74,6 +74,7 @@ class HtmlTier:
             again_soon=look.kind == "held",
             times=_times(fetched, at) if changed else (),
             note=note,
+            title=look.title,
         )
 
     def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ class Reading(Struct, frozen=True):
 
     `changed` feeds the cadence; `again_soon` asks for another look at the floor, to settle a doubt.
     `times` are when the news came, by the source's own word; at the first look, when all that is there came.
-    `note` is for who asks why; None when there is nothing to say.
+    `note` is for who asks why; None when there is nothing to say. `title` is what the page or feed calls itself.
     """
 
     drafts: tuple[Draft, ...]
@@ -34,6 +34,7 @@ class Reading(Struct, frozen=True):
     again_soon: bool = False
     times: tuple[Millis, ...] = ()
     note: Note | None = None
+    title: str = ""
 
 
 class Tier(Protocol):

@@ -37,6 +37,7 @@ SOURCE = wire.SourceRecord(
     id=SOURCE_ID,
     url=PAGE,
     title="Day tickets",
+    found_title="Tickets and prices",
     type="html",
     detected_type="html",
     detection=DETECTED,

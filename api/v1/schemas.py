@@ -156,11 +156,13 @@ class Breaker(Struct, frozen=True):
 
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
-    """A watched source. `noise_count`: how many keys of blocks its owner's feedback has made noise."""
+    """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how many
+    keys of blocks its owner's feedback has made noise."""
 
     id: str
     url: str
     title: str
+    found_title: str
     type: SourceType
     detected_type: SourceType
     detection: Detected

@@ -188,6 +188,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         id=source.id,
         url=source.url,
         title=source.title,
+        found_title=source.found_title,
         type=source.type,
         detected_type=source.detection.type,
         detection=_detected(source.detection),

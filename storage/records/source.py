@@ -77,6 +77,13 @@ class Source(Struct, frozen=True):
     """How often a practice document of the service's own was changed; None: a source like any other."""
     title: str = ""
     """The user's own name for it."""
+    found_title: str = ""
+    """What the page or the feed calls itself, as its last looks found it."""
+
+    @property
+    def name(self) -> str:
+        """Its name for people: the user's own, else its own, else ""."""
+        return self.title or self.found_title
 
 
 class Validators(Struct, frozen=True):

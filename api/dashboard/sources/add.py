@@ -70,7 +70,6 @@ class Pick(Struct, frozen=True, forbid_unknown_fields=True):
     """One that was shown."""
 
     url: wire.Url
-    title: str = ""
     later: bool = False
 
 
@@ -221,7 +220,7 @@ def _found(url: str, outcome: Any) -> Found:
         later = msgspec.json.encode(Pick(url, later=True)).decode() if outcome.may_pass else ""
         return Found(url, None, outcome.refusal.detail, later)
     answer: DetectAnswer = outcome.body
-    pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url, title_in(answer))).decode()
+    pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url)).decode()
     return Found(url, answer, "", pick)
 
 
@@ -278,8 +277,7 @@ async def add_chosen(visit: Visit) -> Page | Go:
 
 
 def _new(pick: Pick, tags: wire.Tags) -> wire.NewSource:
-    title = sources.title_of(pick.title)[:200]
-    return wire.NewSource(pick.url, tags=tags, title=title, verify="later" if pick.later else "now")
+    return wire.NewSource(pick.url, tags=tags, verify="later" if pick.later else "now")
 
 
 def _picks(texts: Sequence[str]) -> tuple[Pick, ...]:
