@@ -7,7 +7,12 @@ from __future__ import annotations
 
 
 class DomainError(Exception):
-    """Anything below. `detail` is a sentence for the person who asked."""
+    """Anything below. `detail` is a sentence for the person who asked.
+
+    may_pass: what is refused is a URL that could not be looked at now; `AddSource.later` keeps it nevertheless.
+    """
+
+    may_pass = False
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)

@@ -102,7 +102,7 @@ class Importer:
         line = row.line
 
         def message(reply: Reply[Added]) -> AddSource:
-            return AddSource(line.url, reply, tags=line.tags, title=line.title)
+            return AddSource(line.url, reply, tags=line.tags, title=line.title, later=True)
 
         try:
             added = await self._registry.ask(message)

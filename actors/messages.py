@@ -138,7 +138,8 @@ class Added:
 class AddSource:
     """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull.
 
-    mark: tags that are the service's own; the source gets them also when it is watched already.
+    mark: tags that are the service's own; the source gets them also when it is watched already. later: a URL that can't
+    be looked at now is added, too, and found out when it answers; never one that the guard or robots.txt refuses.
     """
 
     url: str
@@ -155,6 +156,7 @@ class AddSource:
     subprotocols: tuple[str, ...] = ()
     hello: str | None = field(default=None, repr=False)
     title: str = ""
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def picks(where: Picked, view: SourceView) -> bool:
         return False
     if not where.words:
         return True
-    text = "\n".join((source.url, source.title, *source.tags)).casefold()
+    text = "\n".join((source.url, source.title, source.found_title, *source.tags)).casefold()
     return all(word.casefold() in text for word in where.words)
 
 

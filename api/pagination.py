@@ -22,7 +22,7 @@ from api.route import Call
 
 T = TypeVar("T")
 _CHECK = 6
-_FREE = ("cursor", "limit")
+FREE = ("cursor", "limit")
 """Parameters that may differ from page to page."""
 
 
@@ -62,17 +62,20 @@ def oldest_first(call: Call, records: Sequence[R]) -> tuple[Sequence[R], dict[st
     return page, next_page(call, (page[-1].created_at, page[-1].id) if len(rest) > len(page) else None)
 
 
-def encode_cursor(position: Any, target: str) -> str:
-    """Return a position as text that clients hand back unread, with a request for the same target."""
+def encode_cursor(position: Any, target: str, free: Sequence[str] = FREE) -> str:
+    """Return a position as text that clients hand back unread, with a request for the same target.
+
+    free: parameters that may differ from page to page.
+    """
     raw = msgspec.json.encode(position)
-    return urlsafe_b64encode(_check(raw, target) + raw).rstrip(b"=").decode()
+    return urlsafe_b64encode(_check(raw, target, free) + raw).rstrip(b"=").decode()
 
 
-def decode_cursor(text: str, kind: type[T], target: str) -> T:
+def decode_cursor(text: str, kind: type[T], target: str, free: Sequence[str] = FREE) -> T:
     """Return the position in a cursor. Raises Refusal (400) for what was not made for this target."""
     try:
         raw = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
-        if raw[:_CHECK] == _check(raw[_CHECK:], target):
+        if raw[:_CHECK] == _check(raw[_CHECK:], target, free):
             return msgspec.json.decode(raw[_CHECK:], type=kind)
     except (ValueError, binascii.Error, msgspec.MsgspecError):
         pass
@@ -90,7 +93,7 @@ def next_link(base_url: str, target: str, cursor: str) -> str:
     return f'<{base_url}{path}?{urlencode([*kept, ("cursor", cursor)])}>; rel="next"'
 
 
-def _check(raw: bytes, target: str) -> bytes:
+def _check(raw: bytes, target: str, free: Sequence[str]) -> bytes:
     path, _, query = target.partition("?")
-    asked = sorted(pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in _FREE)
+    asked = sorted(pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in free)
     return blake2b(msgspec.json.encode((path, asked)) + raw, digest_size=_CHECK).digest()

@@ -81,7 +81,7 @@ KINDS: dict[str, Kind] = {
         410,
         "The cursor is older than what is kept",
         "Events after this cursor have been deleted by retention, so a replay from it would have a gap. Start without "
-        "a cursor, or read `/v1/events` from its oldest event.",
+        "a cursor, or with `earliest` in its place, which begins with the oldest event that is kept.",
         "Events after this id have been deleted by retention.",
     ),
     "precondition-failed": Kind(

@@ -158,7 +158,7 @@ def _real_sources() -> Callable[[int], ChildSpec]:
 
     def make(number: int) -> ChildSpec:
         live = Live(*a_source(ports.world, number))
-        return ChildSpec(live.source.id, PolledSource(ports, live, tier).run, mailbox=live.mailbox)
+        return ChildSpec(live.source.id, PolledSource(ports, live, {live.source.type: tier}).run, mailbox=live.mailbox)
 
     return make
 

@@ -88,7 +88,14 @@ def completed(typed: str) -> str:
 
 
 def add_source(
-    client: Client, url: str, *, kind: str | None, tags: tuple[str, ...], query: str | None, backfill: int | None
+    client: Client,
+    url: str,
+    *,
+    kind: str | None,
+    tags: tuple[str, ...],
+    query: str | None,
+    backfill: int | None,
+    later: bool = False,
 ) -> int:
     """Watch a URL and print what it was found to be."""
     body: dict[str, Any] = {"url": completed(url)}
@@ -96,6 +103,7 @@ def add_source(
     body |= {"tags": list(tags)} if tags else {}
     body |= {"filter": query} if query is not None else {}
     body |= {"backfill": backfill} if backfill is not None else {}
+    body |= {"verify": "later"} if later else {}
 
     async def run() -> tuple[bool, dict[str, Any]]:
         async with client:
@@ -126,8 +134,12 @@ def list_sources(client: Client, *, as_json: bool) -> int:
 
 
 def source_line(source: Mapping[str, Any]) -> str:
-    """Return a source as one line: health, score, tier, id, URL, and why when it is not well."""
+    """Return a source as one line: health, score, tier, id, URL, its name, and why when it is not well."""
     health = source["health"]
     flag = health["flag"] if source["enabled"] else "disabled"
     why = "" if flag == "ok" else "  " + fit(str(health["reason"]), 120)
-    return f"{pad(flag, 9)} {health['score']:4.2f}  {source['type']:<4}  {source['id']}  {plain(source['url'])}{why}"
+    called = source.get("title") or source.get("found_title")
+    name = f"  ({fit(str(called), 60)})" if called else ""
+    return (
+        f"{pad(flag, 9)} {health['score']:4.2f}  {source['type']:<4}  {source['id']}  {plain(source['url'])}{name}{why}"
+    )

@@ -33,7 +33,6 @@ WITHIN = 30.0
 """Seconds for an event or a delivery; both take one or two."""
 BETWEEN = 3.2
 """Seconds between two changes of the page, which is changed no faster."""
-FROM_THE_START = "00000000-0000-7000-8000-000000000000"
 
 
 def tour(variables: Mapping[str, str], *, keep: bool) -> int:
@@ -78,7 +77,7 @@ class _Guide:
         """Show everything, and return the source's id. Raises CommandFailed when something does not come."""
         source = await self._show_source()
         async with trio.open_nursery() as nursery:
-            query = [("source", source["id"]), ("since", FROM_THE_START)]
+            query = [("source", source["id"]), ("since", "earliest")]
             nursery.start_soon(partial(self._client.follow, "/v1/stream", query, self._take))
             event = await self._show_change()
             await self._show_signature(event)

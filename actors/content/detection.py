@@ -1,5 +1,7 @@
 """What a body is: a feed, a page, or nothing that can be watched; from the bytes alone, with evidence for a person.
 
+Text without elements of HTML is a page of text, whatever its form is called (`plain`).
+
 The content type that a server declares decides nothing but the encoding: two of five are wrong.
 """
 
@@ -20,8 +22,9 @@ from actors.content.errors import ContentError
 from actors.content.feeds import feed_root, read_feed
 from actors.content.json_feed import looks_like_json
 from actors.content.links import absolute
+from actors.content.plain import read_plain, unwatchable
 from actors.content.prolog import end_of_prolog
-from actors.content.sniffing import binary_kind, is_document, looks_like_html, text_kind
+from actors.content.sniffing import binary_kind, is_document, looks_like_html
 from actors.content.text import normalise
 from actors.content.unpacking import unpacked
 from actors.content.walls import trouble_of
@@ -47,10 +50,6 @@ _REFRESH = re.compile(r"url\s*=\s*[\"']?\s*([^\"'\s>]{1,2000})", re.I)
 _ROOT_SHOWN = 120
 _LOOK = "Open the URL in a browser to see whether it is the right one."
 _ADVICE = {
-    "sitemap": "Add the pages that it lists, or the site's feed.",
-    "OPML": "Add the feeds that it lists; up to 20 go in one request.",
-    "JSON": "Add the page that shows this data, or a feed of it.",
-    "calendar": "Add the page that shows the calendar.",
     "error message": _LOOK,
     "": "Add the page that links to it.",
 }
@@ -76,6 +75,8 @@ class FeedLink(Struct, frozen=True):
 
 class Finding(Struct, frozen=True):
     """What a body is. `type` None comes with a `refusal`; both carry a sentence that a person can check.
+
+    `format` names the kind of feed; of a page it is "html", or one of `plain.FORMATS`.
 
     `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`). `feed` is what a
     feed says: to know one is to have read it, so who goes on to watch it need not read it again.
@@ -109,18 +110,18 @@ def detect(body: bytes, content_type: str, url: str) -> Finding:
     if kind := binary_kind(body):
         return _refused(_not_for_watching(kind), f"the body begins with {body[:5]!r}; {served}")
     text = decode(body, content_type).text
-    if kind := text_kind(text):
+    if kind := unwatchable(text):
         return _refused(_not_for_watching(kind), f"{_shown_root(text)}; {served}")
-    if looks_like_json(text) or feed_root(text) is not None:
+    is_feed = feed_root(text) is not None
+    if is_feed or looks_like_json(text):
         try:
             return _feed(body, content_type, url, text, served)
         except ContentError as error:
-            if looks_like_json(text) or not looks_like_html(text[:_SNIFFED]):
-                advice = f" {_ADVICE['JSON']}" if looks_like_json(text) else ""
-                return _refused(f"{error.reason}{advice}", f"{_shown_root(text)}; {served}")
-    if looks_like_html(text):
-        return _page(text, url, served)
-    return _refused(_what_else(body, text), f"{_shown_root(text)}; {served}")
+            if is_feed and not looks_like_html(text[:_SNIFFED]):
+                return _refused(error.reason, f"{_shown_root(text)}; {served}")
+    if not is_feed and (document := read_plain(text)) is not None:
+        return Finding("html", "high", f"{document.says}; {served}", document.format)
+    return _page(text, url, served)
 
 
 def _refused(reason: str, evidence: str) -> Finding:
@@ -249,18 +250,4 @@ def _site(netloc: str) -> str:
 
 def _not_for_watching(kind: str) -> str:
     advice = next((advice for word, advice in _ADVICE.items() if word in kind), _ADVICE[""])
-    not_that = "but not a JSON Feed" if kind == "JSON" else "not a feed or a page"
-    return f"This is {kind}, {not_that}. {advice}"
-
-
-def _what_else(body: bytes, text: str) -> str:
-    """Return the refusal of what is neither: a sentence that names what it is as well as can be told."""
-    root = _ROOT.search(text[:4096])
-    if root and text.lstrip().startswith("<"):
-        return _not_for_watching(f"XML of another kind (root element <{root[1][:60]}>)")
-    if (
-        b"\x00" in body[:_SNIFFED]
-        or sum(c < " " and c not in "\t\r\n\f" for c in text[:_SNIFFED]) > len(text[:_SNIFFED]) // 10
-    ):
-        return _not_for_watching("binary data")
-    return _not_for_watching("plain text")
+    return f"This is {kind}, not a feed or a page. {advice}"

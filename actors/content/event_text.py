@@ -20,19 +20,19 @@ class EventText(NamedTuple):
     truncated: bool
 
 
-def event_text(blocks: Blocks, texts: Sequence[str], diff: Diff | None) -> EventText:
-    """Return the text of a page with this difference. texts: the blocks' in their normal form.
+def event_text(blocks: Blocks, texts: Sequence[str], diff: Diff | None, *, whole: bool = False) -> EventText:
+    """Return the text of a page with this difference. texts: the blocks' in their normal form. whole: all is text.
 
     Where it is longer than what an event carries, the texts that the difference names are kept before others.
     """
-    chosen = set(main_blocks(blocks))
+    chosen = set(range(len(blocks.texts))) if whole else set(main_blocks(blocks))
     named = _named(blocks, texts, diff, chosen) if diff is not None else set[int]()
     order = sorted(chosen | named)
-    whole = normalise("\n".join(blocks.texts[i] for i in order))
-    content, truncated = cap(whole)
+    text = normalise("\n".join(blocks.texts[i] for i in order))
+    content, truncated = cap(text)
     if truncated and named:
         content = _cut([texts[i] for i in order], [i in named for i in order])
-    return EventText(whole, content, truncated)
+    return EventText(text, content, truncated)
 
 
 def _named(blocks: Blocks, texts: Sequence[str], diff: Diff, chosen: set[int]) -> set[int]:

@@ -16,7 +16,8 @@ from actors.content.main_text import main_text
 from actors.content.memory import KnownKeys
 from actors.content.moments import moment
 from actors.content.places import Place
-from actors.content.sniffing import binary_kind, looks_like_html
+from actors.content.plain import ROOT, no_parts, read_plain, root_of, unwatchable
+from actors.content.sniffing import binary_kind
 from actors.content.text import normalise
 from actors.content.traits import CELL
 from actors.content.unpacking import unpacked
@@ -60,24 +61,32 @@ class PageReading(Struct, frozen=True):
 
 
 def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
-    """Return the reading of an HTML page, narrowed to `selector` and without what `ignore` matches (CSS selectors).
+    """Return the reading of a page, narrowed to `selector` and without what `ignore` matches (CSS selectors).
 
-    Raises ContentError when the body is not HTML, a selector is no CSS, or `selector` matches nothing.
+    A document without elements of HTML is a page of text. Raises ContentError when the body is neither, a selector is
+    no CSS, or `selector` matches nothing.
     """
     root, blocks = read_tree(body, content_type, selector, ignore)
-    return reading_of(root, blocks, main_text(blocks), narrowed=selector is not None)
+    return reading_of(root, blocks, content_of(root, blocks), narrowed=selector is not None)
 
 
 def read_tree(
-    body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...]
+    body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = ""
 ) -> tuple[markup.Element, Blocks]:
-    """Return a page's tree and blocks: the first half of `read_page`, for those who may not need its content."""
+    """Return a page's tree and blocks: the first half of `read_page`, for those who may not need its content.
+
+    was: the format that it had at first (see `plain`), "" when nobody knows.
+    """
     body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
     text = decode(body, content_type).text
-    if (kind := binary_kind(body)) or not looks_like_html(text):
-        raise ContentError(f"This is {kind or 'text without HTML elements'}, not a page.")
+    if kind := binary_kind(body) or unwatchable(text):
+        raise ContentError(f"This is {kind}, not a page.")
+    if (document := read_plain(text, was)) is not None:
+        if selector is not None or ignore:
+            raise no_parts(document)
+        return root_of(document), document.blocks
     root = markup.parse(text)
     for unwanted in ignore:
         selectors.remove(root, unwanted)
@@ -94,6 +103,11 @@ def read_tree(
         partial=any(part.partial for part in parts),
         places=_joined(parts),
     )
+
+
+def content_of(root: markup.Element, blocks: Blocks) -> str:
+    """Return the text that an event carries: of a page its main text, of a document without elements all of it."""
+    return "\n".join(blocks.texts) if root.tag == ROOT else main_text(blocks)
 
 
 def reading_of(
@@ -118,7 +132,7 @@ def reading_of(
         content=normalise(content),
         blocks=tuple(texts),
         keys=tuple(keys),
-        trouble=None if narrowed else trouble_of(root, title, blocks),
+        trouble=None if narrowed or root.tag == ROOT else trouble_of(root, title, blocks),
         traits=blocks.traits,
         partial=blocks.partial,
         evidence=evidence_of(root, blocks),

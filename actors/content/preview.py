@@ -6,8 +6,8 @@ from collections import Counter
 
 from actors.content import markup, selectors
 from actors.content.encoding import decode
-from actors.content.main_text import main_text
-from actors.content.pages import PageReading, read_tree, reading_of
+from actors.content.pages import PageReading, content_of, read_tree, reading_of
+from actors.content.plain import no_parts, read_plain
 from actors.content.requests import PageRequest
 from actors.content.text import normalise
 from actors.content.traits import CONTROL, FURNITURE
@@ -27,14 +27,19 @@ def preview_page(asked: PageRequest) -> PagePreview:
 
     Raises ContentError when the body is no page, or a selector is no CSS.
     """
-    root = markup.parse(decode(unpacked(asked.body), asked.content_type).text)
-    landmarks = landmarks_of(root)
-    ignored = tuple(Removed(selector, selectors.remove(root, selector)) for selector in asked.ignore)
-    matched = None if asked.selector is None else len(selectors.select(root, asked.selector))
-    if matched == 0:
-        return PagePreview("", "", None, "", (), 0, 0, 0, ignored, landmarks, False, None)
+    ignored, matched = tuple[Removed, ...](), None
+    if asked.selector is not None or asked.ignore:
+        text = decode(unpacked(asked.body), asked.content_type).text
+        if (document := read_plain(text)) is not None:
+            raise no_parts(document)
+        root = markup.parse(text)
+        landmarks = landmarks_of(root)
+        ignored = tuple(Removed(selector, selectors.remove(root, selector)) for selector in asked.ignore)
+        matched = None if asked.selector is None else len(selectors.select(root, asked.selector))
+        if matched == 0:
+            return PagePreview("", "", None, "", (), 0, 0, 0, ignored, landmarks, False, None)
     tree, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)
-    reading = reading_of(tree, blocks, main_text(blocks), narrowed=asked.selector is not None)
+    reading = reading_of(tree, blocks, content_of(tree, blocks), narrowed=asked.selector is not None)
     shown = blocks_of(reading)
     watched = sum(block.watched for block in shown)
     return PagePreview(

@@ -38,6 +38,7 @@ class PageRequest(Struct, frozen=True):
     (`noise.noise_keys`). `bar` is the score from which a change is told, taken as LOWEST_BAR to HIGHEST_BAR. `url` is
     where the page was found, after redirects. `at` is when, in milliseconds; 0 where nobody knows: then only looks
     count. `number` is that of the look, which rises also with looks that need no reading; 0 where each look is read.
+    `was` is the format that the page had at first ("html", or one of `plain.FORMATS`); "" when it may have any.
     """
 
     body: bytes
@@ -51,6 +52,7 @@ class PageRequest(Struct, frozen=True):
     bar: float = EMIT
     at: int = 0
     number: int = 0
+    was: str = ""
 
 
 class KeysRequest(Struct, frozen=True):

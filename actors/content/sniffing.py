@@ -53,6 +53,8 @@ _XML_ROOTS = {
     "stylesheet": "a style sheet (XSLT)",
     "error": "an error message in XML",
 }
+_NO_TEXTS = frozenset({"an SVG image", "an error message in XML"})
+_SNIFFED = 512
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 _OF_FEEDS = frozenset({"rss", "feed", "rdf", "channel"})
 _OF_HTML = frozenset([*BREAKS, *UNSEEN, "a", "b", "base", "em", "font", "i", "img", "link", "meta", "span", "title"])
@@ -99,6 +101,24 @@ def text_kind(text: str) -> str | None:
     if text[:start].lstrip("\ufeff \t\r\n").startswith("<?xml") and root[2].lower() not in _OF_HTML | _OF_FEEDS:
         return f"XML of another kind (root element <{root[0][1:61]}>)"
     return None
+
+
+def image_kind(text: str) -> str | None:
+    """Return in words what a text is that shows something else than text ("an SVG image"), or says that it is gone."""
+    kind = text_kind(text)
+    return kind if kind in _NO_TEXTS else None
+
+
+def binary_text(text: str) -> bool:
+    """Return whether what was decoded as text is none, by control characters that no text has."""
+    head = text[:_SNIFFED]
+    controls = sum(sign < " " and sign not in "\t\r\n\f\x1b" for sign in head)
+    return "\x00" in text[:_SEARCHED] or controls > len(head) // 10
+
+
+def elements_in(text: str) -> int:
+    """Return how many tags of common elements of HTML a text has."""
+    return sum(1 for _ in _ELEMENT.finditer(text))
 
 
 def looks_like_html(text: str) -> bool:

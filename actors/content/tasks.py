@@ -16,10 +16,12 @@ from actors.content.feeds import read_feed
 from actors.content.finding import find_text
 from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import read_frame, told
+from actors.content.markup import Element
 from actors.content.memory import decode_memory, encode, known_keys
 from actors.content.noise import noise_keys
 from actors.content.outlines import read_outline
 from actors.content.pages import PageReading, read_page, read_tree, reading_of
+from actors.content.plain import ROOT, format_of, is_same
 from actors.content.preview import preview_page
 from actors.content.requests import (
     HIGHEST_BAR,
@@ -98,7 +100,9 @@ def _look_page(request: bytes) -> bytes:
 
 def look_page(asked: PageRequest) -> PageLook:
     """Read a page and judge it against its memory; the main text is sought only where an event may carry it."""
-    root, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)
+    root, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
+    if asked.was and not is_same(format_of(root), asked.was):
+        raise ContentError("The page has become a document of another kind.")
     memory = decode_memory(asked.memory) if asked.memory else None
     known = known_keys(memory) if memory is not None else ({}, {})
     reading = reading_of(root, blocks, "", narrowed=asked.selector is not None, known=known)
@@ -134,11 +138,11 @@ def look_page(asked: PageRequest) -> PageLook:
         unsettled=verdict.unsettled,
         moved_to=verdict.moved_to,
     )
-    return _with_content(look, blocks, reading) if verdict.kind in ("baseline", "changed", "moved") else look
+    return _with_content(look, root, blocks, reading) if verdict.kind in ("baseline", "changed", "moved") else look
 
 
-def _with_content(look: PageLook, blocks: Blocks, reading: PageReading) -> PageLook:
-    text = event_text(blocks, reading.blocks, look.diff)
+def _with_content(look: PageLook, root: Element, blocks: Blocks, reading: PageReading) -> PageLook:
+    text = event_text(blocks, reading.blocks, look.diff, whole=root.tag == ROOT)
     return msgspec.structs.replace(
         look,
         content=text.content,

@@ -59,3 +59,7 @@ class LookRefused(LookFailed):
     def __init__(self, refusal: UrlRefused) -> None:
         super().__init__(Blame.REMOTE_PERMANENT, refusal.words)
         self.refusal = refusal
+
+
+class RobotsForbids(LookFailed):
+    """robots.txt forbids the look, or can't be had, which forbids it until it can."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import trio
 from protego import Protego
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, RobotsForbids
 from actors.egress.headers import PRODUCT
 from actors.egress.hosts import HostOpen, Hosts
 from actors.egress.http import Elsewhere, Fetched, HttpClient
@@ -49,7 +49,7 @@ class RobotsVerdict:
     def refusal(self) -> LookFailed:
         """Return the failed look that a forbidden URL is."""
         assert self.blame is not None
-        return LookFailed(self.blame, self.why)
+        return RobotsForbids(self.blame, self.why)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ parked source is a few kilobytes.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from contextlib import suppress
 
 import trio
@@ -20,8 +21,9 @@ from actors.egress.http import Fetched
 from actors.egress.turns import Claim
 from actors.errors import UrlRefused
 from actors.messages import Record, SaveStates
-from actors.source import progress
+from actors.source import naming, newcomer, progress
 from actors.source.bell import Bell
+from actors.source.feed import reading_of, without_reports
 from actors.source.fetch import host_of, look_at, refusal
 from actors.source.ports import Live, Ports, limits_of
 from actors.source.progress import Looked
@@ -38,12 +40,12 @@ from supervision import Child, MailboxFull, Unanswered
 class PolledSource:
     """The actor of one feed or page."""
 
-    __slots__ = ("_bell", "_chance", "_limits", "_live", "_ports", "_tier")
+    __slots__ = ("_bell", "_chance", "_limits", "_live", "_ports", "_tiers")
 
-    def __init__(self, ports: Ports, live: Live, tier: Tier) -> None:
+    def __init__(self, ports: Ports, live: Live, tiers: Mapping[str, Tier]) -> None:
         self._ports = ports
         self._live = live
-        self._tier = tier
+        self._tiers = tiers
         self._limits = limits_of(live.source, ports.settings)
         self._chance = ports.world.chance(f"source/{live.source.id}")
         self._bell = Bell(ports, live)
@@ -90,17 +92,23 @@ class PolledSource:
 
     async def _look(self, *, asked: bool) -> None:
         live, ports, before = self._live, self._ports, self._live.hot
+        claim, tier = Claim(live.source.id, before.last_look_at or 0, asked), self._tiers[live.source.type]
+        reading: Reading | None
         try:
-            fetched = await look_at(
-                ports,
-                Claim(live.source.id, before.last_look_at or 0, asked),
-                live.source,
-                accept=self._tier.accept,
-                robots=self._tier.robots,
-                validators=before.validators,
-            )
-            at = ports.world.now()
-            reading = await self._read(fetched, at)
+            if live.source.detection.pending:
+                fetched, at, reading = await self._find_out(claim)
+                before = live.hot
+            else:
+                fetched = await look_at(
+                    ports,
+                    claim,
+                    live.source,
+                    accept=tier.accept,
+                    robots=tier.robots,
+                    validators=before.validators,
+                )
+                at = ports.world.now()
+                reading = await self._read(fetched, at)
         except HostOpen as rest:
             await self._postpone(rest)
             return
@@ -116,12 +124,33 @@ class PolledSource:
             await self._settle(after, now, base=await self._noted(failure, now))
             return
         self._bell.looked()
+        if reading is not None:
+            await naming.follow(ports, live, reading.title)
         looked = _looked(before, fetched, reading, at)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = ((), None) if reading is None else (reading.drafts, reading.base)
         row = _row(fetched, reading, at)
         self._count(row)
         await self._settle(_trailed(after, row), at, found, base)
+
+    async def _find_out(self, claim: Claim) -> tuple[Fetched, Millis, Reading]:
+        """Find out what a source is that has yet to answer, and read the same body for the baseline.
+
+        A crash after that leaves a source that was found out and not looked at: its next look is the first.
+        """
+        ports, live = self._ports, self._live
+        found = await newcomer.find_out(ports, live.source, claim)
+        assert found.fetched is not None, "what is polled was fetched"
+        source = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
+        if found.feed is not None:
+            reading = reading_of(source, b"", without_reports(found.feed, found.fetched), found.fetched, found.at)
+        else:
+            reading = await self._tiers[found.type].read(ports.world.jail, source, b"", found.fetched, found.at)
+        stored = await ports.storage.sources.get(source.id)
+        kept = note.opened(stored.base if stored is not None else b"")._replace(tier=b"")
+        await newcomer.answered(ports, live, found)
+        reading = replace(reading, base=note.after(kept, reading.base, reading.note), changed=False)
+        return found.fetched, found.at, reading
 
     def _count(self, row: Row) -> None:
         if self._live.source.practice is not None:
@@ -149,6 +178,8 @@ class PolledSource:
     ) -> None:
         """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
         source = self._live.source
+        if source.detection.pending:
+            after = newcomer.waiting(after, at)
         health, said = self._bell.news(self._live.hot.health, after.health, at)
         after, drafts = replace(after, health=health), (*said, *drafts)
         if drafts or base is not None:
@@ -170,7 +201,7 @@ class PolledSource:
         kept = note.opened(stored.base if stored is not None else b"")
         since = self._live.hot.last_success_at
         number = self._live.hot.looks + 1
-        reading = await self._tier.read(
+        reading = await self._tiers[self._live.source.type].read(
             self._ports.world.jail, self._live.source, kept.tier, fetched, at, since=since, number=number
         )
         return replace(reading, base=note.after(kept, reading.base, reading.note))

@@ -3,12 +3,15 @@
 Detection is by the body. A page that advertises feeds is followed to the best one that works; a ws:// or wss:// URL
 is tried with a handshake. What can't be watched is refused in words: a PDF, an image, an empty body, a login wall,
 a 404. Feeds that a page advertises are looked at once and never followed on, so two that name each other are no loop.
+
+robots.txt is asked before the first request for what is declared a page, and otherwise once the body has turned out to
+be one: feeds are not asked about.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 import trio
@@ -17,11 +20,11 @@ from msgspec import Struct
 from actors.content.detection import FeedLink, Finding
 from actors.content.entries import FeedReading
 from actors.content.requests import DetectRequest
-from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.failures import Blame, LookFailed, LookRefused, RobotsForbids
 from actors.egress.http import Fetched
-from actors.egress.turns import ASKED
+from actors.egress.turns import ASKED, Claim
 from actors.egress.url import Url, parse_url
-from actors.errors import Overloaded, Unprocessable, UrlRefused
+from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.previews import RobotsWord
 from actors.source.fetch import fetch
 from actors.source.handshake import Greeting, shake_hands
@@ -65,11 +68,25 @@ class Wanted(Struct, frozen=True):
     subprotocols: tuple[str, ...] = ()
 
 
+class Look(NamedTuple):
+    """On whose turn is looked, and whether a body of the last minute will do."""
+
+    claim: Claim
+    recent: bool
+
+
+Seen: TypeAlias = tuple[Fetched, Finding, Millis]
+"""A body, what it is, and when it was fetched."""
+
+
 class Classified(Struct, frozen=True):
-    """What was found. `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
+    """What was found, and the type it is to be watched as: the one that was asked for, if one was.
+
+    `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
     its place for a WebSocket. `feed` is the reading itself, of a feed. `robots` is what robots.txt says about a page.
     """
 
+    type: SourceType
     detection: Detection
     watch_url: str
     fetched: Fetched | None
@@ -80,54 +97,60 @@ class Classified(Struct, frozen=True):
 
 
 async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
-    """Find out what a URL is.
+    """Find out what a URL is, for who asks.
 
     Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
+    What may pass by itself says so (`may_pass`), and has the LookFailed as its cause.
     """
+    try:
+        return await found_out(ports, url, wanted)
+    except LookFailed as failure:
+        raise refused(failure, url.text) from failure
+
+
+async def found_out(ports: Ports, url: Url, wanted: Wanted, claim: Claim = ASKED) -> Classified:
+    """Find out what a URL is, on somebody's turn. Raises as `classify`, but LookFailed for a look that failed."""
     if url.scheme in ("ws", "wss"):
         if wanted.type not in (None, "push"):
             raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
         return await _greeted(ports, url, wanted)
     if wanted.type == "push":
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
-    try:
-        fetched, finding, at = await _look(ports, url.text, wanted.recent)
-    except LookFailed as failure:
-        raise refused(failure, url.text) from None
+    look = Look(claim, wanted.recent)
+    fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
     if finding.refusal is not None and wanted.type is None:
         raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
     if finding.type == "feed" and wanted.type != "html":
         found = detection_of("feed", wanted.type, finding, fetched)
-        return Classified(found, url.text, fetched, at, feed=finding.feed)
-    return await _as_page(ports, url, wanted, fetched, finding, at)
+        return Classified("feed", found, url.text, fetched, at, feed=finding.feed)
+    return await _as_page(ports, url, wanted, look, (fetched, finding, at))
 
 
-async def _as_page(  # noqa: PLR0917  the look, in pieces
-    ports: Ports, url: Url, wanted: Wanted, fetched: Fetched, finding: Finding, at: Millis
-) -> Classified:
+async def _as_page(ports: Ports, url: Url, wanted: Wanted, look: Look, seen: Seen) -> Classified:
     """Return what a page is watched as: itself, or a feed that it advertises."""
-    robots = await _heed_robots(ports, fetched.url, finding.feeds)
+    fetched, finding, at = seen
+    robots = await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
     why = ""
     if finding.type == "html" and (wanted.type == "feed" or (wanted.type is None and not wanted.narrowed)):
-        followed, why = await _follow(ports, finding.feeds, fetched, wanted.recent)
+        followed, why = await _follow(ports, finding.feeds, fetched, look)
         if followed is not None:
             return followed
     elif finding.feeds and wanted.type is None:
         why = "watched as a page, because a part of it was chosen"
     if wanted.type == "feed":
-        seen = "; ".join(filter(None, (_seen(finding, fetched), why)))
-        raise Unprocessable(f"this is no feed: {seen}", "body.type", wanted.type)
+        says = "; ".join(filter(None, (_seen(finding, fetched), why)))
+        raise Unprocessable(f"this is no feed: {says}", "body.type", wanted.type)
     found = detection_of("html", wanted.type, finding, fetched, why)
-    return Classified(found, url.text, fetched, at, robots)
+    return Classified("html", found, url.text, fetched, at, robots)
 
 
-async def _look(ports: Ports, text: str, recent: bool) -> tuple[Fetched, Finding, Millis]:
-    """Return a body, what it is, and when it was fetched. Raises LookFailed, UrlRefused."""
-    kept = ports.shelf.find(text, RECENT) if recent else None
+async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) -> Seen:
+    """Return a body, what it is, and when it was fetched. declared: as a page. Raises LookFailed, UrlRefused."""
+    kept = ports.shelf.find(text, RECENT) if look.recent else None
     if kept is not None:
         fetched, at = kept.fetched, kept.at
     else:
-        fetched, at = await fetch(ports, ASKED, text, accept=ACCEPT, robots=False), ports.world.now()
+        fetched, at = await fetch(ports, look.claim, text, accept=ACCEPT, robots=declared), ports.world.now()
         ports.shelf.put(text, fetched, at)
     return fetched, await found_in(ports, fetched), at
 
@@ -140,19 +163,17 @@ async def found_in(ports: Ports, fetched: Fetched) -> Finding:
     return msgspec.msgpack.decode(answer, type=Finding)
 
 
-async def _follow(
-    ports: Ports, links: Sequence[FeedLink], page: Fetched, recent: bool
-) -> tuple[Classified | None, str]:
+async def _follow(ports: Ports, links: Sequence[FeedLink], page: Fetched, look: Look) -> tuple[Classified | None, str]:
     """Return the first advertised feed that works, and what became of those before it."""
     dead: list[str] = []
     for link in links[:CANDIDATES]:
         why = f"no answer within {CANDIDATE_WITHIN:g} s"
         with trio.move_on_after(CANDIDATE_WITHIN):
             try:
-                fetched, finding, at = await _look(ports, link.url, recent)
+                fetched, finding, at = await _look(ports, link.url, look)
             except LookFailed as failure:
                 if failure.blame is Blame.LOCAL:
-                    raise refused(failure, link.url) from None
+                    raise
                 why = failure.reason
             except UrlRefused as refusal:
                 why = f"refused by the guard ({refusal.rule})"
@@ -160,19 +181,26 @@ async def _follow(
                 if finding.type == "feed":
                     notes = (f"the page advertises a feed at {link.url}: {_seen(finding, fetched)}", *dead)
                     evidence = "; ".join(notes)
-                    found = Detection("feed", finding.confidence, evidence, page.url, fetched.content_type, link.url)
-                    return Classified(found, link.url, fetched, at, feed=finding.feed), ""
+                    found = Detection(
+                        "feed",
+                        finding.confidence,
+                        evidence,
+                        page.url,
+                        fetched.content_type,
+                        link.url,
+                        format=finding.format,
+                    )
+                    return Classified("feed", found, link.url, fetched, at, feed=finding.feed), ""
                 why = f"it is no feed ({finding.evidence})"
         dead.append(f"{link.url} does not work: {why}")
     return None, "; ".join(dead)
 
 
-async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink]) -> RobotsWord:
-    """Return what robots.txt says about a page. Raises Unprocessable when it forbids it, Overloaded."""
-    try:
-        verdict = await ports.egress.robots.verdict(parse_url(text), ASKED)
-    except LookFailed as failure:
-        raise refused(failure, text) from None
+async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: Claim) -> RobotsWord:
+    """Return what robots.txt says about a page. Raises Unprocessable when it forbids it, LookFailed."""
+    verdict = await ports.egress.robots.verdict(parse_url(text), claim)
+    if verdict.blame is Blame.REMOTE_TRANSIENT:
+        raise verdict.refusal()
     if not verdict.allowed:
         way = f"; its feed may be watched instead: {feeds[0].url}" if feeds else ""
         raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}{way}", "body.url", text)
@@ -183,24 +211,29 @@ async def _greeted(ports: Ports, url: Url, wanted: Wanted) -> Classified:
     try:
         greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols)
     except LookFailed as failure:
-        raise refused(ports.egress.line.failed(url.host, failure), url.text) from None
+        raise ports.egress.line.failed(url.host, failure) from None
+    found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)
+    return Classified("push", found, url.text, None, ports.world.now(), greeting=greeting)
+
+
+def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> Detection:
+    """Return what a server is that has accepted a WebSocket handshake."""
     evidence = "the server accepted a WebSocket handshake (101)"
-    if wanted.subprotocols:
-        chosen = greeting.subprotocol
+    if offered:
         evidence += f" and chose the subprotocol {chosen}" if chosen else " and chose none of the subprotocols"
-    found = Detection("push", "high", evidence, url.text, "", None)
-    return Classified(found, url.text, None, ports.world.now(), greeting=greeting)
+    return Detection("push", "high", evidence, url, "", None)
 
 
 def detection_of(
     chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: Fetched, why: str = ""
 ) -> Detection:
-    """Return what a URL is to be watched as, with the evidence in words."""
+    """Return what a URL was found to be, whatever was asked for, with the evidence in words."""
     evidence = "; ".join(filter(None, (_seen(finding, fetched), why)))
     forced = wanted is not None and wanted != finding.type
     if forced:
-        evidence = f"{wanted} as asked for; by itself: {evidence}"
-    return Detection(chosen, finding.confidence, evidence, fetched.url, fetched.content_type, None, forced)
+        evidence = f"watched as {wanted}, as asked for; by itself: {evidence}"
+    found, at = finding.type or chosen, fetched.url
+    return Detection(found, finding.confidence, evidence, at, fetched.content_type, None, forced, finding.format)
 
 
 def _seen(finding: Finding, fetched: Fetched) -> str:
@@ -208,10 +241,18 @@ def _seen(finding: Finding, fetched: Fetched) -> str:
     return f"{finding.evidence}; redirected to {fetched.url}" if fetched.hops else finding.evidence
 
 
-def refused(failure: LookFailed, url: str) -> Exception:
+def refused(failure: LookFailed, url: str) -> DomainError:
     """Return what to tell the person whose URL could not be looked at."""
     if isinstance(failure, LookRefused):
         return failure.refusal
+    error = _refused(failure, url)
+    error.may_pass = not (isinstance(failure, RobotsForbids) and failure.blame is Blame.REMOTE_PERMANENT)
+    return error
+
+
+def _refused(failure: LookFailed, url: str) -> DomainError:
+    if isinstance(failure, RobotsForbids):
+        return Unprocessable(f"robots.txt forbids watching this page: {failure.reason}", "body.url", url)
     if failure.blame is Blame.LOCAL:
         return Overloaded(f"our own network is in trouble: {failure.reason}", 60)
     if failure.retry_after is not None or failure.status in (429, 503):

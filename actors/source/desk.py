@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
+from actors.content.plain import FORMATS, NO_PARTS
 from actors.content.requests import KeysRequest
 from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.egress.turns import Claim
-from actors.egress.url import parse_url
-from actors.errors import Conflict, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
+from actors.egress.url import Url, parse_url
+from actors.errors import Conflict, DomainError, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
 from actors.messages import (
     Added,
     AddSource,
@@ -27,6 +28,7 @@ from actors.messages import (
 )
 from actors.previews import Preview, Previewed
 from actors.query import QueryError, parse
+from actors.source import newcomer
 from actors.source.actor import first_state
 from actors.source.cadence import START_INTERVAL
 from actors.source.classify import RECENT, Classified, Wanted, classify, refused
@@ -34,6 +36,7 @@ from actors.source.feed import reading_of, without_reports
 from actors.source.fetch import host_of, look_at
 from actors.source.html import HtmlTier
 from actors.source.locks import KeyedLocks
+from actors.source.naming import named
 from actors.source.ports import Live, Ports
 from actors.source.preview import LISTEN, Narrowing, check_selectors, preview, preview_page
 from actors.source.table import Table, renewed
@@ -113,10 +116,15 @@ class Desk:
             if existing is not None:
                 return Added(await self._marked(existing.id, wish.mark), created=False)
             self._check_room()
-            found = await classify(
-                self._ports, url, Wanted(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
-            )
-            if part and found.fetched is not None and found.detection.type == "html":
+            try:
+                found = await classify(
+                    self._ports, url, Wanted(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
+                )
+            except (Unprocessable, Overloaded) as error:
+                if not (wish.later and error.may_pass):
+                    raise
+                return await self._keep(url, wish, error)
+            if part and found.fetched is not None and found.type == "html":
                 await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
             live = self._make(url.text, wish, found)
             self._check_room()  # others have been added while it was looked at
@@ -127,6 +135,22 @@ class Desk:
             finally:
                 self._beginning -= 1
             return Added(self._table.describe(live.source.id), created=True)
+
+    async def _keep(self, url: Url, wish: AddSource, error: DomainError) -> Added:
+        """Add a URL that could not be looked at; its actor finds out what it is when it answers."""
+        await newcomer.check_addable(self._ports, url, wish.type, error)
+        found = newcomer.guess(url, wish.type, error)
+        live = self._make(url.text, wish, Classified(found.type, found, url.text, None, self._ports.world.now()))
+        live.hot = newcomer.first_state(self._ports, live.source, error)
+        self._check_room()
+        self._beginning += 1
+        try:
+            state, storage = SourceState(live.source.id, live.hot, b""), self._ports.storage
+            await storage.sources.add(live.source, state, storage.lease)
+            self._table.put(live)
+        finally:
+            self._beginning -= 1
+        return Added(self._table.describe(live.source.id), created=True)
 
     def _check_room(self) -> None:
         most = self._ports.settings.max_sources
@@ -155,11 +179,16 @@ class Desk:
         if after.type != "push":
             _check_only_push(after.subprotocols, after.hello)
         await check_selectors(self._ports, Narrowing(edit.selector, edit.ignore or ()))
+        if (edit.selector or edit.ignore) and before.detection.format in FORMATS:
+            where = "body.selector" if edit.selector else "body.ignore"
+            raise Unprocessable(f"{before.url} is a document without elements: {NO_PARTS}", where)
         if after.type != before.type and "push" in (after.type, before.type):
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
         if after == before:
             return self._table.describe(source)
         await self._table.stop(live)
+        if live.source is not before:  # it has answered meanwhile, and is known by now
+            after = _edited(live.source, edit, self._ports.world.now())
         try:
             changed = await self._replace(live, after)
         except StorageError:
@@ -248,7 +277,7 @@ class Desk:
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
             url=url,
             watch_url=found.watch_url,
-            type=found.detection.type,
+            type=found.type,
             detection=found.detection,
             created_at=now,
             updated_at=now,
@@ -279,6 +308,7 @@ class Desk:
             reading = await self._first_reading(source, found, found.fetched, now)
         except LookFailed as failure:
             raise refused(failure, source.url) from None
+        live.source = source = named(source, reading.title)
         state = first_state(found.fetched, reading, now, self._ports, live)
         if not reading.drafts:
             await storage.sources.add(source, state, storage.lease)
@@ -328,6 +358,8 @@ def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
     if edit.tags is not None:
         ours = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
         given["tags"] = tuple(dict.fromkeys((*edit.tags, *ours)))  # a user's list is of the user's own
+    if edit.type is not None and source.detection.pending:
+        given["detection"] = replace(source.detection, type=edit.type, forced=True)
     edited = replace(source, **given, **dict.fromkeys(edit.clear))
     return source if edited == source else replace(edited, updated_at=now)
 

@@ -77,6 +77,12 @@ def reading_of(
     source: Source, base: bytes, feed: FeedReading, fetched: Fetched, at: Millis, *, since: Millis | None = None
 ) -> Reading:
     """Return what a look at a feed tells, by the memory of the last one (see `FeedTier.read`)."""
+    return replace(_compared(source, base, feed, fetched, at, since=since), title=feed.title)
+
+
+def _compared(
+    source: Source, base: bytes, feed: FeedReading, fetched: Fetched, at: Millis, *, since: Millis | None
+) -> Reading:
     found = compare(base, [mark_of(entry, since) for entry in feed.entries])
     new = [feed.entries[i] for i in found.new]
     edited = [feed.entries[i] for i in found.updated]

@@ -60,6 +60,7 @@ class HtmlTier:
             shared=self._shared(source, base),
             at=at,
             number=number,
+            was=_was(source) if base else "",
         )
         if base and may_be_no_page(fetched.body):
             await _fail_if_lost(jail, source, fetched)
@@ -87,6 +88,7 @@ class HtmlTier:
             unsettled=look.unsettled,
             times=_times(fetched, at) if changed else (),
             note=note,
+            title=look.title,
         )
 
     def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:
@@ -99,11 +101,17 @@ class HtmlTier:
 
 async def _fail_if_lost(jail: Jail, source: Source, fetched: Fetched) -> None:
     """Raise LookFailed when a page has become something else, unless a page was asked for whatever it is."""
-    if source.detection.forced or source.type != source.detection.type:
-        return
-    failure = await loss(jail, fetched, "html")
+    was = _was(source)
+    failure = await loss(jail, fetched, "html", was) if was else None
     if failure is not None:
         raise failure
+
+
+def _was(source: Source) -> str:
+    """Return the format that a page had at first; "" when it was asked for whatever it is."""
+    if source.detection.forced or source.type != source.detection.type:
+        return ""
+    return source.detection.format or "html"
 
 
 def _times(fetched: Fetched, at: Millis) -> tuple[Millis, ...]:

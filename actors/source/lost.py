@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from actors.content.detection import Finding
+from actors.content.plain import FORMATS, is_same
 from actors.content.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched
@@ -21,6 +22,7 @@ from actors.world import Jail
 _HEAD: Final = 4096
 _OTHER: Final = re.compile(rb"^[\s\x00\xef\xbb\xbf\xfe\xff]*[{\[]|<(?:rss|feed|rdf:RDF)[\s>]")
 """What JSON and feeds look like near their beginning."""
+_NOUNS: Final = {"json": "JSON document", "xml": "XML document", "csv": "table", "text": "text"}
 
 
 def may_be_no_page(body: bytes) -> bool:
@@ -28,24 +30,26 @@ def may_be_no_page(body: bytes) -> bool:
     return _OTHER.search(body, 0, _HEAD) is not None
 
 
-async def loss(jail: Jail, fetched: Fetched, was: Literal["feed", "html"]) -> LookFailed | None:
+async def loss(jail: Jail, fetched: Fetched, was: Literal["feed", "html"], format: str = "html") -> LookFailed | None:
     """Return the failed look that a body is which is no feed, or no page, any more; None when it still is one, or
-    nobody can tell. Raises LookFailed.
+    nobody can tell. `format`: what a page was at first. Raises LookFailed.
     """
     if not fetched.body.strip():
         return None
     request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
     found = msgspec.msgpack.decode(await in_jail(jail, "detect", msgspec.msgpack.encode(request)), type=Finding)
-    noun = "feed" if was == "feed" else "page"
+    noun = "feed" if was == "feed" else _NOUNS.get(format, "page")
     if found.trouble is not None:
-        if was == "html":
+        if was == "html" and format not in FORMATS:
             return None  # its own reader knows more
         if not found.trouble.startswith("login"):
-            return LookFailed(Blame.CONTENT, f"not the feed itself: {found.trouble}", status=fetched.status)
-    if found.type == was or (found.type is None and found.format == "" and _still(found, was)):
+            return LookFailed(Blame.CONTENT, f"not the {noun} itself: {found.trouble}", status=fetched.status)
+    is_still = found.type == was and (was == "feed" or is_same(found.format, format))
+    if is_still or (found.type is None and found.format == "" and _still(found, was)):
         return None
     other = f"a {found.trouble}" if found.trouble else "neither a feed nor a page"
-    now = {"feed": "a feed", "html": "a page", None: other}[found.type]
+    is_page = found.type == "html" and found.format not in FORMATS
+    now = "a feed" if found.type == "feed" else "a page" if is_page else other
     why = f"type lost: this was a {noun} and is now {now} ({found.evidence})"
     return LookFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
 

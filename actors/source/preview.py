@@ -10,6 +10,7 @@ import msgspec
 
 from actors.content.entries import Entry
 from actors.content.frames import Frame
+from actors.content.plain import NO_PARTS
 from actors.content.preview import EXCERPT
 from actors.content.requests import Fault, FrameRequest, PageRequest, SelectorsRequest
 from actors.egress.failures import LookFailed
@@ -77,9 +78,11 @@ async def preview_page(ports: Ports, fetched: Fetched, part: Narrowing) -> PageP
 
 
 def _blamed(failure: LookFailed, url: str, part: Narrowing) -> Exception:
-    """Return the refusal; a time-out that came with selectors is most likely theirs."""
+    """Return the refusal; a time-out that came with selectors is most likely theirs, and so is what has no parts."""
+    where = "body.selector" if part.selector is not None else "body.ignore"
+    if part and failure.reason.endswith(NO_PARTS):
+        return Unprocessable(failure.reason, where)
     if part and failure.reason.startswith("parse_timeout"):
-        where = "body.selector" if part.selector is not None else "body.ignore"
         return Unprocessable("applying the selectors to this page takes too long: write simpler ones", where)
     return refused(failure, url)
 
@@ -92,7 +95,7 @@ async def preview(ports: Ports, found: Classified, part: Narrowing, query: str |
     if found.greeting is not None:
         return Preview(found.at, push=await _push(ports, found, found.greeting, query))
     assert found.fetched is not None, "what is no WebSocket was fetched"
-    if found.detection.type == "html":
+    if found.type == "html":
         page = await preview_page(ports, found.fetched, part)
         pace = _pace(ports, found, body_hints(found.fetched), ())
         return Preview(found.at, page=page, pace=pace, robots=found.robots)

@@ -27,8 +27,9 @@ from actors.egress.url import Url, parse_url
 from actors.egress.websocket import Frames
 from actors.errors import UrlRefused
 from actors.messages import PushView
-from actors.source import link, progress
+from actors.source import link, newcomer, progress
 from actors.source.bell import Bell
+from actors.source.classify import Classified, found_by_handshake
 from actors.source.fetch import answered, host_of, refusal, tell_host
 from actors.source.intake import Intake
 from actors.source.keeper import Keeper
@@ -146,6 +147,9 @@ class PushSource:
         self._began = trio.current_time()
         self._beat_at = self._began + MINUTE
         now, ms = ports.world.now(), round(1000 * (self._began - began))
+        if source.detection.pending:
+            chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
+            await newcomer.answered(ports, self._live, Classified("push", chosen, url.text, None, now))
         self._live.hot, self._live.unsaved = link.opened(self._live.hot, now, ms), True
         seen = self._live.push or PushView()
         self._live.push = renew(
@@ -228,6 +232,8 @@ class PushSource:
             self._streak += failure.blame is not Blame.LOCAL
             draw = self._chance.random()
             hot = link.failed(hot, failure, session, now, limits_of(source, ports.settings), draw)
+        if source.detection.pending:
+            hot = newcomer.waiting(hot, now)
         await self._keeper.settle(hot)
         ports.world.log("push.ended", source_id=source.id, blame=failure.blame.value, why=failure.reason)
         return link.delay(self._live.hot, self._streak, fault, now, self._chance.random())

@@ -108,7 +108,7 @@ class Rehearsal:
         except LookFailed as failure:
             raise refused(failure, url) from None
         kind: SourceType = "feed" if finding.type == "feed" else "html"
-        found = Classified(detection_of(kind, None, finding, fetched), url, fetched, now, feed=finding.feed)
+        found = Classified(kind, detection_of(kind, None, finding, fetched), url, fetched, now, feed=finding.feed)
         source = Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
             url=url,

@@ -254,7 +254,7 @@ class Table:
     def _run_of(self, live: Live) -> Run:
         if live.source.type == "push":
             return PushSource(self._ports, live).run
-        return PolledSource(self._ports, live, self.tiers[live.source.type]).run
+        return PolledSource(self._ports, live, self.tiers).run
 
     async def _late(self, idle: Sequence[Live]) -> int:
         now, late = self._ports.world.now(), 0

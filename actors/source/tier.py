@@ -25,7 +25,7 @@ class Reading(Struct, frozen=True):
     `changed` feeds the cadence; `again_soon` asks for another look at the floor, to settle a doubt; after an
     `unsettled` one the next look reads the body even if it is the same, for what stays may be told.
     `times` are when the news came, by the source's own word; at the first look, when all that is there came.
-    `note` is for who asks why; None when there is nothing to say.
+    `note` is for who asks why; None when there is nothing to say. `title` is what the page or feed calls itself.
     """
 
     drafts: tuple[Draft, ...]
@@ -36,6 +36,7 @@ class Reading(Struct, frozen=True):
     unsettled: bool = False
     times: tuple[Millis, ...] = ()
     note: Note | None = None
+    title: str = ""
 
 
 class Tier(Protocol):

@@ -97,5 +97,5 @@ class Templates:
         source = added.view.source
         asleep = None if source.enabled else "it is disabled: enable it to watch it"
         return SourceOutcome(
-            wanted, "attached_new" if added.created else "attached_existing", source.id, source.type, asleep
+            wanted, "attached_new" if added.created else "attached_existing", source.id, source.detection.type, asleep
         )

@@ -6,12 +6,16 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec import json
+
 from actors.errors import DomainError, UrlRefused
 from actors.templates.domain import NoDomain, read_domain
 from actors.templates.expansion import Values, try_out
 from actors.templates.template import Parameter, Template
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 LONGEST = 200
+LONGEST_OF = {"string": LONGEST, "domain": 260}
 """Characters of a string value."""
 _SHOWN = 60
 
@@ -31,6 +35,27 @@ class BadParameters(DomainError):
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         super().__init__(f"{wrong[0].place}: {wrong[0].says}{more}")
         self.wrong = tuple(wrong)
+
+
+def described(template: Template) -> str:
+    """Return what a template takes as JSON Schema (2020-12), as text.
+
+    It says names, counts and lengths; what a domain is, only `read_parameters` knows.
+    """
+    taken = {parameter.key: _described(parameter) for parameter in template.parameters}
+    schema = {"$schema": DIALECT, "type": "object", "additionalProperties": False, "required": list(taken)}
+    return json.encode(schema | {"properties": taken}).decode()
+
+
+def _described(parameter: Parameter) -> dict[str, object]:
+    return {
+        "type": "array",
+        "minItems": parameter.min,
+        "maxItems": parameter.max,
+        "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_OF[parameter.type]},
+        "description": parameter.description,
+        "examples": [[parameter.example]],
+    }
 
 
 def read_parameters(template: Template, given: Mapping[str, object]) -> Values:

@@ -22,13 +22,13 @@ from api.problems import invalid
 from api.ratelimit import Limit
 from api.reader import Sieve
 from api.v1 import alert_schemas as wire
-from api.v1.past import Window, find, position
+from api.v1.past import Window, find, names_event, position
 from storage.records.body import id_in
 from storage.records.cursor import MATCHED
 from storage.records.delivery import Match, Replayed
 from storage.records.destination import Destination
 from storage.records.event import Stored
-from storage.records.identity import START, Seq, id_of, seq_of
+from storage.records.identity import START, Seq, id_of
 from supervision import MailboxFull
 
 AT_ONCE = 100
@@ -84,20 +84,12 @@ def _window(wanted: wire.ReplayRequest, head: Seq) -> Window:
     """Return the positions of a range: an event named by `since` is not in it, one by `until` is, a time is neither."""
     assert wanted.since is not None
     after, before = position(wanted.since, "body.since"), Seq(head + 1)
-    if not _is_id(wanted.since):
+    if not names_event(wanted.since):
         after = Seq(max(0, after - 1))
     if wanted.until is not None:
         until = position(wanted.until, "body.until")
-        before = min(before, Seq(until + 1) if _is_id(wanted.until) else until)
+        before = min(before, Seq(until + 1) if names_event(wanted.until) else until)
     return Window(after, max(before, Seq(after + 1)))
-
-
-def _is_id(text: str) -> bool:
-    try:
-        seq_of(text)
-    except ValueError:
-        return False
-    return True
 
 
 async def _sieve(desk: Desk, destination: Destination) -> Sieve:

@@ -6,7 +6,7 @@ from api.dashboard.screen import Live, Screen, Visit
 from api.reader import Reader
 from api.route import Answer
 from api.v1 import stream
-from api.v1.schemas import StreamQuery
+from api.v1.query_schemas import StreamQuery
 
 
 async def everything(visit: Visit) -> Live:

@@ -38,6 +38,7 @@ SOURCE = wire.SourceRecord(
     id=SOURCE_ID,
     url=PAGE,
     title="Day tickets",
+    found_title="Tickets and prices",
     type="html",
     detected_type="html",
     detection=DETECTED,
@@ -70,6 +71,8 @@ SOURCE = wire.SourceRecord(
 )
 HELD = wire.HeldEvents(events=3, bytes=4_820)
 STATUS = wire.SourceStatus(
+    enabled=True,
+    health_flag="ok",
     id=SOURCE_ID,
     state="active",
     last_fetch_at=LOOKED,

@@ -22,7 +22,14 @@ _PARAMETER = wire.TemplateParameter(
     min=1,
     max=10,
 )
-SUMMARY = wire.TemplateSummary(NAME, "Competitor watch", _ABOUT, "go-to-market", 1, 4, (_PARAMETER,))
+_SCHEMA = (
+    '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","additionalProperties":false,'
+    '"required":["domain"],"properties":{"domain":{"type":"array","minItems":1,"maxItems":10,'
+    '"items":{"type":"string","minLength":1,"maxLength":260},'
+    '"description":"A competitor\'s bare domain, without scheme or path; each value adds four sources",'
+    '"examples":[["example.com"]]}}}'
+)
+SUMMARY = wire.TemplateSummary(NAME, "Competitor watch", _ABOUT, "go-to-market", 1, 4, ("domain",))
 RECORD = wire.TemplateRecord(
     slug=NAME,
     name="Competitor watch",
@@ -33,6 +40,7 @@ RECORD = wire.TemplateRecord(
     parameters=(_PARAMETER,),
     sources=(wire.TemplateSource("https://{domain}/pricing", "html", ("page:pricing", "company:{domain}")),),
     alerts=(wire.TemplateAlert("pricing", _TITLE, _QUERY, "en", None),),
+    schema=_SCHEMA,
 )
 PREVIEW = wire.TemplatePreview(
     template=NAME,

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import trio
 
 from actors.egress.url import parse_url
-from actors.errors import Unprocessable, UrlRefused
+from actors.errors import DomainError, Unprocessable, UrlRefused
 from api.problems import INTERNAL, Refusal, refusal_of
 from api.route import Call
 
@@ -32,10 +32,11 @@ R = TypeVar("R")
 
 
 class Failed(NamedTuple):
-    """What was not done, and why; `late`: as far as one knows."""
+    """What was not done, and why; `late`: as far as one knows. may_pass: see `DomainError`."""
 
     refusal: Refusal
     late: bool
+    may_pass: bool = False
 
 
 def place_of(number: int) -> str:
@@ -86,7 +87,8 @@ async def _outcome(call: Call, act: Callable[[], Awaitable[R]], where: str) -> R
     except trio.TooSlowError:
         return Failed(LATE, late=True)
     except Exception as error:  # whatever it is, it is this URL's; a fault of ours is logged and told as one
-        return Failed(_refusal(call, error, where), late=False)
+        may_pass = isinstance(error, DomainError) and error.may_pass
+        return Failed(_refusal(call, error, where), late=False, may_pass=may_pass)
 
 
 def _refusal(call: Call, error: Exception, where: str) -> Refusal:

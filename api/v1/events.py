@@ -12,11 +12,11 @@ from typing import Any
 from msgspec import Struct
 
 from actors.errors import NotFound
-from api.pagination import encode_cursor, next_page, place
 from api.problems import Refusal
 from api.route import Answer, Call, Route
-from api.v1.past import Found, Window, find, sieve_for, window_of
-from api.v1.schemas import EventsQuery, Time
+from api.v1.past import Found, Window, asked_of, find, lead_on, sieve_for
+from api.v1.query_schemas import EventsQuery
+from api.v1.schemas import Time
 from storage.records.event import Event, Stored
 from storage.records.identity import Millis, Seq, millis_of
 from storage.records.times import rfc3339
@@ -35,7 +35,8 @@ async def history(call: Call) -> Answer:
     """Return a page of history."""
     query: EventsQuery = call.query
     log, newest_first = call.doors.storage.log, query.order == "desc"
-    window, cursor = window_of(query), place(call, int)
+    asked = asked_of(call)
+    window, _, cursor = asked
     sieve = await sieve_for(call, query)
     left = _left(window, cursor, (await log.bounds()).floor, newest_first)
     found = await find(log, left, sieve, query.limit, newest_first=newest_first)
@@ -43,11 +44,10 @@ async def history(call: Call) -> Answer:
     _left(window, cursor, bounds.floor, newest_first)
     found = _kept(found, bounds.floor)
     clamped = window.after < bounds.floor
-    begins = bounds.oldest if query.start is None and not clamped else max(window.after, bounds.floor) + 1
-    told = query.start is not None and clamped
-    following = None if found.next is None else encode_cursor(found.next, call.target)
-    page = _page(found.events, following, millis_of(Seq(begins)), told)
-    return Answer(page, headers=next_page(call, found.next))
+    begins = bounds.oldest if not asked.began and not clamped else max(window.after, bounds.floor) + 1
+    following, headers = lead_on(call, asked, found.next)
+    page = _page(found.events, following, millis_of(Seq(begins)), asked.began and clamped)
+    return Answer(page, headers=headers)
 
 
 def _left(window: Window, cursor: int | None, floor: Seq, newest_first: bool) -> Window:

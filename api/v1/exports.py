@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from api.export import MEDIA, Export
 from api.route import Answer, Call, Route
-from api.v1.past import sieve_for, window_of
-from api.v1.schemas import ExportQuery
+from api.v1.past import EARLIEST, sieve_for, window_of
+from api.v1.query_schemas import ExportQuery
 from storage.records.event import Event, Kind
 from storage.records.identity import Seq, id_of, millis_of
 from storage.records.times import rfc3339
@@ -25,8 +25,9 @@ async def export(call: Call) -> Answer:
     end = Seq((await log.bounds()).newest)
     file = Export(log, sieve, query.format, after=window.after, before=min(window.before, Seq(end + 1)))
     await file.begin()
-    clamped = query.start is not None and file.first > window.after
-    begins = file.first + 1 if query.start is not None or clamped else (await log.bounds()).oldest
+    began = query.start not in (None, EARLIEST)
+    clamped = began and file.first > window.after
+    begins = file.first + 1 if began else (await log.bounds()).oldest
     now = rfc3339(call.doors.world.now())
     stamp = "".join(sign for sign in now[:19] if sign.isalnum())
     headers = {

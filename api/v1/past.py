@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import trio
 
-from api.problems import invalid
+from api.pagination import decode_cursor, encode_cursor, next_link
+from api.problems import Refusal, invalid
 from api.reader import Sieve
 from api.route import Call
 from api.v1.filters import MOST_VALUES, sieve_of
-from api.v1.schemas import EventsQuery, ExportQuery
+from api.v1.query_schemas import EventsQuery, ExportQuery
 from storage.interface import EventLog
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, seq_at, seq_of
@@ -32,11 +33,33 @@ _LONGEST_VALUE = 500
 Wanted = EventsQuery | ExportQuery
 
 
+EARLIEST = "earliest"
+"""Where what is kept begins, as a word in the place of an id or a time."""
+_NOT_BOUND = ("from", "cursor", "limit")
+"""Parameters that a cursor's check leaves out. Where the window begins stands in the cursor itself, so that it may
+come as `from` too."""
+
+
 class Window(NamedTuple):
     """Positions after `after` and before `before`."""
 
     after: Seq
     before: Seq
+
+
+class Mark(NamedTuple):
+    """What a cursor holds: the place where its page ended, and after what its window begins (-1: with what is kept)."""
+
+    place: int
+    after: int
+
+
+class Asked(NamedTuple):
+    """What a request wants. began: it named a beginning. place: where the page before ended, None at the first one."""
+
+    window: Window
+    began: bool
+    place: int | None
 
 
 class Found(NamedTuple):
@@ -59,12 +82,70 @@ def position(text: str, where: str) -> Seq:
 
 
 def window_of(query: Wanted) -> Window:
-    """Return the window that is asked for: `from` is in it, `to` is not. Raises Refusal (400)."""
-    start = START if query.start is None else position(query.start, "query.from")
+    """Return the window that is asked for. A time as `from` is in it, an event is not; `to` is not. Raises Refusal."""
+    return _window(_after(query.start), query)
+
+
+def asked_of(call: Call) -> Asked:
+    """Return the window and the place in it that a request for a page asks for. Raises Refusal (400)."""
+    query: EventsQuery = call.query
+    place = None
+    try:
+        after = _after(query.start)
+    except Refusal:
+        mark = _mark(query.start or "", call)
+        if mark is None:
+            says = "neither an RFC 3339 time with an offset nor an event id, nor a next_cursor of these parameters"
+            raise invalid("query.from", says, query.start) from None
+        after, place = (None if mark.after < 0 else Seq(mark.after)), mark.place
+    if query.cursor is not None:
+        mark = _mark(query.cursor, call)
+        if mark is None or mark.after != (-1 if after is None else after):
+            raise invalid("query.cursor", "not a cursor of this list with these parameters", query.cursor)
+        place = mark.place
+    return Asked(_window(after, query), after is not None, place)
+
+
+def lead_on(call: Call, asked: Asked, position: Seq | None) -> tuple[str | None, dict[str, str]]:
+    """Return the cursor that goes on from a position, and its Link header; none of either at the window's end."""
+    if position is None:
+        return None, {}
+    mark = Mark(position, asked.window.after if asked.began else -1)
+    cursor = encode_cursor(mark, call.target, _NOT_BOUND)
+    return cursor, {"Link": next_link(call.doors.settings.public_url(), call.target, cursor)}
+
+
+def _after(start: str | None) -> Seq | None:
+    """Return the position after which a window begins; None: with what is kept. Raises Refusal (400)."""
+    if start is None or start == EARLIEST:
+        return None
+    found = position(start, "query.from")
+    return found if names_event(start) else Seq(max(0, found - 1))
+
+
+def _window(after: Seq | None, query: Wanted) -> Window:
+    start = START if after is None else after
     end = END if query.to is None else position(query.to, "query.to")
     if end < start:
         raise invalid("query.to", "lies before query.from", query.to)
-    return Window(Seq(max(0, start - 1)), end)
+    return Window(start, end)
+
+
+def _mark(text: str, call: Call) -> Mark | None:
+    """Return what a cursor holds, None for what is no cursor of this list with these parameters."""
+    try:
+        return decode_cursor(text, Mark, call.target, _NOT_BOUND)
+    except Refusal:
+        return None
+
+
+def names_event(text: str) -> bool:
+    """Return whether a text is the id of an event, as opposed to a time."""
+    try:
+        seq_of(text)
+    except ValueError:
+        return False
+    return True
 
 
 async def sieve_for(call: Call, query: Wanted, kinds: Sequence[int] = ()) -> Sieve:

@@ -80,7 +80,10 @@ Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
 class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once."""
+    """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once.
+
+    `verify`: with `later`, a URL that can't be reached now is added, too, and found out when it answers.
+    """
 
     url: Url
     type: SourceType | None = None
@@ -94,6 +97,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     subprotocols: Subprotocols = ()
     hello: Hello | None = None
     title: Title = ""
+    verify: Literal["now", "later"] = "now"
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,7 +123,10 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Detected(Struct, frozen=True):
-    """What a URL was found to be; `evidence` is a sentence that a person can check."""
+    """What a URL was found to be; `evidence` is a sentence that a person can check.
+
+    `pending`: it has yet to answer, and the rest is a guess.
+    """
 
     type: SourceType
     confidence: Literal["high", "medium", "low"]
@@ -127,6 +134,7 @@ class Detected(Struct, frozen=True):
     final_url: str
     content_type: str
     feed_url: str | None
+    pending: bool = False
 
 
 class SourceHealth(Struct, frozen=True):
@@ -148,11 +156,13 @@ class Breaker(Struct, frozen=True):
 
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
-    """A watched source. `noise_count`: how many keys of blocks its owner's feedback has made noise."""
+    """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how many
+    keys of blocks its owner's feedback has made noise."""
 
     id: str
     url: str
     title: str
+    found_title: str
     type: SourceType
     detected_type: SourceType
     detection: Detected
@@ -210,10 +220,12 @@ class HeldEvents(Struct, frozen=True, kw_only=True):
 
 
 class SourceStatus(Struct, frozen=True, kw_only=True):
-    """What the watching does at this moment; `last_error` in words."""
+    """What the watching does at this moment; `last_error` in words. `enabled`, `health_flag`: twins."""
 
     id: str
     state: Literal["active", "disabled"]
+    enabled: bool
+    health_flag: Literal["ok", "degraded", "rotten"]
     last_fetch_at: Time | None
     last_success_at: Time | None
     last_event_at: Time | None
@@ -272,127 +284,3 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
     limit: Limit = 100
     cursor: Cursor | None = None
-
-
-Value = Annotated[str, Meta(min_length=1, max_length=500)]
-_SOURCE = {"format": "source-or-prefix"}
-Sources = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema=_SOURCE)], ...],
-    Meta(
-        max_length=50,
-        description="Only events of these sources, by id; one that ends in `.*` is a prefix of ids",
-        examples=[["019db0a4-5c00-7000-8000-000000000001"]],
-    ),
-]
-SourceTypes = Annotated[
-    tuple[SourceType, ...], Meta(max_length=50, description="Only events of these tiers", examples=[["feed"]])
-]
-EventTags = Annotated[
-    tuple[Value, ...],
-    Meta(max_length=50, description="Only events with one of these tags", examples=[["topic:prices"]]),
-]
-Keywords = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "alert-term"})], ...],
-    Meta(
-        max_length=50,
-        description="Only events whose title or content has one of these, each read as a term of an alert's query, in "
-        "the languages of the alerts and English",
-        examples=[["price"]],
-    ),
-]
-
-
-class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Filters of a stream: values of one parameter are alternatives, parameters must all hold."""
-
-    source: Sources = ()
-    source_type: SourceTypes = ()
-    tag: EventTags = ()
-    keyword: Keywords = ()
-    since: (
-        Annotated[
-            str,
-            Meta(
-                max_length=100,
-                description="UUIDv7 of an event: replay what came after it",
-                examples=["019db0a4-6a10-7000-8000-0000000000a7"],
-                extra_json_schema={"format": "uuid7"},
-            ),
-        ]
-        | None
-    ) = None
-
-
-_POSITION = {"format": "position"}
-_LISTED = "; a comma separates values, at most 50 of them"
-Pieces = Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "tag-list"})]
-ListedSources = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "source-list"})], ...],
-    Meta(
-        max_length=50,
-        description=f"Only events of these sources, by id; one that ends in `.*` is a prefix of ids{_LISTED}",
-        examples=[["019db0a4-5c00-7000-8000-000000000001"]],
-    ),
-]
-ListedTypes = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "tier-list"})], ...],
-    Meta(max_length=50, description=f"Only events of these tiers{_LISTED}", examples=[["feed,html"]]),
-]
-ListedTags = Annotated[
-    tuple[Pieces, ...],
-    Meta(max_length=50, description=f"Only events with one of these tags{_LISTED}", examples=[["topic:prices"]]),
-]
-ListedKeywords = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "term-list"})], ...],
-    Meta(
-        max_length=50,
-        description=f"Only events whose title or content has one of these, as on a stream{_LISTED}",
-        examples=[["price,ticket"]],
-    ),
-]
-From = Annotated[
-    str,
-    Meta(
-        max_length=100,
-        description="RFC 3339 time or event id, included",
-        examples=["2026-04-21T00:00:00Z"],
-        extra_json_schema=_POSITION,
-    ),
-]
-To = Annotated[
-    str,
-    Meta(
-        max_length=100,
-        description="RFC 3339 time or event id, not included",
-        examples=["2026-04-22T00:00:00Z"],
-        extra_json_schema=_POSITION,
-    ),
-]
-
-
-class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
-    """A window of the past."""
-
-    start: From | None = None
-    to: To | None = None
-    source: ListedSources = ()
-    source_type: ListedTypes = ()
-    tag: ListedTags = ()
-    keyword: ListedKeywords = ()
-    cursor: Cursor | None = None
-    order: Annotated[Literal["asc", "desc"], Meta(description="Oldest or newest first", examples=["desc"])] = "asc"
-    limit: Limit = 500
-
-
-class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
-    """A window of the past, oldest first, in one file."""
-
-    start: From | None = None
-    to: To | None = None
-    source: ListedSources = ()
-    source_type: ListedTypes = ()
-    tag: ListedTags = ()
-    keyword: ListedKeywords = ()
-    format: Annotated[Literal["json", "ndjson", "csv"], Meta(description="The form of the file", examples=["csv"])] = (
-        "json"
-    )

@@ -116,6 +116,7 @@ def _add(new: wire.NewSource, where: str, reply: Reply[Added]) -> AddSource:
         subprotocols=distinct(new.subprotocols, f"{where}.subprotocols"),
         hello=new.hello,
         title=title_of(new.title),
+        later=new.verify == "later",
     )
 
 
@@ -158,7 +159,7 @@ def time_or_null(at: Millis | None) -> str | None:
 
 def _detected(found: Detection) -> wire.Detected:
     return wire.Detected(
-        found.type, found.confidence, found.evidence, found.final_url, found.content_type, found.feed_url
+        found.type, found.confidence, found.evidence, found.final_url, found.content_type, found.feed_url, found.pending
     )
 
 
@@ -187,6 +188,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         id=source.id,
         url=source.url,
         title=source.title,
+        found_title=source.found_title,
         type=source.type,
         detected_type=source.detection.type,
         detection=_detected(source.detection),

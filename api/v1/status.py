@@ -31,6 +31,8 @@ def status_of(view: SourceView, held: Held) -> wire.SourceStatus:
     return wire.SourceStatus(
         id=view.source.id,
         state="active" if view.source.enabled else "disabled",
+        enabled=view.source.enabled,
+        health_flag=hot.health.flag,
         last_fetch_at=time_or_null(hot.last_look_at),
         last_success_at=time_or_null(hot.last_success_at),
         last_event_at=time_or_null(hot.last_event_at),

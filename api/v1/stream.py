@@ -11,9 +11,10 @@ from api.reader import Reader
 from api.route import Answer, Call, Route
 from api.sse import MEDIA, Form
 from api.v1.filters import sieve_of
-from api.v1.schemas import StreamQuery
+from api.v1.past import EARLIEST
+from api.v1.query_schemas import StreamQuery
 from storage.records.event import Kind
-from storage.records.identity import Seq, seq_of
+from storage.records.identity import Seq, id_of, seq_of
 
 CHANNELS: dict[str, tuple[int, ...]] = {
     "push": (Kind.PUSH,),
@@ -78,11 +79,14 @@ async def _start(call: Call, since: str | None) -> tuple[Seq, str]:
     if given is None:
         newest = await call.streams.newest_id()
         return seq_of(newest), newest
+    bounds = await call.doors.storage.log.bounds()
+    if given == EARLIEST and not last:
+        return bounds.floor, id_of(bounds.floor, 0)
     try:
         cursor = seq_of(given)
     except ValueError:
-        raise invalid(where, "not the id of an event (a UUIDv7)", given) from None
-    bounds = await call.doors.storage.log.bounds()
+        says = "not the id of an event (a UUIDv7)" if last else f"neither the id of an event (a UUIDv7) nor {EARLIEST}"
+        raise invalid(where, says, given) from None
     if cursor < bounds.floor:
         raise Refusal("cursor-expired", "Events after this id have been deleted by retention.")
     if cursor > max(bounds.newest, tail.head):

@@ -41,7 +41,10 @@ class TemplateParameter(Struct, frozen=True):
 
 
 class TemplateSummary(Struct, frozen=True):
-    """A template in the list. `source_count`: its patterns; with a parameter, each value adds those that name it."""
+    """A template in the list. `source_count`: its patterns; with a parameter, each value adds those that name it.
+
+    `parameters`: their names; the template itself says what each takes.
+    """
 
     slug: str
     name: str
@@ -49,7 +52,7 @@ class TemplateSummary(Struct, frozen=True):
     category: str
     version: int
     source_count: int
-    parameters: tuple[TemplateParameter, ...]
+    parameters: tuple[str, ...]
 
 
 class TemplateSource(Struct, frozen=True):
@@ -71,7 +74,7 @@ class TemplateAlert(Struct, frozen=True):
 
 
 class TemplateRecord(Struct, frozen=True):
-    """A template, whole."""
+    """A template, whole. `schema`: what `params` takes as JSON Schema (2020-12), itself a text of JSON."""
 
     slug: str
     name: str
@@ -82,6 +85,7 @@ class TemplateRecord(Struct, frozen=True):
     parameters: tuple[TemplateParameter, ...]
     sources: tuple[TemplateSource, ...]
     alerts: tuple[TemplateAlert, ...]
+    schema: str
 
 
 class PreviewedSource(Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.errors import NotFound
 from actors.templates.expansion import Values
-from actors.templates.parameters import BadParameters, read_parameters
+from actors.templates.parameters import BadParameters, described, read_parameters
 from actors.templates.report import AlertOutcome, Foreseen, Report, SourceOutcome
 from actors.templates.template import Template
 from api.acts.alerts import put_in_force
@@ -61,13 +61,18 @@ def _about(template: Template) -> dict[str, Any]:
         "category": template.category,
         "version": template.version,
         "source_count": len(template.sources),
-        "parameters": _parameters(template),
     }
+
+
+def _summary(template: Template) -> wire.TemplateSummary:
+    return wire.TemplateSummary(**_about(template), parameters=tuple(each.key for each in template.parameters))
 
 
 def _record(template: Template) -> wire.TemplateRecord:
     return wire.TemplateRecord(
         **_about(template),
+        parameters=_parameters(template),
+        schema=described(template),
         sources=tuple(wire.TemplateSource(pattern.url, pattern.type, pattern.tags) for pattern in template.sources),
         alerts=tuple(
             wire.TemplateAlert(each.key, each.name, each.query, each.language, each.channel) for each in template.alerts
@@ -133,7 +138,7 @@ def _reported(template: Template, report: Report) -> wire.TemplateReport:
 
 async def list_templates(call: Call) -> Answer:
     """Return all templates."""
-    return Answer([wire.TemplateSummary(**_about(template)) for template in call.doors.templates.catalogue])
+    return Answer([_summary(template) for template in call.doors.templates.catalogue])
 
 
 async def describe(call: Call) -> Answer:

@@ -38,6 +38,8 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
         return moment(text, zone) if text else "never"
 
     yield f"{source['type']}  {plain(source['url'])}  {source['id']}"
+    if called := source.get("title") or source.get("found_title"):
+        yield f"  called      {plain(called)}"
     yield f"  found out   {plain(source['detection']['evidence'])}"
     health = source["health"]
     yield f"  health      {health['flag']} {health['score']:.2f}: {plain(health['reason'])}"

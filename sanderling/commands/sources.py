@@ -21,6 +21,7 @@ def sources() -> None:
 @click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
 @click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
+@click.option("--later", is_flag=True, help="Add it also when it can't be reached now.")
 @client_flags
 def sources_add(url: str, service: str | None, key_file: str | None, **asked: Any) -> int:
     """Watch a URL. Its type is detected, and the evidence shown.

@@ -119,7 +119,7 @@ class Adding:
         url, id_ = source.body.url, str(record["id"])
         if url in self._wanted:
             self.ids[url] = id_
-        says = "" if new else _differs(source, record)
+        says = _waits(record) if new else _differs(source, record)
         untouched = record["updated_at"] == record["created_at"]
         if not source.enabled and record["enabled"] and (new or untouched):
             try:
@@ -140,6 +140,12 @@ def invalid(source: PlannedSource) -> str:
     except msgspec.ValidationError as error:
         return str(error)
     return ""
+
+
+def _waits(record: Mapping[str, Any]) -> str:
+    """Return what is to be said of a new source that could not be reached yet; else nothing."""
+    found = record.get("detection", {})
+    return str(found["evidence"]) if found.get("pending") else ""
 
 
 def _differs(source: PlannedSource, record: Mapping[str, Any]) -> str:

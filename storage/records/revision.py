@@ -26,7 +26,7 @@ _NOT_SET: dict[type[Record], frozenset[str]] = {
     Destination: frozenset(
         ("secrets", "state", "failing_since", "last_delivery_at", "told", "owes", "missed_after", "was_enabled"),
     ),
-    Source: frozenset(("hello",)),
+    Source: frozenset(("hello", "found_title")),
 }
 
 

@@ -26,7 +26,9 @@ OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change", "pract
 class Detection(Struct, frozen=True):
     """What the service found a URL to be; `evidence` is a sentence that a person can check.
 
-    forced: the user asked for a type that the body by itself is not.
+    forced: the user asked for a type that the body by itself is not; `type` stays that of the body.
+    format: "html", the form of a text without elements of HTML, or the kind of feed; "" in records from before it.
+    pending: nobody knows yet, since the URL has yet to answer; the rest is a guess.
     """
 
     type: SourceType
@@ -36,6 +38,8 @@ class Detection(Struct, frozen=True):
     content_type: str
     feed_url: str | None = None
     forced: bool = False
+    format: str = ""
+    pending: bool = False
 
 
 class Source(Struct, frozen=True):
@@ -73,6 +77,13 @@ class Source(Struct, frozen=True):
     """How often a practice document of the service's own was changed; None: a source like any other."""
     title: str = ""
     """The user's own name for it."""
+    found_title: str = ""
+    """What the page or the feed calls itself, as its last looks found it."""
+
+    @property
+    def name(self) -> str:
+        """Its name for people: the user's own, else its own, else ""."""
+        return self.title or self.found_title
 
 
 class Validators(Struct, frozen=True):

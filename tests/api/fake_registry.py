@@ -120,8 +120,10 @@ class FakeRegistry:
             raise Stale
 
     def _add(self, message: m.AddSource) -> m.Added:
-        if message.url in self.refusals:
-            raise self.refusals[message.url]
+        refusal = self.refusals.get(message.url)
+        may_pass = isinstance(refusal, DomainError) and refusal.may_pass
+        if refusal is not None and not (message.later and may_pass):
+            raise refusal
         for view in self.views.values():
             if view.source.url == message.url:
                 return m.Added(view, created=False)
@@ -139,6 +141,8 @@ class FakeRegistry:
             hello=message.hello,
             title=message.title,
         )
+        if refusal is not None:
+            source = replace(source, detection=replace(source.detection, pending=True))
         view = self.views[source.id] = m.SourceView(source, HotState())
         return m.Added(view, created=True)
 

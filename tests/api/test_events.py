@@ -42,16 +42,67 @@ async def test_an_empty_log_is_an_empty_page(client: httpx.AsyncClient) -> None:
         assert (page["events"], page["next_cursor"], page["retention_clamped"]) == ([], None, False)
 
 
-async def test_a_window_includes_its_begin_and_not_its_end(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_window_begins_at_a_time_or_after_an_event_and_does_not_hold_its_end(
+    house: House, client: httpx.AsyncClient
+) -> None:
     events = ids(await house.publish(*"abcde"))
     for order in ("asc", "desc"):
-        found = await pages(client, f"from={events[1]}&to={events[3]}&order={order}&limit=1")
+        found = await pages(client, f"from={events[0]}&to={events[3]}&order={order}&limit=1")
         assert sorted(titles(found)) == ["b", "c"]
+    assert titles(await pages(client, f"from={events[4]}")) == [], "a poll with the last id repeats nothing"
+    assert titles(await pages(client, f"from={events[2]}&to={events[2]}")) == []
     now, later = rfc3339(NOW), rfc3339(Millis(NOW + 1000))
     assert len(titles(await pages(client, f"from={now}&to={later}"))) == 5
     assert titles(await pages(client, f"from={later}")) == []
     assert titles(await pages(client, f"to={now}")) == []
     assert len(titles(await pages(client, "from=2026-05-28T22:26:40+02:00"))) == 5
+
+
+@pytest.mark.parametrize("query", ["limit=2", "limit=2&order=desc", "limit=2&tag=t:1", "limit=2&from=earliest"])
+async def test_a_next_cursor_goes_on_as_from_too(house: House, client: httpx.AsyncClient, query: str) -> None:
+    await house.publish(*[a_draft(name, tags=("t:1",)) for name in "abcdefg"])
+    found, cursor, rest = [], "", query.replace("&from=earliest", "")
+    while cursor is not None:
+        answer = (await client.get(f"/v1/events?{rest}&from={cursor}" if cursor else f"/v1/events?{query}")).json()
+        found.append(answer)
+        cursor = answer["next_cursor"]
+    assert titles(found) == titles(await pages(client, query)) and len(found) == 4
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+async def test_a_next_cursor_as_from_keeps_the_beginning_of_its_window(
+    house: House, client: httpx.AsyncClient, order: str
+) -> None:
+    events = ids(await house.publish(*"abcdef"))
+    first = (await client.get(f"/v1/events?limit=2&order={order}&from={events[1]}")).json()
+    target = f"limit=2&order={order}&from={first['next_cursor']}"
+    assert sorted(titles([first, *await pages(client, target)])) == ["c", "d", "e", "f"]
+
+
+async def test_a_next_cursor_as_from_still_belongs_to_its_filters(house: House, client: httpx.AsyncClient) -> None:
+    events = ids(await house.publish(*"abc"))
+    cursor = (await client.get("/v1/events?limit=1&order=desc")).json()["next_cursor"]
+    for target in (f"order=asc&from={cursor}", f"order=desc&tag=t:1&from={cursor}", f"order=desc&from={cursor}x"):
+        answer = await client.get(f"/v1/events?{target}")
+        assert (answer.status_code, answer.json()["errors"][0]["location"]) == (400, "query.from")
+    other = await client.get(f"/v1/events?order=desc&from={events[0]}&cursor={cursor}")
+    assert (other.status_code, other.json()["errors"][0]["location"]) == (400, "query.cursor")
+
+
+async def test_a_next_cursor_as_from_is_410_once_retention_has_overtaken_it(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    events = await house.publish(*"abcd")
+    cursor = (await client.get("/v1/events?limit=1")).json()["next_cursor"]
+    await house.storage.log.retain(events[3].seq, 10, house.storage.lease)
+    assert (await client.get(f"/v1/events?limit=1&from={cursor}")).status_code == 410
+
+
+async def test_from_earliest_begins_with_what_is_kept(house: House, client: httpx.AsyncClient) -> None:
+    events = await house.publish(*"abc")
+    await house.storage.log.retain(events[2].seq, 10, house.storage.lease)
+    (page,) = await pages(client, "from=earliest")
+    assert (titles([page]), page["retention_clamped"]) == (["c"], False)
 
 
 async def test_what_retention_has_cut_off_is_said(house: House, client: httpx.AsyncClient) -> None:

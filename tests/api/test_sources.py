@@ -19,7 +19,7 @@ from tests.support.build import NOW, a_source, a_source_id
 CONTRACT = {
     "id", "url", "type", "detected_type", "detection", "enabled", "tags", "selector", "ignore", "filter",
     "schedule", "bar", "noise_count", "created_at", "updated_at", "last_fetch_at", "last_success_at", "next_fetch_at",
-    "last_event_at", "health", "breaker", "subprotocols", "has_hello", "title",
+    "last_event_at", "health", "breaker", "subprotocols", "has_hello", "title", "found_title",
 }  # fmt: skip
 TWINS = {
     "health_score", "health_flag", "health_reason", "health_rank", "detection_confidence", "detection_evidence",
@@ -172,6 +172,7 @@ async def test_health_and_status_say_how_a_source_is_doing(house: House, client:
     status = (await client.get(f"/v1/sources/{source.id}/status")).json()
     assert status["breaker"] == {"state": "open", "retry_at": "2026-05-28T20:27:40.000Z"}
     assert (status["last_error"], status["queue_position"], status["state"]) == ("refused", 0, "active")
+    assert (status["enabled"], status["health_flag"]) == (True, "rotten"), "twins, for existing clients"
 
 
 async def test_edit_disable_enable_delete(house: House, client: httpx.AsyncClient) -> None:
@@ -279,3 +280,22 @@ async def test_the_status_of_a_push_source_counts_its_frames(house: House, clien
     feed = a_source(2)
     house.registry.views[feed.id] = SourceView(feed, HotState())
     assert (await client.get(f"/v1/sources/{feed.id}/status")).json()["push"] is None
+
+
+async def test_what_cannot_be_reached_now_is_added_when_it_is_to_be_verified_later(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    for name in "ab":
+        error = Unprocessable("it can't be watched now", "body.url")
+        error.may_pass = True
+        house.registry.refusals[f"https://{name}.test/"] = error
+    house.registry.refusals["https://in.test/"] = UrlRefused("address-private", "It is private.")
+    for body in ({}, {"verify": "now"}):
+        assert (await client.post("/v1/sources", json={"url": "https://a.test/", **body})).status_code == 422
+    made = await client.post("/v1/sources", json={"url": "https://a.test/", "verify": "later"})
+    assert (made.status_code, made.json()["detection"]["pending"]) == (201, True)
+    urls = [{"url": f"https://{name}.test/", "verify": "later"} for name in ("b", "in", "ok")]
+    results = (await client.post("/v1/sources", json={"sources": urls})).json()["results"]
+    assert [result["status"] for result in results] == ["created", "failed", "created"]
+    assert [result["source"]["detection"]["pending"] for result in (results[0], results[2])] == [True, False]
+    assert (await client.post("/v1/sources", json={"url": "https://x.test/", "verify": "soon"})).status_code == 400

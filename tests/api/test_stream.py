@@ -38,6 +38,18 @@ async def test_since_replays_what_came_after_and_nothing_twice(house: House) -> 
         assert await client.titles(1) == ["d"]
 
 
+async def test_since_earliest_begins_with_what_is_kept(house: House) -> None:
+    events = await house.publish("a", "b", "c")
+    async with listening(house, "/v1/stream?since=earliest") as client:
+        assert await client.titles(3) == ["a", "b", "c"]
+    await house.storage.log.retain(events[2].seq, 10, house.storage.lease)
+    async with listening(house, "/v1/streams/feed?since=earliest") as client:
+        began = client.headers["sanderling-replay-from"]
+        assert await client.titles(1) == ["c"], "and no 410, however much retention has cut"
+    async with listening(house, f"/v1/stream?since={began}") as client:
+        assert await client.titles(1) == ["c"], "where it began is a cursor"
+
+
 async def test_last_event_id_wins_over_since(house: House) -> None:
     events = ids(await house.publish("a", "b", "c"))
     path = f"/v1/stream?since={events[0]}"
@@ -45,7 +57,7 @@ async def test_last_event_id_wins_over_since(house: House) -> None:
         assert await client.titles(1) == ["c"]
 
 
-@pytest.mark.parametrize("cursor", ["x", "1", "019e7044-8800-4000-8800-00000000002a", "0" * 36])
+@pytest.mark.parametrize("cursor", ["x", "1", "019e7044-8800-4000-8800-00000000002a", "0" * 36, "Earliest", "latest"])
 async def test_a_malformed_cursor_is_400_and_says_where(house: House, cursor: str) -> None:
     async with await house.client() as client:
         by_query = await client.get("/v1/stream", params={"since": cursor})

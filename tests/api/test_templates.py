@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
 import pytest
+from jsonschema import Draft202012Validator
 
 from actors.errors import LibraryFull, Overloaded, Unprocessable, UrlRefused
 from tests.api.house import House
@@ -27,10 +29,19 @@ async def test_templates_are_listed_with_what_they_take(client: httpx.AsyncClien
     ]
     record = answer.json()[1]
     assert set(record) == {"slug", "name", "summary", "category", "version", "source_count", "parameters"}
+    assert record["parameters"] == ["domain"], "names, which existing clients read"
+    assert answer.json()[2]["parameters"] == []
+
+
+async def test_one_template_says_what_each_parameter_takes_in_words_and_as_a_schema(client: httpx.AsyncClient) -> None:
+    record = (await client.get(f"/v1/templates/{ID}")).json()
     (parameter,) = record["parameters"]
     assert parameter["key"] == "domain" and parameter["type"] == "domain" and parameter["repeatable"]
     assert (parameter["min"], parameter["max"], parameter["required"]) == (1, 10, True)
-    assert answer.json()[2]["parameters"] == []
+    schema = Draft202012Validator(json.loads(record["schema"]))
+    assert schema.is_valid({"domain": ["acme.example"]})
+    for wrong in ({}, {"domain": []}, {"domain": ["a.example"] * 11}, {"domain": ["a.example"], "other": ["x"]}):
+        assert not schema.is_valid(wrong)
 
 
 async def test_one_template_shows_its_sources_and_alerts(client: httpx.AsyncClient) -> None:
@@ -40,7 +51,8 @@ async def test_one_template_shows_its_sources_and_alerts(client: httpx.AsyncClie
         "https://{domain}/careers",
     ]
     assert record["alerts"][0]["filter_query"] == "pricing OR price OR plan OR tier OR enterprise"
-    assert (await client.get("/v1/templates")).json()[1].items() <= record.items()
+    listed = (await client.get("/v1/templates")).json()[1]
+    assert {**listed, "parameters": None}.items() <= {**record, "parameters": None}.items()
 
 
 @pytest.mark.parametrize("name", ["nothing", "GTM-competitor-watch", "%00", "x" * 300])

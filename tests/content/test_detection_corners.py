@@ -9,6 +9,7 @@ import pytest
 
 from actors.content.detection import detect
 from actors.content.feeds import read_feed
+from actors.content.plain import FORMATS
 from tests.content.pages import PROSE, html
 
 URL = "https://shore.example/x/"
@@ -110,18 +111,8 @@ def test_a_page_that_speaks_of_feeds_is_a_page(page: str, served: str) -> None:
 
 
 NEITHER: dict[str, tuple[bytes, str]] = {
-    "news sitemap": (b'<?xml version="1.0"?><urlset xmlns:news="x"><news:title>t</news:title></urlset>', "a sitemap"),
-    "sitemap index": (b"<sitemapindex><sitemap/></sitemapindex>", "a sitemap"),
-    "opml": (b"<!-- made by x --><opml version='1.1'><head><title>t</title></head></opml>", "(OPML)"),
     "svg": (b'<?xml version="1.0"?><svg><title>a</title><path/></svg>', "an SVG image"),
-    "xslt": (b'<?xml version="1.0"?><xsl:stylesheet><html><body>x</body></html></xsl:stylesheet>', "a style sheet"),
-    "soap": (b'<?xml version="1.0"?><soap:Envelope><p>x</p></soap:Envelope>', "<soap:Envelope>"),
     "storage error": (b'<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "an error message"),
-    "api": (b'{"html": "<p>hello</p>"}', "not a JSON Feed"),
-    "api list": (b'[{"html": "<p>hello</p>"}]', "JSON, but not a JSON Feed"),
-    "calendar": (b"BEGIN:VCALENDAR\r\nSUMMARY:<p>x</p>\r\nEND:VCALENDAR", "a calendar"),
-    "card": (b"BEGIN:VCARD\r\nEND:VCARD", "a contact card"),
-    "playlist": (b"#EXTM3U\n#EXTINF:1,\nx.ts", "a playlist"),
     "pdf": (b"%PDF-1.7", "a PDF document"),
     "image": (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     "zip": (b"PK\x03\x04", "a ZIP archive"),
@@ -130,7 +121,6 @@ NEITHER: dict[str, tuple[bytes, str]] = {
     "gzip of a tar": (gzip.compress(b"name" + bytes(253) + b"ustar\x0000" + bytes(200)), "a TAR archive"),
     "database": (b"SQLite format 3\x00" + bytes(50), "a database"),
     "film": (b"\x1aE\xdf\xa3" + bytes(50), "a WebM"),
-    "text": (b"User-agent: *\nDisallow: /", "plain text"),
     "nothing": (b"", "is empty"),
     "moved": (b'<html><head><meta http-equiv=refresh content="0; url=/new/">', "add https://shore.example/new/"),
     "frames": (b'<html><frameset><frame src="/a"></frameset></html>', "add https://shore.example/a"),
@@ -186,3 +176,26 @@ def test_a_feed_that_is_advertised_in_the_body_is_one_and_one_in_a_comment_is_no
 def test_a_wall_names_the_feed_that_it_advertises() -> None:
     wall = html("Checking your browser", title="Just a moment...", head=alternate("/f"))
     assert "Its feed may work: https://shore.example/f." in (detect(wall, "", URL).refusal or "")
+
+
+TEXTS: dict[str, tuple[bytes, str]] = {
+    "news sitemap": (b'<?xml version="1.0"?><urlset xmlns:news="x"><news:title>t</news:title></urlset>', "a sitemap"),
+    "sitemap index": (b"<sitemapindex><sitemap/></sitemapindex>", "a sitemap"),
+    "opml": (b"<!-- made by x --><opml version='1.1'><head><title>t</title></head></opml>", "(OPML)"),
+    "xslt": (b'<?xml version="1.0"?><xsl:stylesheet><html><body>x</body></html></xsl:stylesheet>', "a style sheet"),
+    "soap": (b'<?xml version="1.0"?><soap:Envelope><p>x</p></soap:Envelope>', "<soap:Envelope>"),
+    "api": (b'{"html": "<p>hello</p>"}', "JSON, an object of 1 member"),
+    "api list": (b'[{"html": "<p>hello</p>"}]', "JSON, a list of 1 item"),
+    "calendar": (b"BEGIN:VCALENDAR\r\nSUMMARY:<p>x</p>\r\nEND:VCALENDAR", "a calendar"),
+    "card": (b"BEGIN:VCARD\r\nEND:VCARD", "a contact card"),
+    "playlist": (b"#EXTM3U\n#EXTINF:1,\nx.ts", "a playlist"),
+    "text": (b"User-agent: *\nDisallow: /", "plain text"),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_without_elements_of_html_is_a_page_of_text_with_its_form_as_evidence(name: str) -> None:
+    body, words = TEXTS[name]
+    finding = detect(body, "text/html", URL)
+    assert (finding.type, finding.refusal) == ("html", None)
+    assert finding.format in FORMATS and words in finding.evidence

@@ -54,6 +54,7 @@ FORMATS: dict[str, st.SearchStrategy[str]] = {
     "source-or-prefix": st.one_of(_UUIDS, _UUIDS.map(lambda id: f"{id[:8]}.*")),
     "source-list": _listed(_UUIDS),
     "uuid7": _IDS,
+    "place": st.one_of(_IDS, st.just("earliest")),
     "position": st.one_of(_TIMES, _IDS),
     "entity-tags": st.sampled_from(["*", '"5b0e6a3c9f214d775b0e6a3c"', 'W/"a"', '"a", "b"', '""']),
 }

@@ -1,4 +1,4 @@
-"""What is told to who wants a URL watched that can't be looked at."""
+"""What a URL is found to be, and what is told to who wants one watched that can't be looked at."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import pytest
 
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import Overloaded
+from actors.messages import DetectUrl
 from actors.source.classify import refused
+from storage.records.event import SourceType
+from tests.source.harness import SITE, page, rss, watching
 
 
 @pytest.mark.parametrize(
@@ -22,3 +25,25 @@ def test_who_is_put_off_by_a_site_is_told_that_it_was_the_site_and_for_how_long(
     error = refused(LookFailed(Blame.THROTTLED, "answered so", status=status, retry_after=wish), "http://a.test/")
     assert isinstance(error, Overloaded)
     assert (str(error), error.retry_after) == (says, after)
+
+
+@pytest.mark.parametrize(
+    ("path", "wished", "detected", "says"),
+    [
+        ("/feed", "html", "feed", "watched as html, as asked for; by itself: root element <rss"),
+        ("/feed", "feed", "feed", "root element <rss"),
+        ("/page", "html", "html", "an HTML document"),
+        ("/page", None, "html", "an HTML document"),
+    ],
+)
+async def test_what_was_detected_is_told_also_where_another_type_was_asked_for(
+    autojump_clock: object, path: str, wished: SourceType | None, detected: str, says: str
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"], origin.bodies["/page"] = rss("a", "b"), page("A page of some length.", "And more.")
+        found = await service.registry_box.ask(lambda reply: DetectUrl(f"https://{SITE}{path}", reply, type=wished))
+        source = (await service.add(f"https://{SITE}{path}", type=wished)).view.source
+        assert found.detection == source.detection
+        assert (source.type, source.detection.type) == (wished or detected, detected)
+        assert source.detection.forced == (wished not in (None, detected))
+        assert source.detection.evidence.startswith(says)

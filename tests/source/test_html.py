@@ -6,9 +6,11 @@ import trio
 
 from actors.content.diff import apply
 from actors.errors import Unprocessable
+from actors.messages import DetectUrl
 from storage.memory import Disk
 from storage.records.event import Delta
 from tests.source.harness import page, watching
+from tests.support.memory_network import Answer, Asked, web
 
 URL = "https://site.example/prices"
 FILLER = [
@@ -84,6 +86,37 @@ async def test_a_page_that_robots_txt_forbids_is_refused_in_words(autojump_clock
         with pytest.raises(Unprocessable, match=r"robots\.txt"):
             await service.add(URL)
         assert len(service.registry.table) == 0
+
+
+@pytest.mark.parametrize("road", ["add", "detect"])
+async def test_a_declared_page_is_not_fetched_before_robots_txt_allows_it(autojump_clock: object, road: str) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/prices"] = page(*FILLER)
+        origin.bodies["/robots.txt"] = b"User-agent: sanderling\nDisallow: /prices\n"
+        with pytest.raises(Unprocessable, match=r"robots\.txt forbids watching this page: .* forbids /prices"):
+            if road == "add":
+                await service.add(URL, type="html")
+            else:
+                await service.registry_box.ask(lambda reply: DetectUrl(URL, reply, type="html"))
+        assert origin.looks("/prices") == []
+        origin.bodies["/robots.txt"] = b""
+        await trio.sleep(25 * 3600)
+        await service.add(URL, type="html")
+        assert [asked.target for asked in origin.asked[-2:]] == ["/robots.txt", "/prices"]
+
+
+async def test_a_declared_page_that_redirects_asks_the_robots_txt_of_each_step(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        asked: list[Asked] = []
+        forbids = web(lambda one: Answer(200, b"User-agent: *\nDisallow: /\n"), asked)
+        service.network.add("other.example", "93.184.216.35", forbids)
+        origin.bodies["/prices"] = b""
+        there = {"location": "http://other.example/"}
+        redirecting = web(lambda one: Answer(404) if one.target == "/robots.txt" else Answer(302, b"", there), [])
+        service.network.add("moved.example", "93.184.216.36", redirecting)
+        with pytest.raises(Unprocessable, match=r"robots\.txt of http://other\.example forbids"):
+            await service.add("http://moved.example/", type="html")
+        assert [one.target for one in asked] == ["/robots.txt"]
 
 
 async def test_the_delta_rebuilds_the_new_text_across_a_restart(autojump_clock: object) -> None:

@@ -48,6 +48,7 @@ class Look(Options, frozen=True, kw_only=True):
     urls: Annotated[str, Meta(max_length=60_000)]
     type: SourceType | None = None
     backfill: Annotated[int, Meta(ge=0, le=50)] = 0
+    later: bool = False
 
 
 NOTHING: Final = Look(urls="")
@@ -69,7 +70,7 @@ class Pick(Struct, frozen=True, forbid_unknown_fields=True):
     """One that was shown."""
 
     url: wire.Url
-    title: str = ""
+    later: bool = False
 
 
 class Found(NamedTuple):
@@ -82,8 +83,13 @@ class Found(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Its kind in words."""
-        return "" if self.answer is None else KINDS[self.answer.type]
+        """The kind that it would be watched as, in words."""
+        return "" if self.answer is None else KINDS[watched_as(self.answer)]
+
+    @property
+    def watched(self) -> SourceType | None:
+        """The type that it would be watched as, which may be another than what it was found to be."""
+        return None if self.answer is None else watched_as(self.answer)
 
     @property
     def title(self) -> str:
@@ -114,6 +120,12 @@ def lines_of(text: str) -> tuple[str, ...]:
     lines = (line.strip() for line in text.split("\n"))
     urls = (line for line in lines if line and not line.startswith("#"))
     return tuple(dict.fromkeys(url if _SCHEME.match(url) else f"https://{url}" for url in urls))
+
+
+def watched_as(answer: DetectAnswer) -> SourceType:
+    """Return the type whose preview is shown."""
+    shown = answer.preview
+    return "feed" if shown.feed is not None else "push" if shown.push is not None else "html"
 
 
 def title_in(answer: DetectAnswer) -> str:
@@ -159,6 +171,9 @@ async def look(visit: Visit) -> Page:
     try:
         answer = await visit.api(previews.detect, body=wish)
     except (Refusal, DomainError) as error:
+        if isinstance(error, DomainError) and error.may_pass:
+            shows = {"form": form, "url": urls[0], "says": error.detail}
+            return Page("sources/unreached.html", "It can't be reached now", shows)
         raise blamed(error) from None
     shows = {"form": form, "found": Found(urls[0], answer), "kinds": list(KINDS.items())}
     return Page("sources/look.html", "Add a source", shows)
@@ -172,7 +187,7 @@ async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
     found = [_found(url, outcome) for url, outcome in zip(now, outcomes, strict=True)]
     shows = {
         "found": found,
-        "refused": [one.url for one in found if one.answer is None],
+        "refused": [one.url for one in found if not one.pick and one.answer is None],
         "shown": [one.url for one in found if one.pick],
         "rest": rest,
         "tags": form.tags,
@@ -202,9 +217,10 @@ def _lines(text: str) -> tuple[str, ...]:
 
 def _found(url: str, outcome: Any) -> Found:
     if isinstance(outcome, Failed):
-        return Found(url, None, outcome.refusal.detail)
+        later = msgspec.json.encode(Pick(url, later=True)).decode() if outcome.may_pass else ""
+        return Found(url, None, outcome.refusal.detail, later)
     answer: DetectAnswer = outcome.body
-    pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url, title_in(answer))).decode()
+    pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url)).decode()
     return Found(url, answer, "", pick)
 
 
@@ -227,6 +243,7 @@ async def add(visit: Visit) -> Go:
         subprotocols=subprotocols_of(form),
         hello=form.hello,
         title=form.title,
+        verify="later" if form.later else "now",
     )
     try:
         answer = await visit.answer(sources.create, body=new)
@@ -235,6 +252,8 @@ async def add(visit: Visit) -> Go:
     there = f"/sources/{answer.body.id}"
     if answer.status != 201:
         return Go(there, "It was watched already. Nothing has changed.")
+    if answer.body.detection.pending:
+        return Go(there, "It is kept, and has yet to answer. Where it begins is what is there at its first answer.")
     return Go(there, "It is watched from now on. What is there now is where it begins; what changes is told.")
 
 
@@ -245,7 +264,7 @@ async def add_chosen(visit: Visit) -> Page | Go:
         raise Wrong("Nothing is ticked, so nothing was added.")
     picks = _picks(form.pick)
     tags = checked("tags", words_in(form.tags), wire.Tags)
-    new = tuple(wire.NewSource(pick.url, tags=tags, title=sources.title_of(pick.title)[:200]) for pick in picks)
+    new = tuple(_new(pick, tags) for pick in picks)
     answer: wire.BatchAnswer = await visit.api(sources.create, body=wire.SourceBatch(new))
     added = [Added(result.url, result) for result in answer.results]
     failed = [one for one in added if one.result.source is None]
@@ -255,6 +274,10 @@ async def add_chosen(visit: Visit) -> Page | Go:
     left = "\n".join((*(one.url for one in failed), *rest))
     shows = {"added": added, "failed": len(failed), "rest": len(rest), "left": left}
     return Page("sources/added.html", f"Added {len(added) - len(failed)} of {len(added)}", shows)
+
+
+def _new(pick: Pick, tags: wire.Tags) -> wire.NewSource:
+    return wire.NewSource(pick.url, tags=tags, verify="later" if pick.later else "now")
 
 
 def _picks(texts: Sequence[str]) -> tuple[Pick, ...]:

@@ -19,7 +19,7 @@ from api.dashboard.sources.timeline import timeline
 from api.v1 import events, sources, why
 from api.v1.looks import notes_of
 from api.v1.past import END
-from api.v1.schemas import EventsQuery
+from api.v1.query_schemas import EventsQuery
 from api.v1.why_schemas import SourceWhy, WhyQuery
 from storage.records import scores, trail
 from storage.records.cursor import Filter

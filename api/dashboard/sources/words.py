@@ -55,8 +55,8 @@ def standing(view: SourceView) -> Standing:
 
 
 def name_of(source: Source) -> str:
-    """Return the user's own name for a source, else its address without the scheme."""
-    return source.title or source.url.partition("://")[2]
+    """Return the user's own name for a source, else what it calls itself, else its address without the scheme."""
+    return source.name or source.url.partition("://")[2]
 
 
 def labels(source: Source) -> tuple[str, ...]:

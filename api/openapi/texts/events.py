@@ -17,8 +17,9 @@ OPERATIONS: dict[str, Operation] = {
         explains="""\
 Events of a window of time, oldest first unless `order=desc`. Pages follow each other without a gap or a repetition \
 while new events come in. A page may hold fewer than `limit` events, or none, and still have a `next_cursor`: a \
-rare filter is looked for piece by piece. `retention_clamped` says that the window began later than was asked. In \
-the lists a comma also separates values.""",
+rare filter is looked for piece by piece. A time as `from` is in the window, an event's id is not, as with `since` of \
+a stream; a `next_cursor` may be handed back as `from` as well as `cursor`. `retention_clamped` says that the window \
+began later than was asked. In the lists a comma also separates values.""",
         leads=dict.fromkeys(("readEvent", "whyEvent", "teach"), "/events/0/id"),
     ),
     "GET /v1/events/export": Operation(

@@ -13,7 +13,8 @@ OPERATIONS: dict[str, Operation] = {
         tag="Templates",
         explains="""\
 The built-in ones, and those of the folder that the setting `templates` names. `source_count` is the number of URL \
-patterns; each value of a parameter adds those that name it.""",
+patterns; each value of a parameter adds those that name it. `parameters` are names here, and more in the \
+template itself.""",
     ),
     "GET /v1/templates/{template_id}": Operation(
         name="readTemplate",

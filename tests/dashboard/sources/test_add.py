@@ -36,7 +36,8 @@ async def test_one_url_is_shown_with_its_evidence_and_added_only_then(house: Hou
     assert asked(house, DetectUrl)[0].url == URL and not asked(house, AddSource)
     for words in ("root element <rss>", "High water on Sunday", "25 entries are there", "The second look"):
         assert words in browser.text
-    assert browser.page.xpath("//input[@name='title']/@value") == ["Tide tables"]
+    (named,) = browser.page.xpath("//input[@name='title']")
+    assert (named.get("value"), named.get("placeholder")) == ("", "Tide tables"), "not the user's own name yet"
     fields = {"title": "Tides", "tags": "sea, topic:ports", "schedule": "10m", "backfill": "3"}
     await browser.submit("/sources/add", fields)
     (added,) = asked(house, AddSource)
@@ -121,7 +122,7 @@ async def test_of_many_each_has_its_line_and_the_good_ones_are_added(house: Hous
     assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == ["https://10.0.0.1/"]  # to be mended
     await browser.submit("/sources/chosen")
     assert [one.url for one in asked(house, AddSource)] == ["https://a.test/1", "https://a.test/2"]
-    assert {(one.title, one.tags) for one in asked(house, AddSource)} == {("Tide tables", ("label:sea",))}
+    assert {(one.title, one.tags) for one in asked(house, AddSource)} == {("", ("label:sea",))}
     assert browser.path == "/sources" and "2 sources watched from now on." in browser.text
 
 
@@ -182,3 +183,32 @@ async def test_what_a_url_calls_itself_stays_text(house: House, browser: Browser
     house.registry.preview = Preview(house.registry.preview.fetched_at)
     await pasted(browser, "a.test/1")
     assert browser.answer.status_code == 200
+
+
+def unreached() -> Unprocessable:
+    error = Unprocessable("it can't be watched now: answered 503", "body.url", "https://a.test/")
+    error.may_pass = True
+    return error
+
+
+async def test_what_cannot_be_reached_now_may_be_kept_until_it_answers(house: House, browser: Browser) -> None:
+    house.registry.refusals["https://a.test/"] = unreached()
+    await browser.get("/sources/add")
+    await browser.submit("/sources/look", {"urls": "https://a.test/"})
+    assert "answered 503" in browser.text and len(house.registry.views) == 0
+    await browser.submit("/sources/add", {"title": "Mine"})
+    (view,) = house.registry.views.values()
+    assert (view.source.url, view.source.title, view.source.detection.pending) == ("https://a.test/", "Mine", True)
+    assert "has yet to answer" in browser.text
+
+
+async def test_of_many_those_that_cannot_be_reached_are_kept_only_when_ticked(house: House, browser: Browser) -> None:
+    house.registry.preview = of_a_feed()
+    house.registry.refusals["https://a.test/"] = unreached()
+    house.registry.refusals["https://c.test/"] = Unprocessable("it is a PDF", "body.url")
+    await browser.get("/sources/add")
+    await browser.submit("/sources/look", {"urls": "https://a.test/\nhttps://b.test/\nhttps://c.test/"})
+    picks = browser.page.xpath("//input[@name='pick']")
+    assert [bool(pick.get("checked")) for pick in picks] == [False, True]
+    await browser.submit("/sources/chosen", {"pick": [pick.get("value") for pick in picks]})
+    assert sorted(view.source.url for view in house.registry.views.values()) == ["https://a.test/", "https://b.test/"]

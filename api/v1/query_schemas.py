@@ -1,0 +1,144 @@
+"""Wire shapes of what streams, the history and the export are asked for; see `schemas.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from api.v1.schemas import Cursor, Limit
+from storage.records.event import SourceType
+
+Value = Annotated[str, Meta(min_length=1, max_length=500)]
+_SOURCE = {"format": "source-or-prefix"}
+Sources = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema=_SOURCE)], ...],
+    Meta(
+        max_length=50,
+        description="Only events of these sources, by id; one that ends in `.*` is a prefix of ids",
+        examples=[["019db0a4-5c00-7000-8000-000000000001"]],
+    ),
+]
+SourceTypes = Annotated[
+    tuple[SourceType, ...], Meta(max_length=50, description="Only events of these tiers", examples=[["feed"]])
+]
+EventTags = Annotated[
+    tuple[Value, ...],
+    Meta(max_length=50, description="Only events with one of these tags", examples=[["topic:prices"]]),
+]
+Keywords = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "alert-term"})], ...],
+    Meta(
+        max_length=50,
+        description="Only events whose title or content has one of these, each read as a term of an alert's query, in "
+        "the languages of the alerts and English",
+        examples=[["price"]],
+    ),
+]
+
+
+class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Filters of a stream: values of one parameter are alternatives, parameters must all hold."""
+
+    source: Sources = ()
+    source_type: SourceTypes = ()
+    tag: EventTags = ()
+    keyword: Keywords = ()
+    since: (
+        Annotated[
+            str,
+            Meta(
+                max_length=100,
+                description="UUIDv7 of an event: replay what came after it; `earliest`: all that is kept",
+                examples=["019db0a4-6a10-7000-8000-0000000000a7"],
+                extra_json_schema={"format": "place"},
+            ),
+        ]
+        | None
+    ) = None
+
+
+_POSITION = {"format": "position"}
+_LISTED = "; a comma separates values, at most 50 of them"
+Pieces = Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "tag-list"})]
+ListedSources = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "source-list"})], ...],
+    Meta(
+        max_length=50,
+        description=f"Only events of these sources, by id; one that ends in `.*` is a prefix of ids{_LISTED}",
+        examples=[["019db0a4-5c00-7000-8000-000000000001"]],
+    ),
+]
+ListedTypes = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "tier-list"})], ...],
+    Meta(max_length=50, description=f"Only events of these tiers{_LISTED}", examples=[["feed,html"]]),
+]
+ListedTags = Annotated[
+    tuple[Pieces, ...],
+    Meta(max_length=50, description=f"Only events with one of these tags{_LISTED}", examples=[["topic:prices"]]),
+]
+ListedKeywords = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "term-list"})], ...],
+    Meta(
+        max_length=50,
+        description=f"Only events whose title or content has one of these, as on a stream{_LISTED}",
+        examples=[["price,ticket"]],
+    ),
+]
+From = Annotated[
+    str,
+    Meta(
+        max_length=500,
+        description="RFC 3339 time, included; an event's id or a `next_cursor`, after which it begins; or `earliest`",
+        examples=["2026-04-21T00:00:00Z"],
+        extra_json_schema=_POSITION,
+    ),
+]
+To = Annotated[
+    str,
+    Meta(
+        max_length=100,
+        description="RFC 3339 time or an event's id, not included",
+        examples=["2026-04-22T00:00:00Z"],
+        extra_json_schema=_POSITION,
+    ),
+]
+
+
+class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
+    """A window of the past."""
+
+    start: From | None = None
+    to: To | None = None
+    source: ListedSources = ()
+    source_type: ListedTypes = ()
+    tag: ListedTags = ()
+    keyword: ListedKeywords = ()
+    cursor: Cursor | None = None
+    order: Annotated[Literal["asc", "desc"], Meta(description="Oldest or newest first", examples=["desc"])] = "asc"
+    limit: Limit = 500
+
+
+class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
+    """A window of the past, oldest first, in one file."""
+
+    start: (
+        Annotated[
+            str,
+            Meta(
+                max_length=100,
+                description="RFC 3339 time, included; an event's id, after which it begins; or `earliest`",
+                examples=["2026-04-21T00:00:00Z"],
+                extra_json_schema=_POSITION,
+            ),
+        ]
+        | None
+    ) = None
+    to: To | None = None
+    source: ListedSources = ()
+    source_type: ListedTypes = ()
+    tag: ListedTags = ()
+    keyword: ListedKeywords = ()
+    format: Annotated[Literal["json", "ndjson", "csv"], Meta(description="The form of the file", examples=["csv"])] = (
+        "json"
+    )
