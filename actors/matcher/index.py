@@ -94,7 +94,8 @@ class _Table(NamedTuple):
             found.update(self.sure_prefix.get(prefix, ()))
             possible.update(self.maybe_prefix.get(prefix, ()))
         if isinstance(text, Side):  # its keys only say what could be: words may stand on both sides
-            return {entry: None for entry in found | possible if matches(entry.query, text)}
+            could = (entry for entry in found | possible if not any(map(keys.isdisjoint, entry.needs)))
+            return {entry: None for entry in could if matches(entry.query, text)}
         for entry in possible:
             for needed in entry.needs:
                 if keys.isdisjoint(needed):

@@ -16,15 +16,16 @@ from actors.query.analysis import Analysed, Place
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
 
 
-class _Piece(NamedTuple):
-    """A text of this side, and what stood in its place on the other."""
+class _Block(NamedTuple):
+    """An altered block: which text of this side it is, and what stood in its place on the other."""
 
+    number: int
     text: Analysed
-    other: Analysed | None
+    other: Analysed
 
-    def has(self, term: Word | Prefix | Phrase, code: str) -> bool:
-        """Return whether a term stands here, and not in the other one."""
-        return self.text.has_term(term, code) and not (self.other is not None and self.other.has_term(term, code))
+    def brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
+        """Return whether a term stands here, and not on the other side."""
+        return self.text.has_term(term, code) and not self.other.has_term(term, code)
 
 
 class Side:
@@ -33,7 +34,13 @@ class Side:
     def __init__(self, title: str, texts: Sequence[tuple[str, str | None]]) -> None:
         self._texts = (title, *(text for text, _ in texts))
         self._title = Analysed(title)
-        self._pieces = [_Piece(Analysed(text), None if other is None else Analysed(other)) for text, other in texts]
+        self._plain_numbers = [number for number, (_, other) in enumerate(texts, 1) if other is None]
+        self._plain = Analysed(*(text for text, other in texts if other is None))
+        self._blocks = [
+            _Block(number, Analysed(text), Analysed(other))
+            for number, (text, other) in enumerate(texts, 1)
+            if other is not None
+        ]
         self._empty = not any(text.strip() for text, _ in texts)
 
     @cached_property
@@ -62,12 +69,13 @@ class Side:
 
     def places(self, term: Word | Prefix | Phrase, code: str) -> Iterator[Place]:
         """Yield where a term stands, in the title (part 0) and in those texts that bring it."""
-        for place in self._title.places(term, code):
-            yield place
-        for number, piece in enumerate(self._pieces, 1):
-            if piece.has(term, code):
-                for place in piece.text.places(term, code):
-                    yield place._replace(part=number)
+        yield from self._title.places(term, code)
+        for place in self._plain.places(term, code):
+            yield place._replace(part=self._plain_numbers[place.part])
+        for block in self._blocks:
+            if block.brings(term, code):
+                for place in block.text.places(term, code):
+                    yield place._replace(part=block.number)
 
     def _judge(self, node: Node, code: str) -> tuple[bool, bool]:
         """Return whether a part of a query holds, and whether something of this side takes part in that."""
@@ -87,7 +95,7 @@ class Side:
                 assert_never(node)
 
     def _brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
-        return any(piece.has(term, code) for piece in self._pieces)
+        return self._plain.has_term(term, code) or any(block.brings(term, code) for block in self._blocks)
 
 
 def _asks(node: Node) -> bool:

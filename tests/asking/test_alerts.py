@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
+import click
 import pytest
 
 from api.openapi.example_records import SOURCE
 from api.openapi.examples import example_of
 from api.v1.alert_schemas import AlertRecord
 from sanderling.asking import alerts
+from sanderling.commands import alerts as commands
 from sanderling.exits import CommandFailed, Exit
+from storage.records.alert import Matching
 from tests.asking.documented import client
 
 ALERT = example_of(AlertRecord)
@@ -81,3 +84,11 @@ def test_nothing_is_deleted_when_nobody_says_yes(monkeypatch: pytest.MonkeyPatch
         alerts.delete(client(asked), ID, sure=False)
     assert caught.value.code == Exit.USAGE
     assert [what for what, _ in asked] == [f"GET {PATH}"]
+
+
+def test_the_command_takes_the_choices_of_the_service_and_begins_with_its_default() -> None:
+    for command in (commands.create, commands.preview):
+        (option,) = [one for one in command.params if one.name == "match"]
+        assert isinstance(option.type, click.Choice)
+        assert (tuple(option.type.choices), option.default) == (get_args(Matching), "change")
+    assert alerts.ABOUT.keys() == set(get_args(Matching))
