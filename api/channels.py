@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.notices import asked_for
-from actors.query import Analysed, Query, QueryError, UnknownLanguage, matches, parse
+from actors.query import Query, QueryError, Texts, UnknownLanguage, matches, parse
 from storage.interface import Alerts
 from storage.records.alert import Alert, covers
 from storage.records.event import Stored
@@ -39,13 +39,13 @@ class Channel:
     def __init__(self, parts: Sequence[_Part]) -> None:
         self.parts = parts
 
-    def admits(self, event: Stored, text: Analysed | None) -> bool:
-        """Return whether an event is on the channel; `text` is the event's, None for a notice."""
-        if text is None:
+    def admits(self, event: Stored, texts: Texts | None) -> bool:
+        """Return whether an event is on the channel; `texts` are the event's, None for a notice."""
+        if texts is None:
             alert_type = _notice.decode(event.body).alert_type
             return any(asked_for(part.alert, alert_type, event) for part in self.parts)
         parts = [part for part in self.parts if covers(part.sources, event)]
-        return any(matches(part.query, text) for part in parts)
+        return any(matches(part.query, texts.of(part.alert.match)) for part in parts)
 
 
 def channel_of(alerts: Sequence[Alert]) -> Channel:

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from actors.query import Analysed, Query, matches
+from actors.query import Query, matches, told_in
+from actors.query import Texts as TextsOf
 from api.channels import Channel
 from api.sse import Form, frame_of, frames
 from storage.interface import EventLog
@@ -38,16 +39,10 @@ TURN = 500
 _ANALYSES = 256
 
 
-class _Words(Struct):
-    title: str = ""
-    content: str = ""
-
-
 class _Tier(Struct):
     source_type: str
 
 
-_words = msgspec.json.Decoder(_Words)
 _tier = msgspec.json.Decoder(_Tier)
 
 
@@ -56,17 +51,16 @@ class FellBehind(Exception):
 
 
 class Texts:
-    """The analysed text of recent events, shared by all readers with keywords."""
+    """The analysed texts of recent events, shared by all readers with keywords and channels."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Seq, Analysed] = OrderedDict()
+        self._kept: OrderedDict[Seq, TextsOf] = OrderedDict()
 
-    def of(self, event: Stored) -> Analysed:
-        """Return an event's text, analysed once."""
+    def of(self, event: Stored) -> TextsOf:
+        """Return an event's texts, each analysed once."""
         found = self._kept.get(event.seq)
         if found is None:
-            words = _words.decode(event.body)
-            found = self._kept[event.seq] = Analysed(words.title, words.content)
+            found = self._kept[event.seq] = TextsOf(told_in(event.body))
             if len(self._kept) > _ANALYSES:
                 self._kept.popitem(last=False)
         return found
@@ -110,10 +104,10 @@ class Sieve:
         if not self._words and self._channel is None:
             return True
         # The service's own notices are never matched by text.
-        text = None if event.kind == Kind.NOTICE else self._texts.of(event)
-        if self._words and (text is None or not any(matches(query, text) for query in self._words)):
+        texts = None if event.kind == Kind.NOTICE else self._texts.of(event)
+        if self._words and (texts is None or not any(matches(query, texts.of("page")) for query in self._words)):
             return False
-        return self._channel is None or self._channel.admits(event, text)
+        return self._channel is None or self._channel.admits(event, texts)
 
 
 class Reader:

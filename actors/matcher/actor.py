@@ -17,9 +17,10 @@ from typing import assert_never
 import msgspec
 import trio
 
-from actors.matcher.audience import Audience, Told
+from actors.matcher.audience import Audience
 from actors.messages import AlertsChanged, Committed, MatcherMessage
 from actors.notices import about
+from actors.query import Told, told_in
 from actors.world import World
 from storage.errors import CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
@@ -35,8 +36,6 @@ PARKED = 5.0
 """Seconds between two tries while storage takes nothing."""
 MOST_ROWS = 500
 """Rows of outbox and alerts in one transaction, or those of one event where they are more."""
-
-_TOLD = msgspec.json.Decoder(Told)
 
 
 async def _nothing() -> None:
@@ -171,7 +170,7 @@ class Matcher:
 
     def _told(self, event: Stored) -> Told | None:
         try:
-            return _TOLD.decode(event.body)
+            return told_in(event.body)
         except msgspec.MsgspecError as error:
             # One damaged body must not stop every later event from being delivered.
             self._world.log("matcher.unreadable", seq=event.seq, error=str(error)[:200])

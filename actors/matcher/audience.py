@@ -8,22 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
-
 from actors.matcher.index import StandingQueries
 from actors.notices import asked_for
-from actors.query import Analysed, QueryError, UnknownLanguage, parse
+from actors.query import Match, QueryError, Texts, Told, UnknownLanguage, parse
 from storage.records.alert import Alert, covers
 from storage.records.destination import Destination
 from storage.records.event import Kind, Stored
-
-
-class Told(Struct, frozen=True):
-    """What matching needs of an event's wire JSON."""
-
-    title: str
-    content: str
-    alert_type: str | None = None
 
 
 class Audience:
@@ -32,7 +22,7 @@ class Audience:
     def __init__(self, refused: Callable[[str, str], None]) -> None:
         self._refused = refused
         self._alerts: dict[str, Alert] = {}
-        self._queries = StandingQueries()
+        self._queries: dict[Match, StandingQueries] = {}
         self._destinations: dict[str, tuple[str, ...]] = {}
 
     def replace(self, alerts: Sequence[Alert], destinations: Sequence[Destination]) -> None:
@@ -43,7 +33,7 @@ class Audience:
         self._destinations = _by_alert(destinations)
         wanted = {alert.id: alert for alert in alerts if alert.enabled}
         for id in [id for id in self._alerts if id not in wanted]:
-            self._queries.remove(id)
+            self._drop(id)
         for id, alert in wanted.items():
             old = self._alerts.get(id)
             if old is None or _standing(old) != _standing(alert):
@@ -55,9 +45,14 @@ class Audience:
         if event.kind == Kind.HELD:
             return []
         if told.alert_type is None:
-            found = self._queries.match(Analysed(told.title, told.content), event.source)
+            found = self._met(Texts(told), event)
             return found if event.kind != Kind.PRACTICE else [id for id in found if self._covers(id, event)]
         return [alert.id for alert in self._alerts.values() if asked_for(alert, told.alert_type, event)]
+
+    def _met(self, texts: Texts, event: Stored) -> list[str]:
+        """Return the alerts whose queries an event satisfies; only texts that some alert asks for are analysed."""
+        met = [id for match, queries in self._queries.items() for id in queries.match(texts.of(match), event.source)]
+        return sorted(met, key=lambda id: (self._alerts[id].created_at, id))
 
     def _covers(self, alert: str, event: Stored) -> bool:
         return covers(self._alerts[alert].source_ids, event)
@@ -74,12 +69,20 @@ class Audience:
         return len(self._alerts)
 
     def _index(self, alert: Alert) -> None:
-        self._queries.remove(alert.id)
+        self._drop(alert.id)
         try:
-            self._queries.add(alert.id, parse(alert.filter_query, alert.language), alert.source_ids)
+            query = parse(alert.filter_query, alert.language)
         except (QueryError, UnknownLanguage) as error:
             # Registration refuses such a query; here it can only be the work of another version.
             self._refused(alert.id, str(error))
+            return
+        self._queries.setdefault(alert.match, StandingQueries()).add(alert.id, query, alert.source_ids)
+
+    def _drop(self, id: str) -> None:
+        for match, queries in list(self._queries.items()):
+            queries.remove(id)
+            if not len(queries):
+                del self._queries[match]
 
 
 def _by_alert(destinations: Sequence[Destination]) -> dict[str, tuple[str, ...]]:
@@ -91,5 +94,5 @@ def _by_alert(destinations: Sequence[Destination]) -> dict[str, tuple[str, ...]]
     return {alert: tuple(ids) for alert, ids in found.items()}
 
 
-def _standing(alert: Alert) -> tuple[str, str, tuple[str, ...]]:
-    return alert.filter_query, alert.language, alert.source_ids
+def _standing(alert: Alert) -> tuple[str, str, str, tuple[str, ...]]:
+    return alert.match, alert.filter_query, alert.language, alert.source_ids

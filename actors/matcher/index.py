@@ -16,7 +16,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from actors.matcher.anchors import Anchors, anchors, is_words, needs
-from actors.query import Analysed, Query
+from actors.query import Analysed, Query, Side, matches
 from actors.query.match import holds
 from storage.records.identity import SourceId
 
@@ -81,7 +81,7 @@ class _Table(NamedTuple):
         for prefix in found.prefixes:
             yield (self.sure_prefix if found.exact else self.maybe_prefix), prefix
 
-    def match(self, text: Analysed, code: str) -> dict[_Entry, None]:
+    def match(self, text: Analysed | Side, code: str) -> dict[_Entry, None]:
         """Return the queries that a text satisfies, in no particular order."""
         keys = text.keys(code)
         found: dict[_Entry, None] = {}
@@ -93,6 +93,9 @@ class _Table(NamedTuple):
         for prefix in self._prefixes(text):
             found.update(self.sure_prefix.get(prefix, ()))
             possible.update(self.maybe_prefix.get(prefix, ()))
+        if isinstance(text, Side):  # its keys only say what could be: words may stand on both sides
+            could = (entry for entry in found | possible if not any(map(keys.isdisjoint, entry.needs)))
+            return {entry: None for entry in could if matches(entry.query, text)}
         for entry in possible:
             for needed in entry.needs:
                 if keys.isdisjoint(needed):
@@ -102,7 +105,7 @@ class _Table(NamedTuple):
                     found[entry] = None
         return found
 
-    def _prefixes(self, text: Analysed) -> list[str]:
+    def _prefixes(self, text: Analysed | Side) -> list[str]:
         """Return the prefixes in use that some word of the text begins with."""
         if not self.sure_prefix and not self.maybe_prefix:
             return []
@@ -168,7 +171,7 @@ class StandingQueries:
             if not any(any(table[:5]) for table in self._tables[scope].values()):
                 del self._tables[scope]
 
-    def match(self, text: Analysed, source: str) -> list[str]:
+    def match(self, text: Analysed | Side, source: str) -> list[str]:
         """Return the ids of the queries that a source's text satisfies, oldest first."""
         found: dict[_Entry, None] = {}
         for scope in (None, SourceId(source)):
@@ -180,7 +183,7 @@ class StandingQueries:
         held = [entry for entry in found if entry.wide is None or source in entry.wide]
         return [entry.id for entry in sorted(held, key=lambda entry: entry.order)]
 
-    def _learn(self, text: Analysed, source: str) -> None:
+    def _learn(self, text: Analysed | Side, source: str) -> None:
         """Count a text's words, and file anew some of the queries that it met under a word they have in common."""
         for code in dict.fromkeys(code for scope in (None, SourceId(source)) for code in self._tables.get(scope, {})):
             self._common.see(text.keys(code))

@@ -2,7 +2,7 @@
 
 Pure, and it imports nothing of the house. Start with `syntax.py` (the language and its errors), then `words.py` (what
 a word is), `languages.py` (when two words are the same), `analysis.py` (a text, analysed once for all queries),
-`match.py`. What other rooms use is here:
+`match.py`, `parts.py` (which texts of an event an alert looks at). What other rooms use is here:
 
 >>> matches(parse("föreläggande OR remiss", "sv"), Analysed("Nya förelägganden", "..."))
 True
@@ -12,6 +12,21 @@ from actors.query.analysis import Analysed
 from actors.query.languages import UnknownLanguage, languages
 from actors.query.match import matches
 from actors.query.nodes import Query
+from actors.query.parts import Match, Texts, Told, told_in
+from actors.query.sides import Side
 from actors.query.syntax import QueryError, parse
 
-__all__ = ["Analysed", "Query", "QueryError", "UnknownLanguage", "languages", "matches", "parse"]
+__all__ = [
+    "Analysed",
+    "Match",
+    "Query",
+    "QueryError",
+    "Side",
+    "Texts",
+    "Told",
+    "UnknownLanguage",
+    "languages",
+    "matches",
+    "parse",
+    "told_in",
+]

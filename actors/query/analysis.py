@@ -6,10 +6,11 @@ are made when a phrase has all its words in the text, the words themselves when 
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from itertools import chain
+from itertools import accumulate, chain
+from typing import NamedTuple
 
 from actors.query import words
 from actors.query.languages import Language, fold, language
@@ -22,11 +23,19 @@ Positions = Mapping[str, list[tuple[int, int]]]
 _REMEMBERED = 100_000
 
 
-class Analysed:
-    """A title and a content. Phrases do not run from the one into the other."""
+class Place(NamedTuple):
+    """Where a term stands: which part of a text, its first word there and the one after its last."""
 
-    def __init__(self, title: str, content: str) -> None:
-        self._parts = tuple(words.chunks(words.plain(part)) for part in (title, content))
+    part: int
+    start: int
+    end: int
+
+
+class Analysed:
+    """A text in parts: a title and a content, or the blocks of a change. Phrases do not run from one into another."""
+
+    def __init__(self, *parts: str) -> None:
+        self._parts = tuple(words.chunks(words.plain(part)) for part in parts)
         self._chunks = tuple({chunk: None for part in self._parts for chunk in part})
         self._keys: dict[str, frozenset[str]] = {}
         self._positions: dict[str, Positions] = {}
@@ -54,6 +63,22 @@ class Analysed:
         if isinstance(unit, Prefix):
             return self.begins(unit.text)
         return not self.keys(code).isdisjoint(unit.keys)
+
+    def has_term(self, term: Unit | Phrase, code: str) -> bool:
+        """Return whether the text has a word, a prefix or a phrase."""
+        return self.in_a_row(term, code) if isinstance(term, Phrase) else self.has(term, code)
+
+    def places(self, term: Unit | Phrase, code: str) -> Iterator[Place]:
+        """Yield where a term stands, part by part."""
+        for start, end in self.stretches(term, code):
+            part = bisect_right(self._firsts, start) - 1
+            yield Place(part, start - self._firsts[part], end - self._firsts[part])
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        """Where the words of each part begin in the row."""
+        sizes = (sum(len(words.shape(chunk).row) for chunk in part) + 1 for part in self._parts)
+        return list(accumulate(sizes, initial=0))
 
     def in_a_row(self, phrase: Phrase, code: str) -> bool:
         """Return whether the text has the steps of a phrase one right after the other."""

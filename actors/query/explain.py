@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import assert_never
 
@@ -10,18 +10,23 @@ from msgspec import Struct
 
 from actors.query import words
 from actors.query.analysis import Analysed
-from actors.query.match import holds
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
 from actors.query.offsets import Span, word_spans
+from actors.query.parts import Part, PartName
+from actors.query.sides import Side
 
 MOST_MARKS = 100
-"""Marks in a title or a content; the first ones."""
+"""Marks in a title, a content or a text of a diff; the first ones."""
 MOST_EXCERPTS = 3
+MOST_PIECES = 6
+"""Texts of a diff that are shown, the first ones that have marks."""
 AROUND = 70
 """Code points shown before and after what is marked."""
 LONGEST_EXCERPT = 400
 
 Term = Word | Prefix | Phrase
+_PLAIN = 2
+"""Parts of what has no diff: title and content."""
 
 
 class Excerpt(Struct, frozen=True):
@@ -32,8 +37,16 @@ class Excerpt(Struct, frozen=True):
     marks: tuple[tuple[int, int], ...]
 
 
+class Piece(Struct, frozen=True):
+    """An excerpt of a text of the diff: of which list, or which side of an altered block, and its place in the list."""
+
+    part: PartName
+    index: int
+    excerpt: Excerpt
+
+
 class Explanation(Struct, frozen=True):
-    """matched: the terms that were found, as they were understood. title: marks in it. content: excerpts.
+    """matched: the terms that were found, as they were understood. title: marks in it. content, diff: excerpts.
 
     All places are in Unicode code points.
     """
@@ -41,6 +54,7 @@ class Explanation(Struct, frozen=True):
     matched: tuple[str, ...]
     title: tuple[tuple[int, int], ...]
     content: tuple[Excerpt, ...]
+    diff: tuple[Piece, ...] = ()
 
 
 def terms(node: Node) -> Iterator[Term]:
@@ -78,28 +92,38 @@ def shown(term: Term) -> str:
     return f'"{text}"' if " " in gaps else text
 
 
-def explain(query: Query, title: str, content: str, text: Analysed | None = None) -> Explanation:
-    """Return why a text satisfies a query that it does satisfy. `text`: the two, analysed already."""
-    text = text or Analysed(title, content)
-    found = [term for term in dict.fromkeys(terms(query.root)) if has(term, text, query.language)]
-    heads, bodies = word_spans(title), word_spans(content)
-    in_title: list[Span] = []
-    in_content: list[Span] = []
-    first = len(heads) + 1  # of the content's positions: a gap lies between it and the title
+def explain(query: Query, parts: Sequence[Part], text: Analysed | Side) -> Explanation:
+    """Return why a text satisfies a query that it does satisfy. `parts`: what the text was made of, the title first."""
+    found = [term for term in dict.fromkeys(terms(query.root)) if text.has_term(term, query.language)]
+    spans: dict[int, Sequence[Span]] = {}
+    marks: dict[int, list[Span]] = {}
     for term in found:
-        for start, end in text.stretches(term, query.language):
-            if start < first:
-                in_title.append(Span(heads[start].start, heads[end - 1].end))
-            else:
-                in_content.append(Span(bodies[start - first].start, bodies[end - first - 1].end))
-    marks = merged(in_title)[:MOST_MARKS]
-    excerpts = tuple(_excerpts(content, merged(in_content)[:MOST_MARKS]))
-    return Explanation(tuple(map(shown, found)), tuple((mark.start, mark.end) for mark in marks), excerpts)
+        for place in text.places(term, query.language):
+            if place.part not in spans:
+                spans[place.part] = word_spans(parts[place.part].text)
+            row = spans[place.part]
+            marks.setdefault(place.part, []).append(Span(row[place.start].start, row[place.end - 1].end))
+    shown_marks = {number: merged(marks.get(number, ()))[:MOST_MARKS] for number in range(len(parts))}
+    content: tuple[Excerpt, ...] = ()
+    for number, part in enumerate(parts):
+        if part.name == "content" and (shown_marks[number] or len(parts) == _PLAIN):
+            content = tuple(_excerpts(part.text, shown_marks[number]))
+    return Explanation(
+        tuple(map(shown, found)),
+        tuple((mark.start, mark.end) for mark in shown_marks[0]),
+        content,
+        tuple(_pieces(parts, shown_marks)),
+    )
 
 
-def has(term: Term, text: Analysed, code: str) -> bool:
-    """Return whether a text has a term."""
-    return holds(term, text, text.keys(code), code)
+def _pieces(parts: Sequence[Part], marks: Mapping[int, Sequence[Span]]) -> Iterator[Piece]:
+    """Yield the first excerpts of the diff's texts that have marks; of its first text where none has."""
+    diff = [number for number, part in enumerate(parts) if part.name not in ("title", "content") and part.text.strip()]
+    having = [number for number in diff if marks[number]] or diff[:1]
+    for number in having[:MOST_PIECES]:
+        part = parts[number]
+        for excerpt in _excerpts(part.text, marks[number]):
+            yield Piece(part.name, part.place, excerpt)
 
 
 def merged(spans: Sequence[Span]) -> list[Span]:

@@ -6,10 +6,13 @@ from typing import assert_never
 
 from actors.query.analysis import Analysed
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
+from actors.query.sides import Side
 
 
-def matches(query: Query, text: Analysed) -> bool:
+def matches(query: Query, text: Analysed | Side) -> bool:
     """Return whether a text satisfies a query. The text is analysed as far as the query needs it."""
+    if isinstance(text, Side):
+        return text.satisfies(query)
     return holds(query.root, text, text.keys(query.language), query.language)
 
 

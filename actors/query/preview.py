@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec import Struct
 
-from actors.query.analysis import Analysed
-from actors.query.explain import Explanation, explain, has, shown, terms
+from actors.query.explain import Explanation, explain, shown, terms
 from actors.query.match import matches
+from actors.query.parts import Match, parts_of, text_of, told_in
 from actors.query.syntax import parse
 
 MOST_TERMS = 50
@@ -17,12 +17,13 @@ MOST_TERMS = 50
 
 
 class PreviewRequest(Struct, frozen=True):
-    """bodies: events as they are stored. show: of how many matches, at most, is said why."""
+    """bodies: events as they are stored. show: of how many matches, at most, is said why. match: see parts.py."""
 
     query: str
     language: str
     bodies: tuple[bytes, ...]
     show: int
+    match: Match = "change"
 
 
 class PreviewAnswer(Struct, frozen=True):
@@ -31,14 +32,6 @@ class PreviewAnswer(Struct, frozen=True):
     matched: tuple[int, ...]
     why: tuple[Explanation, ...]
     found_in: tuple[int, ...]
-
-
-class _Text(Struct):
-    title: str = ""
-    content: str = ""
-
-
-_text = msgspec.json.Decoder(_Text)
 
 
 def counted_terms(query_text: str, language: str) -> tuple[str, ...]:
@@ -54,14 +47,14 @@ def preview(asked: PreviewRequest) -> PreviewAnswer:
     matched: list[int] = []
     why: list[Explanation] = []
     for place, body in enumerate(asked.bodies):
-        event = _text.decode(body)
-        text = Analysed(event.title, event.content)
+        event = told_in(body)
+        text = text_of(event, asked.match)
         for number, term in enumerate(counted):
-            found_in[number] += has(term, text, query.language)
+            found_in[number] += text.has_term(term, query.language)
         if matches(query, text):
             matched.append(place)
             if len(why) < asked.show:
-                why.append(explain(query, event.title, event.content, text))
+                why.append(explain(query, parts_of(event, asked.match), text))
     return PreviewAnswer(tuple(matched), tuple(why), tuple(found_in))
 
 

@@ -73,6 +73,7 @@ class Suggesting:
             updated_at=now,
             channel=suggestion.channel,
             template=template.alert_key(suggestion),
+            match="change",
         )
         await self._alerts.put(alert)
         return AlertOutcome(alert.name, "created", alert.id, len(sources))

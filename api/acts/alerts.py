@@ -65,7 +65,7 @@ def _check_anomaly(enabled: object) -> None:
 
 def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis) -> Alert:
     """Return an alert as a patch makes it; one that changes nothing leaves it of the age it had."""
-    names = ("filter_query", "language", "name", "channel", "enabled", "notices", "notice_after")
+    names = ("filter_query", "language", "name", "channel", "enabled", "notices", "notice_after", "match")
     changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
     if sources is not None:
         changes["source_ids"] = sources
@@ -115,6 +115,7 @@ async def add(desk: Desk, new: wire.NewAlert, planned: str | None = None) -> Ale
         enabled=new.enabled,
         notices=tuple(dict.fromkeys(new.notices)),
         notice_after=new.notice_after,
+        match=new.match,
     )
     await alerts.put(alert)
     await put_in_force(desk)

@@ -19,6 +19,7 @@ from msgspec import Struct
 from actors.errors import Overloaded, TooSoon
 from actors.query import parse
 from actors.query.advice import advice
+from actors.query.explain import Explanation
 from actors.query.preview import PreviewAnswer, counted_terms
 from actors.query.preview import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
@@ -81,9 +82,7 @@ class _Tally:
                     url=event.url,
                     emitted_at=event.emitted_at or rfc3339(millis_of(events[place].seq)),
                     matched=why.matched,
-                    highlights=msgspec.convert(
-                        {"title": why.title, "content": why.content}, wire.Highlights, from_attributes=True
-                    ),
+                    highlights=_highlights(why),
                 )
             )
 
@@ -98,6 +97,12 @@ class _Tally:
         if self.oldest is None or now - self.oldest < _DAY:
             return None
         return round(self.hits.total() * _DAY / (now - self.oldest), 2)
+
+
+def _highlights(why: Explanation) -> wire.Highlights:
+    diff = [{"part": one.part, "index": one.index} | msgspec.structs.asdict(one.excerpt) for one in why.diff]
+    found = {"title": why.title, "content": why.content, "diff": diff}
+    return msgspec.convert(found, wire.Highlights, from_attributes=True)
 
 
 def _day(event: Stored) -> str:
@@ -194,7 +199,7 @@ def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
 async def _try(desk: Desk, asked: wire.AlertPreviewRequest, events: Sequence[Stored], show: int) -> PreviewAnswer:
     """Have a worker try the query. Raises Overloaded."""
     bodies = tuple(event.body for event in events)
-    request = msgspec.msgpack.encode(Asked(asked.filter_query, asked.language, bodies, show))
+    request = msgspec.msgpack.encode(Asked(asked.filter_query, asked.language, bodies, show, asked.match))
     try:
         answer = await desk.doors.world.jail.call("preview_query", request)
     except (WorkerDied, WorkerTooSlow, TaskRefused) as error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from actors.notices import asked_for
-from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
+from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, lines_of
 from api.dashboard.screen import Page, Screen, Visit
@@ -27,18 +27,18 @@ def changed_in(event: Event) -> Changed:
 
 def met_by(stored: Stored, alerts: Sequence[Alert]) -> list[Alert]:
     """Return the alerts that an event meets as they are now."""
-    event = _decode(stored.body)
+    told = told_in(stored.body)
     if stored.kind == Kind.NOTICE:
-        kind = event.alert_type if isinstance(event.alert_type, str) else ""
+        kind = told.alert_type or ""
         return [alert for alert in alerts if alert.enabled and asked_for(alert, kind, stored)]
-    text = Analysed(event.title, event.content)
+    texts = Texts(told)
     on = [alert for alert in alerts if alert.enabled]
-    return [alert for alert in on if covers(frozenset(alert.source_ids), stored) and _meets(alert, text)]
+    return [alert for alert in on if covers(frozenset(alert.source_ids), stored) and _meets(alert, texts)]
 
 
-def _meets(alert: Alert, text: Analysed) -> bool:
+def _meets(alert: Alert, texts: Texts) -> bool:
     try:
-        return matches(parse(alert.filter_query, alert.language), text)
+        return matches(parse(alert.filter_query, alert.language), texts.of(alert.match))
     except (QueryError, UnknownLanguage):
         return False
 

@@ -6,8 +6,12 @@ from msgspec import Struct
 
 from api.openapi.example_records import EVENT, LOOKED
 from api.v1 import alert_preview_schemas as wire
+from storage.records.event import Diff
 
-_FROM = EVENT.content.index("prices")
+assert isinstance(EVENT.diff, Diff)
+_CHANGE = EVENT.diff.changed[0]
+_AT = _CHANGE.after.index("ticket")
+_TICKET = ((_AT, _AT + len("ticket")),)
 PREVIEW = wire.AlertPreview(
     query='price OR ticket OR "opening hours"',
     language="en",
@@ -20,8 +24,8 @@ PREVIEW = wire.AlertPreview(
     days=(wire.PreviewDay("2026-04-21", 61, 2),),
     terms=(
         wire.PreviewTerm("price", 2),
-        wire.PreviewTerm("ticket", 0),
-        wire.PreviewTerm('"opening hours"', 1),
+        wire.PreviewTerm("ticket", 1),
+        wire.PreviewTerm('"opening hours"', 0),
     ),
     matches=(
         wire.PreviewMatch(
@@ -30,9 +34,14 @@ PREVIEW = wire.AlertPreview(
             title=EVENT.title,
             url=EVENT.url,
             emitted_at=EVENT.emitted_at,
-            matched=("price", '"opening hours"'),
+            matched=("price", "ticket"),
             highlights=wire.Highlights(
-                ((0, 6),), (wire.ContentExcerpt(0, EVENT.content, ((0, 13), (_FROM, _FROM + 6))),)
+                title=((0, 6),),
+                content=(),
+                diff=(
+                    wire.DiffExcerpt("before", 0, 0, _CHANGE.before, _TICKET),
+                    wire.DiffExcerpt("after", 0, 0, _CHANGE.after, _TICKET),
+                ),
             ),
         ),
     ),

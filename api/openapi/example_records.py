@@ -143,6 +143,7 @@ ALERT = alert.AlertRecord(
     name="Prices move",
     filter_query='price OR ticket OR "opening hours" -careers',
     language="en",
+    match="change",
     source_ids=(SOURCE_ID,),
     channel="prices",
     enabled=True,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.v1.alert_schemas import FilterQuery, LanguageCode, SourceIds
+from api.v1.alert_schemas import FilterQuery, LanguageCode, Match, SourceIds
 from api.v1.schemas import Time
 
 MOST_EVENTS = 2_000
-Mark = Annotated[
-    tuple[int, int], Meta(description="From a code point to before another, counted in the whole title or content")
-]
+Mark = Annotated[tuple[int, int], Meta(description="From a code point to before another, counted in the whole text")]
 
 
 class AlertPreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,6 +24,7 @@ class AlertPreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
     source_ids: SourceIds = ()
     last: Annotated[int, Meta(ge=1, le=MOST_EVENTS)] = MOST_EVENTS
     limit: Annotated[int, Meta(ge=0, le=100)] = 20
+    match: Match = "change"
 
 
 class PreviewTerm(Struct, frozen=True):
@@ -51,11 +50,25 @@ class ContentExcerpt(Struct, frozen=True):
     marks: tuple[Mark, ...]
 
 
+class DiffExcerpt(Struct, frozen=True):
+    """A piece of a text of the event's `diff`: of `added[index]`, `removed[index]`, or a side of `changed[index]`.
+
+    `start` and the marks are counted in that text.
+    """
+
+    part: Literal["added", "removed", "before", "after"]
+    index: int
+    start: int
+    text: str
+    marks: tuple[Mark, ...]
+
+
 class Highlights(Struct, frozen=True):
-    """Where the terms stand, in Unicode code points; no text here is HTML."""
+    """Where the terms stand, in Unicode code points; no text here is HTML. `diff`: in what came and what went."""
 
     title: tuple[Mark, ...]
     content: tuple[ContentExcerpt, ...]
+    diff: tuple[DiffExcerpt, ...] = ()
 
 
 class PreviewMatch(Struct, frozen=True, kw_only=True):

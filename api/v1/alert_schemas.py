@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.notices import AlertType
 from api.v1.schemas import ListQuery, Time
-from storage.records.alert import MOST_SOURCES
+from storage.records.alert import MOST_SOURCES, Matching
 from storage.records.delivery import Result
 from storage.records.destination import WEEKDAYS, DeliveryMode, Weekday
 from storage.records.event import Event
@@ -20,6 +20,13 @@ FilterQuery = Annotated[
         description='Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches '
         "everything",
         extra_json_schema={"format": "alert-query", "maxLength": 4096},  # the parser says where
+    ),
+]
+Match = Annotated[
+    Matching,
+    Meta(
+        description="What of a page's event the query is held against: title, what came and what went (`change`), "
+        "what came (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter"
     ),
 ]
 LanguageCode = Annotated[str, Meta(max_length=20, description="ISO 639-1, or simple for no stemming")]
@@ -58,6 +65,7 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     notices: Notices = SOURCES_OWN
     notice_after: NoticeAfter = 3600
     anomaly_enabled: bool = False
+    match: Match = "change"
 
 
 class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,17 +80,19 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
     notices: Notices | UnsetType = UNSET
     notice_after: NoticeAfter | UnsetType = UNSET
     anomaly_enabled: bool | UnsetType = UNSET
+    match: Match | UnsetType = UNSET
 
 
 class AlertRecord(Struct, frozen=True, kw_only=True):
     """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: what it was made of,
-    as `<template id>/<key>`.
+    as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice.
     """
 
     id: str
     name: str
     filter_query: str
     language: str
+    match: Matching
     source_ids: tuple[str, ...]
     channel: str | None
     enabled: bool

@@ -44,6 +44,7 @@ def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
         match_count=alert.match_count,
         delivery_mode=mode,
         template=alert.template,
+        match=alert.match,
     )
 
 

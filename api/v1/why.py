@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from actors.errors import NotFound, Unprocessable
 from actors.messages import Explained, ExplainSource, Learned, Teach
-from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
+from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from api.problems import Refusal
 from api.route import Answer, Call, Route
 from api.v1 import why_schemas as wire
@@ -72,22 +72,22 @@ async def _before(call: Call, stored: Stored, notes: Sequence[Note]) -> Before:
 
 async def _alerts(call: Call, stored: Stored, event: Event) -> list[str]:
     """Return the names of the enabled alerts that match an event as they are now."""
-    text = Analysed(event.title, event.content)
+    texts = Texts(told_in(stored.body))
     names = []
     enabled = [alert for alert in await call.doors.storage.alerts.all() if alert.enabled]
     for number, alert in enumerate(enabled[:MOST_ALERTS]):
         if number % _SLICE == 0:
             await trio.lowlevel.checkpoint()
-        if covers(alert.source_ids, stored) and _matches(alert, event, text):
+        if covers(alert.source_ids, stored) and _matches(alert, event, texts):
             names.append(alert.name)
     return names
 
 
-def _matches(alert: Alert, event: Event, text: Analysed) -> bool:
+def _matches(alert: Alert, event: Event, texts: Texts) -> bool:
     if event.alert_type is not UNSET:
         return event.alert_type in alert.notices
     try:
-        return matches(parse(alert.filter_query, alert.language), text)
+        return matches(parse(alert.filter_query, alert.language), texts.of(alert.match))
     except (QueryError, UnknownLanguage):
         return False  # the work of another version, which the matcher logs
 

@@ -15,6 +15,12 @@ from sanderling.logs import plain
 from sanderling.rendering import fit, moment
 
 WIDTH = 120
+ABOUT = {
+    "change": "what came and what went",
+    "added": "what came",
+    "removed": "what went",
+    "page": "the whole page, also what did not change",
+}
 
 
 def list_alerts(client: Client, *, as_json: bool) -> int:
@@ -65,6 +71,7 @@ def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any
     """Yield an alert as lines: what it asks, of what, what it met, and where that goes."""
     yield f"{plain(alert['name'])} ({_on(alert)})  {alert['id']}"
     yield f"  query     {plain(alert['filter_query']) or 'everything'}  ({alert['language']})"
+    yield f"  of pages  {ABOUT.get(alert['match'], alert['match'])}"
     count = len(alert["source_ids"])
     yield f"  sources   {count or 'all'}"
     if alert["channel"]:
@@ -83,12 +90,20 @@ async def _sources(client: Client, names: Sequence[str]) -> list[str]:
 
 
 def preview(
-    client: Client, query: str, *, language: str, sources: Sequence[str], last: int | None, limit: int, as_json: bool
+    client: Client,
+    query: str,
+    *,
+    language: str,
+    match: str,
+    sources: Sequence[str],
+    last: int | None,
+    limit: int,
+    as_json: bool,
 ) -> int:
     """Print what an alert would have told."""
 
     async def act() -> dict[str, Any]:
-        body = {"filter_query": query, "language": language, "limit": limit}
+        body = {"filter_query": query, "language": language, "match": match, "limit": limit}
         body |= {"source_ids": await _sources(client, sources)} | ({"last": last} if last else {})
         return dict((await client.ask("POST", f"{ALERTS.path}/preview", json=body)).json())
 
@@ -122,6 +137,7 @@ def create(
     *,
     name: str | None,
     language: str,
+    match: str,
     sources: Sequence[str],
     channel: str | None,
     as_json: bool,
@@ -129,7 +145,7 @@ def create(
     """Make an alert and print its id."""
 
     async def act() -> dict[str, Any]:
-        body: dict[str, Any] = {"filter_query": query, "language": language}
+        body: dict[str, Any] = {"filter_query": query, "language": language, "match": match}
         body |= {"source_ids": await _sources(client, sources)}
         body |= ({"name": name} if name else {}) | ({"channel": channel} if channel else {})
         return dict((await client.ask("POST", ALERTS.path, json=body)).json())

@@ -10,6 +10,8 @@ from sanderling.flags import client_flags
 
 JSON_HELP = "The service's own records, one a line."
 LANGUAGE_HELP = "Of the query: a code such as en or sv, or simple."
+MATCH = click.Choice(["change", "added", "removed", "page"])
+MATCH_HELP = "Of a watched page: what came and went, what came, what went, or the whole page."
 SOURCES_HELP = "Only this source: its id, its URL or a part of its URL; repeatable. Without it: all."
 
 
@@ -51,6 +53,7 @@ def show(name: str, service: str | None, key_file: str | None, *, as_json: bool)
 @alerts.command("preview")
 @click.argument("query")
 @click.option("--language", default="en", show_default=True, help=LANGUAGE_HELP)
+@click.option("--match", type=MATCH, default="change", show_default=True, help=MATCH_HELP)
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
 @click.option("--last", type=click.IntRange(1, 2000), help="How many of the newest events to look at; else 2000.")
 @click.option("--limit", type=click.IntRange(0, 100), default=10, show_default=True, help="How many matches to show.")
@@ -72,6 +75,7 @@ def preview(service: str | None, key_file: str | None, **asked: Any) -> int:
 @click.argument("query")
 @click.option("--name", help="What it is called; else its query.")
 @click.option("--language", default="en", show_default=True, help=LANGUAGE_HELP)
+@click.option("--match", type=MATCH, default="change", show_default=True, help=MATCH_HELP)
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
 @click.option("--channel", help="Its matches are a stream of this name, too: sanderling tail --channel.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
@@ -81,6 +85,7 @@ def create(service: str | None, key_file: str | None, **asked: Any) -> int:
 
     \b
     sanderling alerts create 'price OR plan -careers' --name prices
+    sanderling alerts create '"sold out"' --match added
     sanderling alerts deliver prices https://hooks.example.org/in
     """
     from sanderling.asking import alerts as acts

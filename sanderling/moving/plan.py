@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from sanderling.moving.kinds import Kind
+from storage.records.alert import Matching
 
 Grade = Literal["exact", "approximated", "impossible"]
 
@@ -59,23 +60,25 @@ class DestinationBody(Struct, frozen=True, omit_defaults=True):
 class AlertBody(Struct, frozen=True, kw_only=True):
     """The body of `POST /v1/alerts`, but for `source_ids`, which are not known before the sources are there.
 
-    language: `simple`, for other programs compare words as they are.
+    language: `simple`, for other programs compare words as they are. match: `page` where the other program asks
+    whether a text is on the page while something changes, `change` where it asks what changed.
     """
 
     name: str
     filter_query: str
     language: str = "simple"
+    match: Matching = "change"
     notices: tuple[str, ...] | None = None
     notice_after: int | None = None
 
 
-def named(program: str, query: str) -> AlertBody:
+def named(program: str, query: str, match: Matching = "change") -> AlertBody:
     """Return the body of an alert that is called by its query, so that all who ask the same share it.
 
     >>> named("urlwatch", '"sold out"').name, named("urlwatch", "").name
     ('urlwatch: "sold out"', 'urlwatch')
     """
-    return AlertBody(name=shortened(f"{program}: {query}", 180) if query else program, filter_query=query)
+    return AlertBody(name=shortened(f"{program}: {query}", 180) if query else program, filter_query=query, match=match)
 
 
 class PlannedAlert(Struct, frozen=True):

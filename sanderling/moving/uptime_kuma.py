@@ -135,7 +135,8 @@ class _Monitor:
         query = self._query() if self._kind == "keyword" else ""
         if not (query or self._destinations):
             return
-        body = replace(named("Uptime Kuma", query), notices=NOTICES, notice_after=self._patience())
+        body = named("Uptime Kuma", query, "page" if query else "change")
+        body = replace(body, notices=NOTICES, notice_after=self._patience())
         self._drafting.alert(self._place, url, body, self._destinations)
 
     def _query(self) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 from msgspec import Struct
 
 from storage.records.event import Kind, Stored
 from storage.records.identity import Millis
 
+Matching = Literal["change", "added", "removed", "page"]
+"""Which texts of a page's event a query is held against: what changed, one side of that, or the whole page."""
 MOST_ALERTS = 10_000
 KEPT_DAYS = 31
 """Days of which it is known how many events an alert has met on each."""
@@ -40,6 +43,8 @@ class Alert(Struct, frozen=True):
     match_count: int = 0
     template: str | None = None
     """The template and the key of its suggestion that it was made of, as `<template>/<key>`."""
+    match: Matching = "page"
+    """An alert that was stored before there was a choice goes on with the whole page; new ones say what they mean."""
 
 
 def covers(sources: Collection[str], event: Stored) -> bool:

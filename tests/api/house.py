@@ -121,6 +121,8 @@ def stamp(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
         "content": draft.content,
         "tags": draft.tags,
     }
+    if draft.diff is not None:
+        body["diff"] = draft.diff
     if draft.alert_type is not None:
         body["alert_type"] = draft.alert_type
     return msgspec.json.encode(body, order="sorted")

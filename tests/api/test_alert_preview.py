@@ -14,6 +14,7 @@ from actors.query import languages
 from actors.world import WorkerDied
 from api.acts.trials import AT_ONCE, PACE, SLICE, WITHIN
 from api.v1.alert_preview_schemas import MOST_EVENTS
+from storage.records.event import Change, Diff
 from tests.api.house import House, ids, make_house, running
 from tests.support.build import NOW, a_draft, a_source_id
 
@@ -162,3 +163,24 @@ async def test_a_worker_that_dies_is_503(autojump_clock: object) -> None:
         await house.publish("price")
         answer = await client.post(PREVIEW, json={"filter_query": "x"})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+
+
+async def test_a_preview_looks_at_what_the_alert_would_look_at_and_says_in_which_part_the_words_are(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    diff = Diff(("Fees rise",), ("No fees",), (Change("5 euros", "6 euros"),))
+    await house.publish(a_draft("Terms", content="Arbitration. Fees rise", source_type="html", diff=diff))
+    for match, found in (("change", 0), ("page", 1)):
+        assert (await previewed(client, "arbitration", match=match))["matches_found"] == found
+    (event,) = (await previewed(client, "fees OR 6 OR euros"))["matches"]
+    parts = [(one["part"], one["index"], one["text"], one["marks"]) for one in event["highlights"]["diff"]]
+    assert parts == [
+        ("added", 0, "Fees rise", [[0, 4]]),
+        ("removed", 0, "No fees", [[3, 7]]),
+        ("before", 0, "5 euros", [[2, 7]]),
+        ("after", 0, "6 euros", [[0, 1], [2, 7]]),
+    ]
+    assert event["highlights"]["content"] == []
+    (event,) = (await previewed(client, "6 OR euros", match="added"))["matches"]
+    assert [(one["part"], one["marks"]) for one in event["highlights"]["diff"]] == [("after", [[0, 1]])]
+    assert (await previewed(client, "euros", match="added"))["matches_found"] == 0

@@ -35,6 +35,7 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
         "name": "price OR plan",
         "filter_query": "price OR plan",
         "language": "en",
+        "match": "change",
         "source_ids": [],
         "channel": None,
         "enabled": True,
@@ -65,6 +66,7 @@ async def test_a_change_touches_what_it_names_and_null_takes_the_channel_away(
         "notices": ["source_failing"],
         "notice_after": 60,
         "anomaly_enabled": False,
+        "match": "removed",
     }
     answer = await client.patch(path, json=change)
     assert answer.status_code == 200
@@ -200,3 +202,18 @@ async def test_a_matcher_that_does_not_answer_is_503(
     house.matcher.silent = True
     answer = await client.post("/v1/alerts", json=PRICES)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+
+
+async def test_a_new_alert_is_about_the_change_unless_it_says_otherwise(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    assert (await made(client))["match"] == "change"
+    record = await made(client, match="added")
+    assert record["match"] == "added"
+    path = f"/v1/alerts/{record['id']}"
+    assert (await client.patch(path, json={"match": "page"})).json()["match"] == "page"
+    assert (await client.patch(path, json={"name": "x"})).json()["match"] == "page"
+    assert (await client.patch(path, json={"match": "title"})).status_code == 400
+    await house.storage.alerts.put(an_alert("0198c0de-0000-7000-8000-000000000001"))
+    old = await client.get("/v1/alerts/0198c0de-0000-7000-8000-000000000001")
+    assert old.json()["match"] == "page"

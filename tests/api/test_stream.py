@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 import trio
+from msgspec.structs import replace
 
+from storage.records.event import Diff
 from storage.records.identity import START, Millis, id_of, seq_at
 from tests.api.house import ALL, House, ids
 from tests.api.listening import listening
@@ -275,6 +277,16 @@ async def test_a_channel_of_an_alert_carries_its_matches_live_and_in_replay(hous
         assert await client.titles(1) == ["PRICES up"]
     async with listening(house, f"/v1/streams/pricing?since={events[0]}&keyword=another") as client:
         assert await client.titles(1) == ["another price"]
+
+
+async def test_a_channel_carries_what_its_alert_looks_at_and_a_keyword_looks_at_the_whole_page(house: House) -> None:
+    await house.storage.alerts.put(an_alert("a", "price", channel="pricing", match="added"))
+    page = a_draft("came", content="A price", source_type="html", diff=Diff(("A price",), (), ()))
+    await house.publish(page, replace(page, title="other", diff=Diff(("x",), (), ())), a_draft("feed", content="price"))
+    async with listening(house, f"/v1/streams/pricing?since={ZERO}") as client:
+        assert await client.titles(2) == ["came", "feed"]
+    async with listening(house, f"/v1/stream?since={ZERO}&keyword=price") as client:
+        assert await client.titles(3) == ["came", "other", "feed"]
 
 
 async def test_alerts_that_share_a_channel_carry_what_any_of_them_matches_on_its_own_sources(house: House) -> None:

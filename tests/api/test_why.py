@@ -216,3 +216,16 @@ async def test_the_bar_is_set_within_bounds_echoed_and_emptied(house: House, cli
         assert (await client.patch(f"/v1/sources/{made['id']}", json={"bar": wrong})).status_code == 400
     assert (await client.patch(f"/v1/sources/{made['id']}", json={"bar": 0.3})).json()["bar"] == 0.3
     assert (await client.patch(f"/v1/sources/{made['id']}", json={"bar": None})).json()["bar"] is None
+
+
+async def test_the_alerts_that_an_event_is_for_are_those_that_look_at_what_changed(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    (event,) = await commit(house, a_page_draft(content="Arbitration. It costs 29. A new paragraph."))
+    for match in ("change", "added", "removed", "page"):
+        for query in ("arbitration", "19", "29"):
+            alert = Alert(f"{match} {query}", f"{match} {query}", query, "en", (), NOW, NOW, match=match)
+            await house.storage.alerts.put(alert)
+    assert sorted((await why(client, event))["alerts"]["names"]) == [
+        "added 29", "change 19", "change 29", "page 29", "page arbitration", "removed 19",
+    ]  # fmt: skip

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
+import click
 import pytest
 
 from api.openapi.example_records import SOURCE
 from api.openapi.examples import example_of
 from api.v1.alert_schemas import AlertRecord
 from sanderling.asking import alerts
+from sanderling.commands import alerts as commands
 from sanderling.exits import CommandFailed, Exit
+from storage.records.alert import Matching
 from tests.asking.documented import client
 
 ALERT = example_of(AlertRecord)
@@ -20,9 +23,16 @@ PATH = f"/v1/alerts/{ID}"
 def test_an_alert_is_made_of_sources_as_a_person_names_them(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     alerts.create(
-        client(asked), "price", name=None, language="sv", sources=[SOURCE.url[8:]], channel=None, as_json=False
+        client(asked),
+        "price",
+        name=None,
+        language="sv",
+        match="added",
+        sources=[SOURCE.url[8:]],
+        channel=None,
+        as_json=False,
     )
-    body = {"filter_query": "price", "language": "sv", "source_ids": [SOURCE.id]}
+    body = {"filter_query": "price", "language": "sv", "match": "added", "source_ids": [SOURCE.id]}
     assert asked[-1] == ("POST /v1/alerts", body)
     assert capsys.readouterr().out == f"{ID}\n"
 
@@ -40,15 +50,18 @@ def test_a_page_tells_what_is_asked_and_where_it_goes(capsys: pytest.CaptureFixt
     told = capsys.readouterr().out
     assert ALERT["name"] in told and ALERT["filter_query"] in told
     assert "https://" in told.partition("sends to")[2]
+    assert "of pages  what came and what went" in told
     alerts.show_alert(client([]), ID, as_json=True)
     assert json.loads(capsys.readouterr().out)["destinations"][0]["alert_id"] == ID
 
 
 def test_a_preview_tells_the_terms_and_the_matches(capsys: pytest.CaptureFixture[str]) -> None:
-    alerts.preview(client([]), "q", language="en", sources=(), last=5, limit=3, as_json=False)
+    asked: list[tuple[str, Any]] = []
+    alerts.preview(client(asked), "q", language="en", match="page", sources=(), last=5, limit=3, as_json=False)
+    assert asked[-1][1]["match"] == "page"
     told = capsys.readouterr().out
     assert "2 of the newest 61 events since 21 Apr 2026" in told and "about 0.33 a day" in told
-    assert '      1  "opening hours"' in told
+    assert '      0  "opening hours"' in told
 
 
 def test_all_are_listed_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,3 +84,11 @@ def test_nothing_is_deleted_when_nobody_says_yes(monkeypatch: pytest.MonkeyPatch
         alerts.delete(client(asked), ID, sure=False)
     assert caught.value.code == Exit.USAGE
     assert [what for what, _ in asked] == [f"GET {PATH}"]
+
+
+def test_the_command_takes_the_choices_of_the_service_and_begins_with_its_default() -> None:
+    for command in (commands.create, commands.preview):
+        (option,) = [one for one in command.params if one.name == "match"]
+        assert isinstance(option.type, click.Choice)
+        assert (tuple(option.type.choices), option.default) == (get_args(Matching), "change")
+    assert alerts.ABOUT.keys() == set(get_args(Matching))

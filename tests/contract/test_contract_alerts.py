@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 import msgspec
 import pytest
 import trio
 
 from storage.interface import Storage
-from storage.records.alert import KEPT_DAYS
+from storage.records.alert import KEPT_DAYS, Matching
 from storage.records.delivery import Hit, Match
 from storage.records.identity import Millis, Seq, day_of
 from tests.contract.builders import NOW, a_destination, an_alert
@@ -21,6 +21,13 @@ async def test_an_alert_comes_back_as_it_was_put_and_can_be_replaced(storage: St
     await storage.alerts.put(changed)
     assert list(await storage.alerts.all()) == [changed]
     assert await storage.alerts.get("two") is None
+
+
+@pytest.mark.parametrize("match", get_args(Matching))
+async def test_what_an_alert_looks_at_is_kept_and_can_be_changed(storage: Storage, match: Matching) -> None:
+    await storage.alerts.put(an_alert("one"))
+    await storage.alerts.edit("one", lambda alert: msgspec.structs.replace(alert, match=match))
+    assert await storage.alerts.get("one") == an_alert("one", match=match)
 
 
 async def test_alerts_are_listed_oldest_first(storage: Storage) -> None:

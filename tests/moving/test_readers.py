@@ -166,3 +166,4 @@ def test_what_is_waited_for_is_told_rather_too_often_than_not_at_all(lines: list
     watch = {"url": "https://tides.example/", "trigger_text": lines, "notification_urls": ["jsons://hooks.example/"]}
     (alert,) = read_changedetection(json.dumps({"watching": {"a": watch}}).encode()).alerts
     assert alert.body.filter_query == query
+    assert alert.body.match == ("page" if query else "change")

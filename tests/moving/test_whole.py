@@ -135,7 +135,7 @@ async def test_what_the_watching_remembers_comes_along(moved: Storage) -> None:
 async def test_alerts_know_what_they_had_met_and_matching_goes_on(data: bytes, moved: Storage) -> None:
     alert = await moved.alerts.get(ALERT)
     assert alert is not None
-    assert (alert.match_count, alert.last_match_at) == (5, NOW)
+    assert (alert.match_count, alert.last_match_at, alert.match) == (5, NOW, "added")
     today = day_of(NOW)
     assert await moved.alerts.matched([ALERT], [today - 1, today]) == {ALERT: {today - 1: 2, today: 3}}
     (log,) = lines_of(data, "log")

@@ -96,7 +96,9 @@ async def _watched(storage: Storage) -> None:
 
 
 async def _alerting(storage: Storage) -> None:
-    await storage.alerts.put(an_alert(id=ALERT, name="news", source_ids=(a_source_id(1),), channel="pricing"))
+    await storage.alerts.put(
+        an_alert(id=ALERT, name="news", source_ids=(a_source_id(1),), channel="pricing", match="added")
+    )
     await storage.alerts.put(an_alert(id=OTHER_ALERT, name="all", filter_query="", enabled=False, match_count=7))
     quiet = QuietHours("22:00", "07:00", "Europe/Stockholm", ("mon",))
     secrets = (Secret(SECRETS[0]), Secret(SECRETS[0], NOW))

@@ -4,16 +4,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.query import Analysed, matches, parse
+from actors.query import Analysed, Query, matches, parse
 from actors.query.advice import advice
 from actors.query.explain import AROUND, LONGEST_EXCERPT, MOST_EXCERPTS, Explanation, explain
+from actors.query.parts import Part
 from actors.query.preview import PreviewRequest, counted_terms, preview
 
 
 def why(query: str, title: str = "", content: str = "", language: str = "en") -> Explanation:
     parsed = parse(query, language)
     assert matches(parsed, Analysed(title, content))
-    return explain(parsed, title, content)
+    return explained(parsed, title, content)
+
+
+def explained(query: Query, title: str, content: str) -> Explanation:
+    return explain(query, (Part("title", title), Part("content", content)), Analysed(title, content))
 
 
 def marked(found: Explanation, title: str, content: str) -> list[str]:
@@ -95,7 +100,7 @@ def test_marks_lie_in_their_excerpts_in_order_and_hold_what_was_asked_for(title:
     text = Analysed(title, content)
     if not matches(parsed, text):
         return
-    found = explain(parsed, title, content)
+    found = explained(parsed, title, content)
     for whole, marks, start, end in (
         (title, found.title, 0, len(title)),
         *((content, each.marks, each.start, each.start + len(each.text)) for each in found.content),

@@ -16,6 +16,7 @@ from actors.matcher.index import StandingQueries
 from actors.query import Analysed, QueryError, languages, matches, parse
 from actors.query.advice import advice
 from actors.query.explain import explain
+from actors.query.parts import Part
 from api.problems import Refusal
 from api.reader import Texts
 from api.v1.filters import sieve_of
@@ -100,7 +101,7 @@ def test_x19_five_thousand_hostile_queries_are_read_or_refused_and_never_anythin
         advice(query)
         for whole, (title, content) in zip(analysed, TEXTS, strict=True):
             if matches(query, whole):
-                explain(query, title, content, whole)
+                explain(query, (Part("title", title), Part("content", content)), whole)
     assert 500 < read < 4_500
 
 

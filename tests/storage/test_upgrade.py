@@ -106,6 +106,19 @@ async def test_the_copy_of_an_upgrade_is_what_the_older_program_left(step: int, 
     await all_of_it(tmp_path, f"of step {step}")
 
 
+async def test_an_alert_from_before_there_was_a_choice_goes_on_with_the_whole_page(tmp_path: Path) -> None:
+    path = written_by(max(EARLIER), tmp_path)
+    body = msgspec.json.decode(msgspec.json.encode(an_alert()))
+    del body["match"]
+    with closing(connect(path, WRITER)) as database:
+        database.execute("UPDATE alert SET body=?", (msgspec.json.encode(body),))
+    storage = await open_sqlite(tmp_path, clock=lambda: 1_800_000_000.0, owner="test", warn=lambda _: None)
+    try:
+        assert [alert.match for alert in await storage.alerts.all()] == ["page"]
+    finally:
+        await storage.aclose()
+
+
 async def test_a_folder_of_today_and_a_new_one_are_not_copied(tmp_path: Path) -> None:
     for _ in range(2):
         with open_keys(tmp_path):

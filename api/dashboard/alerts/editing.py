@@ -13,6 +13,7 @@ from actors.notices import ALERT_TYPES
 from actors.query import languages
 from api.acts import alerts, destinations
 from api.dashboard.alerts.form import (
+    ABOUT,
     AlertEdit,
     AlertForm,
     NewAlertForm,
@@ -185,6 +186,7 @@ async def _page(
         "notices": NOTICES,
         "after": _after(form.notice_after),
         "modes": MODES,
+        "about": ABOUT,
         "is_new": isinstance(form, NewAlertForm),
     }
     return Page("alerts/form.html", f"Edit {name}" if alert_id else "New alert", shows)

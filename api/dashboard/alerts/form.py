@@ -13,6 +13,13 @@ from storage.records.revision import Expected, revision_of
 
 SHOWN = 8
 """Matches that a preview shows."""
+ABOUT = (
+    ("change", "What changed: what came and what went"),
+    ("added", "Only what came"),
+    ("removed", "Only what went"),
+    ("page", "The whole page, whatever changed on it"),
+)
+"""Which texts of a watched page an alert looks at, in words."""
 
 
 class AlertForm(Form, frozen=True, kw_only=True):
@@ -28,6 +35,7 @@ class AlertForm(Form, frozen=True, kw_only=True):
     channel: wire.Channel | None = None
     notices: wire.Notices = ()
     notice_after: wire.NoticeAfter = 3600
+    match: wire.Match = "change"
 
 
 class NewAlertForm(AlertForm, frozen=True, kw_only=True):
@@ -59,6 +67,7 @@ def new_alert(form: NewAlertForm, source_ids: tuple[str, ...]) -> wire.NewAlert:
         channel=form.channel,
         notices=form.notices,
         notice_after=form.notice_after,
+        match=form.match,
     )
 
 
@@ -72,12 +81,13 @@ def patch_of(form: AlertForm, alert: Alert, source_ids: tuple[str, ...]) -> wire
         channel=form.channel,
         notices=form.notices,
         notice_after=form.notice_after,
+        match=form.match,
     )
 
 
 def asked(form: AlertForm, source_ids: tuple[str, ...]) -> AlertPreviewRequest:
     """Return what a preview of it looks for."""
-    return AlertPreviewRequest(form.filter_query, form.language, source_ids, limit=SHOWN)
+    return AlertPreviewRequest(form.filter_query, form.language, source_ids, limit=SHOWN, match=form.match)
 
 
 def check_scope(form: AlertForm, source_ids: tuple[str, ...]) -> None:
@@ -106,5 +116,6 @@ def form_of(alert: Alert) -> AlertEdit:
         channel=alert.channel,
         notices=alert.notices,  # type: ignore[arg-type]  # the record keeps them as text
         notice_after=alert.notice_after,
+        match=alert.match,
         revision=revision_of(alert),
     )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actors.query import QueryError, UnknownLanguage, parse
-from api.v1.alert_preview_schemas import PreviewMatch
+from api.v1.alert_preview_schemas import ContentExcerpt, DiffExcerpt, PreviewMatch
 
 
 class Piece(NamedTuple):
@@ -19,12 +19,22 @@ class Piece(NamedTuple):
     marked: bool
 
 
+class Excerpt(NamedTuple):
+    """A part of the content, or of what came or went: which, as a word (empty for the content), and its pieces."""
+
+    word: str
+    pieces: Sequence[Piece]
+
+
 class Shown(NamedTuple):
-    """A match as a page shows it. excerpts: of the content, each in pieces; cut: whether it goes on before it."""
+    """A match as a page shows it."""
 
     match: PreviewMatch
     title: Sequence[Piece]
-    excerpts: Sequence[Sequence[Piece]]
+    excerpts: Sequence[Excerpt]
+
+
+WORDS = {"added": "came", "removed": "went", "before": "was", "after": "now"}
 
 
 class Fault(NamedTuple):
@@ -55,11 +65,13 @@ def pieces(text: str, marks: Sequence[tuple[int, int]], start: int = 0) -> list[
 def shown(match: PreviewMatch) -> Shown:
     """Return a match in pieces."""
     marks = match.highlights
-    excerpts = [
-        pieces(("… " if part.start else "") + part.text, part.marks, part.start - 2 * bool(part.start))
-        for part in marks.content
-    ]
+    excerpts = [Excerpt(WORDS[part.part], _in_pieces(part)) for part in marks.diff]
+    excerpts += [Excerpt("", _in_pieces(part)) for part in marks.content]
     return Shown(match, pieces(match.title, marks.title) or [Piece("(without a title)", False)], excerpts)
+
+
+def _in_pieces(part: ContentExcerpt | DiffExcerpt) -> list[Piece]:
+    return pieces(("… " if part.start else "") + part.text, part.marks, part.start - 2 * bool(part.start))
 
 
 def fault_of(query: str, language: str) -> Fault | None:

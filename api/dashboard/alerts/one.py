@@ -13,6 +13,7 @@ from actors.query import QueryError, UnknownLanguage, parse
 from api.acts import alerts
 from api.acts.trials import Stretch, Trial, trial
 from api.dashboard.alerts.editing import NOTICES
+from api.dashboard.alerts.form import ABOUT
 from api.dashboard.alerts.highlights import Shown, shown
 from api.dashboard.alerts.listing import language_name
 from api.dashboard.alerts.volume import days_until, volume
@@ -64,6 +65,7 @@ async def one(visit: Visit) -> Page:
     shows = {
         "alert": alert,
         "language": language_name(alert.language),
+        "about": dict(ABOUT)[alert.match],
         "volume": volume(met.get(alert.id, {}), visit.now, visit.zone),
         "sources": await _sources(visit, alert),
         "notices": [words for name, words, _ in NOTICES if name in alert.notices],
@@ -115,7 +117,7 @@ async def _matches(visit: Visit, alert: Alert) -> Matches:
             before = seq_of(visit.query.before)
         except ValueError:
             return Matches(says="There is no such page of matches.")
-    wanted = AlertPreviewRequest(alert.filter_query, alert.language, alert.source_ids, limit=MATCHES)
+    wanted = AlertPreviewRequest(alert.filter_query, alert.language, alert.source_ids, limit=MATCHES, match=alert.match)
     try:
         _check_pace(visit)
         found = await trial(visit, wanted, alert.source_ids, Stretch(before=before, full=True))

@@ -13,8 +13,12 @@ OPERATIONS: dict[str, Operation] = {
         explains="""\
 `filter_query` is read in `language`: words are stemmed, case and accents do not count. All words must occur; `OR` \
 makes alternatives, quotes a phrase, `-` an exclusion, parentheses groups, `*` at a word's end a prefix. An empty \
-one matches everything. It matches title and content of what is emitted from now on; the past is had by replaying \
-it to a destination.
+one matches everything. It matches what is emitted from now on; the past is had by replaying it to a destination.
+
+Of a page's change it looks at title, what came and what went (`match` is `change`, unless you choose another): \
+`added` and `removed` look at one side, where at least one word of the query must stand besides what the title says, \
+and `page` looks at title and content, so at all that stands on the page. Feeds and push are matched by title and \
+content in any case.
 
 One that can't be read is 400 with the position; a language that is not known is 422.""",
         asks={
@@ -26,6 +30,7 @@ One that can't be read is 400 with the position; a language that is not known is
                 "source_ids": [records.SOURCE_ID],
                 "channel": "upphandling",
             },
+            "When something has come to a page": {"filter_query": '"sold out"', "match": "added"},
         },
         leads=dict.fromkeys(_OF_ONE, "/id"),
     ),
@@ -34,9 +39,10 @@ One that can't be read is 400 with the position; a language that is not known is
         tag="Alerts",
         explains="""\
 Looks at the newest events, at most 2,000 and for at most 2 seconds, and says how many it has looked at. Of each match \
-shown there are the terms that were found and where they stand: pairs of Unicode code points in the title and the \
-content, never HTML. `terms` says how many of the events have each term, so that one sees which of them asks for too \
-much; `warnings` are sentences about the query itself; `per_day` is the volume to expect.
+shown there are the terms that were found and where they stand: pairs of Unicode code points in the title, the \
+content, or the texts of the event's `diff` (`part` and `index` say which), never HTML. `terms` says how many of the \
+events have each term, so that one sees which of them asks for too much; `warnings` are sentences about the query \
+itself; `per_day` is the volume to expect.
 
 Errors are those of adding an alert. 429 after 10 previews at once, all keys together.""",
         asks={
@@ -62,6 +68,7 @@ Fields that are left out stay as they are; null takes the `channel` away. The ch
 for open streams of its channel too.""",
         asks={
             "Another query": {"filter_query": "price -careers"},
+            "No longer the whole page": {"match": "change"},
             "No channel any more": {"channel": None},
         },
     ),

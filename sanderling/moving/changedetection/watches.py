@@ -135,7 +135,9 @@ class _Reading:
         query, destinations = self._query(), self._destinations()
         if not (query or destinations):
             return
-        self._drafting.alert(self._place, url, named("changedetection.io", query), destinations)
+        # There a trigger is a text of the page as it is, and with it every change is told.
+        body = named("changedetection.io", query, "page" if query else "change")
+        self._drafting.alert(self._place, url, body, destinations)
 
     def _query(self) -> str:
         wanted = self._lookups("trigger_text", wide=True)

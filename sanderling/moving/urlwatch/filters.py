@@ -171,7 +171,7 @@ def _lookup(drafting: Drafting, place: str, name: str, argument: Any) -> list[st
     except Unsayable as error:
         drafting.note(place, name, "impossible", str(error))
         return []
-    says = f"an alert: tells of changes while the text is there, not only of those in its lines; {BEGINNINGS}"
+    says = f"an alert: tells of changes of blocks with the text, not of its lines alone; {BEGINNINGS}"
     drafting.note(place, name, "approximated", says)
     return [query]
 

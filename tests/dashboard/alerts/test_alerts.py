@@ -9,6 +9,7 @@ from api.acts.trials import PACE
 from api.dashboard.alerts.picker import LISTED
 from storage.records.alert import Alert
 from storage.records.delivery import Hit
+from storage.records.event import Diff
 from storage.records.identity import Seq
 from storage.records.source import HotState, SourceState
 from tests.api.house import House
@@ -228,3 +229,33 @@ async def with_sources(house: House, count: int) -> None:
         source = a_source(number, tags=("label:even",) if number % 2 == 0 else ())
         await house.storage.sources.add(source, SourceState(source.id, HotState()), house.storage.lease)
         house.registry.views[source.id] = SourceView(source, HotState())
+
+
+async def test_an_alert_looks_at_what_changed_unless_another_part_is_chosen(house: House, browser: Browser) -> None:
+    diff = Diff(("A price",), ("Opening hours",), ())
+    await house.publish(a_draft("Shop", content="A price and a ticket", source_type="html", diff=diff))
+    path = await make(browser, filter_query="hours OR ticket")
+    assert "Looks at" in browser.text and "What changed: what came and what went" in browser.text
+    assert browser.page.xpath("//p[@class='excerpt']//mark/text()") == ["hours"]
+    assert "went:" in browser.text and "still looks at the whole text" not in browser.text
+    await browser.get(f"{path}/edit")
+    await browser.submit(f"{path}/edit", {"match": "page"})
+    (alert,) = await house.storage.alerts.all()
+    assert alert.match == "page"
+    assert browser.page.xpath("//p[@class='excerpt']//mark/text()") == ["ticket"]
+    await browser.get(f"{path}/edit")
+    await browser.post(f"{path}/try", {"filter_query": "hours", "match": "removed"})
+    assert "1 of 1 event would have been told" in browser.text
+
+
+async def test_an_alert_on_the_whole_page_says_so_and_how_to_switch(house: House, browser: Browser) -> None:
+    path = await make(browser)
+    await house.storage.alerts.edit(path[-36:], lambda old: replace(old, match="page"))
+    await browser.get(path)
+    assert "still looks at the whole text" in browser.text
+    assert browser.page.xpath(f"//a[@href='{path}/edit#f-match']")
+    await browser.get(f"{path}/edit")
+    assert browser.form(f"{path}/edit").fields["match"] == "page"
+    assert "This alert looks at the whole page" in browser.text
+    await browser.submit(f"{path}/edit", {"match": "change"})
+    assert "still looks at the whole text" not in browser.text

@@ -28,7 +28,7 @@ def test_an_excerpt_that_begins_within_the_text_says_so_and_keeps_its_marks() ->
         highlights=Highlights((), content),
     )
     (excerpt,) = shown(match).excerpts
-    assert [tuple(piece) for piece in excerpt] == [("… the new ", False), ("price", True), (" of it", False)]
+    assert [tuple(piece) for piece in excerpt.pieces] == [("… the new ", False), ("price", True), (" of it", False)]
     assert shown(match).title[0].text == "(without a title)"
 
 

@@ -1,0 +1,111 @@
+"""One side of a change: what came to a page, or what went, with the title of the page.
+
+The title helps to say which page is meant (`acme price`), but it stands there at every change. So a query is satisfied
+when it holds on the title and this side together, and something that this side has takes part in that. What stands on
+both sides of an altered block neither came nor went; that is judged term by term, so that a phrase comes when its last
+word does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple, assert_never
+
+from actors.query.analysis import Analysed, Place
+from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
+
+
+class _Block(NamedTuple):
+    """An altered block: which text of this side it is, and what stood in its place on the other."""
+
+    number: int
+    text: Analysed
+    other: Analysed
+
+    def brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
+        """Return whether a term stands here, and not on the other side."""
+        return self.text.has_term(term, code) and not self.other.has_term(term, code)
+
+
+class Side:
+    """A title, and the texts of one side, each with its other side where a block was altered."""
+
+    def __init__(self, title: str, texts: Sequence[tuple[str, str | None]]) -> None:
+        self._texts = (title, *(text for text, _ in texts))
+        self._title = Analysed(title)
+        self._plain_numbers = [number for number, (_, other) in enumerate(texts, 1) if other is None]
+        self._plain = Analysed(*(text for text, other in texts if other is None))
+        self._blocks = [
+            _Block(number, Analysed(text), Analysed(other))
+            for number, (text, other) in enumerate(texts, 1)
+            if other is not None
+        ]
+        self._empty = not any(text.strip() for text, _ in texts)
+
+    @cached_property
+    def _whole(self) -> Analysed:
+        return Analysed(*self._texts)
+
+    def keys(self, code: str) -> frozenset[str]:
+        """Return every key that a query could be satisfied by, and more: also those that stand on both sides."""
+        return self._whole.keys(code)
+
+    @property
+    def folded(self) -> list[str]:
+        """Every distinct word, as those of `Analysed`; also those that stand on both sides."""
+        return self._whole.folded
+
+    def has_term(self, term: Word | Prefix | Phrase, code: str) -> bool:
+        """Return whether the title or this side has a word, a prefix or a phrase."""
+        return self._brings(term, code) or self._title.has_term(term, code)
+
+    def satisfies(self, query: Query) -> bool:
+        """Return whether a query holds by what is on this side."""
+        if self._empty:
+            return False
+        holds, by_side = self._judge(query.root, query.language)
+        return holds and (by_side or not _asks(query.root))
+
+    def places(self, term: Word | Prefix | Phrase, code: str) -> Iterator[Place]:
+        """Yield where a term stands, in the title (part 0) and in those texts that bring it."""
+        yield from self._title.places(term, code)
+        for place in self._plain.places(term, code):
+            yield place._replace(part=self._plain_numbers[place.part])
+        for block in self._blocks:
+            if block.brings(term, code):
+                for place in block.text.places(term, code):
+                    yield place._replace(part=block.number)
+
+    def _judge(self, node: Node, code: str) -> tuple[bool, bool]:
+        """Return whether a part of a query holds, and whether something of this side takes part in that."""
+        match node:
+            case Word() | Prefix() | Phrase():
+                brings = self._brings(node, code)
+                return brings or self._title.has_term(node, code), brings
+            case Not(part):
+                return not self._judge(part, code)[0], False
+            case All(parts):
+                found = [self._judge(part, code) for part in parts]
+                return all(holds for holds, _ in found), any(by_side for _, by_side in found)
+            case Any(parts):
+                found = [judged for part in parts if (judged := self._judge(part, code))[0]]
+                return bool(found), any(by_side for _, by_side in found)
+            case _:
+                assert_never(node)
+
+    def _brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
+        return self._plain.has_term(term, code) or any(block.brings(term, code) for block in self._blocks)
+
+
+def _asks(node: Node) -> bool:
+    """Return whether a query asks for something, and does not only exclude."""
+    match node:
+        case Word() | Prefix() | Phrase():
+            return True
+        case Not():
+            return False
+        case All(parts) | Any(parts):
+            return any(map(_asks, parts))
+        case _:
+            assert_never(node)

@@ -1,0 +1,179 @@
+"""What an alert on a change, on one side of it, or on the page is met by."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from actors.matcher.index import StandingQueries
+from actors.query import Match, Texts, Told, matches, parse, told_in
+from actors.query.explain import explain
+from actors.query.parts import parts_of, text_of
+from actors.query.preview import PreviewRequest, preview
+from storage.records.alert import Matching
+
+
+def a_change(title: str = "Acme", content: str = "the whole page", **diff: Any) -> Told:
+    whole = {"added": (), "removed": (), "changed": (), **diff}
+    return msgspec.convert(
+        {"title": title, "content": content, "source_type": "html", "diff": whole}, Told, from_attributes=True
+    )
+
+
+def met(told: Told, query: str, match: Match, language: str = "en") -> bool:
+    """Return whether a query is met, as the index and as the query alone say."""
+    parsed, text = parse(query, language), Texts(told).of(match)
+    index = StandingQueries()
+    index.add("it", parsed)
+    found = matches(parsed, text)
+    assert index.match(text, "source") == ["it"] * found
+    return found
+
+
+def modes(told: Told, query: str, language: str = "en") -> list[Match]:
+    return [match for match in get_args(Match) if met(told, query, match, language)]
+
+
+CHANGE = a_change(
+    content="arbitration and ticket prices, from 6 kr",
+    added=("New arbitration clause",),
+    removed=("Winter opening hours",),
+    changed=({"before": "Ticket from 5 kr", "after": "Ticket from 6 kr"},),
+)
+
+
+def test_the_storage_and_the_queries_know_the_same_choices() -> None:
+    assert get_args(Match) == get_args(Matching)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("arbitration", ["change", "added", "page"]),  # it came
+        ("winter", ["change", "removed"]),  # it went
+        ("6", ["change", "added", "page"]),
+        ("5", ["change", "removed"]),
+        ("ticket", ["change", "page"]),  # it stands on both sides of an altered block
+        ("prices", ["page"]),  # it stands on the page and did not change
+        ("acme", ["change", "page"]),  # the title alone neither came nor went
+        ("acme arbitration", ["change", "added", "page"]),
+        ("acme winter", ["change", "removed"]),
+        ("acme OR winter", ["change", "removed", "page"]),
+        ("arbitr*", ["change", "added", "page"]),
+        ("tick*", ["change", "page"]),
+        ("", ["change", "added", "removed", "page"]),
+        ("-nothing", ["change", "added", "removed", "page"]),
+        ("arbitration -winter", ["added", "page"]),  # an exclusion looks at the texts that the query looks at
+        ("arbitration -ticket", ["added"]),
+        ("arbitration -acme", []),
+        ("-acme", []),
+        ('"from 6"', ["change", "added", "page"]),  # a phrase comes when one of its words does
+        ('"ticket from"', ["change"]),
+        ("(acme 5) OR (ticket arbitration)", ["change", "removed", "page"]),
+    ],
+)
+def test_a_query_is_met_by_what_it_is_about(query: str, expected: list[str]) -> None:
+    assert modes(CHANGE, query) == expected
+
+
+def test_a_phrase_does_not_run_from_one_block_into_another_nor_from_one_side_into_the_other() -> None:
+    told = a_change(
+        "Acme", added=("vice", "president one"), removed=("two opening",), changed=({"before": "hours", "after": "x"},)
+    )
+    for query in ('"vice president"', '"acme vice"', '"one two"', '"opening hours"', '"hours x"'):
+        assert modes(told, query) == [], query
+    assert modes(told, '"president one"') == ["change", "added"]
+
+
+def test_a_side_on_which_nothing_stands_is_met_by_no_query() -> None:
+    told = a_change(added=("price",))
+    assert modes(told, "") == ["change", "added", "page"]
+    assert not met(told, "-winter", "removed")
+    assert not met(a_change(changed=({"before": "gone", "after": " "},)), "", "added")
+
+
+def test_the_content_stands_in_for_what_a_cut_diff_does_not_have() -> None:
+    told = a_change(content="far below: price", added=("one",), removed=("two",), truncated=True)
+    assert modes(told, "price") == ["change", "added", "page"]
+
+
+@pytest.mark.parametrize("source_type", ["feed", "push", "html"])
+def test_what_has_no_diff_is_matched_by_title_and_content_whatever_an_alert_is_about(source_type: str) -> None:
+    told = Told(title="Acme", content="a price", source_type=source_type)
+    assert modes(told, "acme price") == list(get_args(Match))
+
+
+def test_each_text_is_made_once_and_one_for_all_where_there_is_no_diff() -> None:
+    texts = Texts(CHANGE)
+    assert texts.of("change") is texts.of("change") is not texts.of("page")
+    plain = Texts(Told(title="a", content="b"))
+    assert len({id(plain.of(match)) for match in get_args(Match)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "before", "after", "expected"),
+    [
+        ("sv", "föreläggande", "Ett beslut", "Ett beslut och två förelägganden", ["change", "added"]),
+        ("sv", "föreläggande", "Ett föreläggande", "Två FÖRELÄGGANDEN", ["change"]),  # the same word in another form
+        ("sv", "epost", "Ny e-post i dag", "Nytt brev i dag", ["change", "removed"]),
+        ("ja", "京都", "東京の天気", "京都の天気", ["change", "added"]),
+        ("ja", "天気", "東京の天気", "京都の天気", ["change"]),
+        ("simple", "京都", "東京の天気", "東京都の天気", ["change", "added"]),
+    ],
+)
+def test_what_came_and_went_is_judged_in_the_language_of_the_alert(
+    language: str, query: str, before: str, after: str, expected: list[str]
+) -> None:
+    code = "simple" if language == "ja" else language
+    assert modes(a_change(changed=({"before": before, "after": after},)), query, code) == expected
+
+
+def test_fields_that_are_not_known_are_skipped_and_missing_ones_are_empty() -> None:
+    body = b'{"title":"t","source_type":"html","spans":[1],"diff":{"added":["a"],"changed":[{"after":"b","at":3}]}}'
+    assert modes(told_in(body), "a b") == ["change", "added"]
+    assert modes(told_in(b"{}"), "") == list(get_args(Match))
+
+
+# --- where it stands -------------------------------------------------------------------------------------------------
+
+
+def why(query: str, match: Match) -> list[tuple[str, int, list[str]]]:
+    found = explain(parse(query, "en"), parts_of(CHANGE, match), text_of(CHANGE, match))
+    texts = {(part.name, part.place): part.text for part in parts_of(CHANGE, match)}
+    rows = [("title", 0, ["Acme"[a:b] for a, b in found.title])] if found.title else []
+    rows += [("content", 0, [CHANGE.content[a:b] for a, b in one.marks]) for one in found.content]
+    for one in found.diff:
+        rows.append((one.part, one.index, [texts[one.part, one.index][a:b] for a, b in one.excerpt.marks]))
+    return rows
+
+
+def test_marks_say_in_which_part_of_the_diff_they_are() -> None:
+    assert why("acme OR ticket OR winter", "change") == [
+        ("title", 0, ["Acme"]),
+        ("removed", 0, ["Winter"]),
+        ("before", 0, ["Ticket"]),
+        ("after", 0, ["Ticket"]),
+    ]
+    assert why('arbitration OR "from 6" OR ticket', "added") == [
+        ("added", 0, ["arbitration"]),
+        ("after", 0, ["from 6"]),
+    ]
+    assert why("ticket", "page") == [("content", 0, ["ticket"])]
+
+
+def test_what_is_met_without_a_word_shows_the_first_text_of_the_change() -> None:
+    assert why("", "change") == [("added", 0, [])]
+    assert why("-x", "removed") == [("removed", 0, [])]
+
+
+def test_a_preview_counts_and_explains_what_the_alert_would_look_at() -> None:
+    page = {"title": "Acme", "content": "price", "source_type": "html"}
+    bodies = tuple(
+        msgspec.json.encode(page | {"diff": {"added": added, "removed": [], "changed": []}})
+        for added in (["a price"], ["opening hours"])
+    )
+    for match, places, counted in (("change", (0,), (1,)), ("page", (0, 1), (2,)), ("removed", (), (0,))):
+        answer = preview(PreviewRequest("price", "en", bodies, 5, match))
+        assert (answer.matched, answer.found_in) == (places, counted)
