@@ -50,7 +50,7 @@ class MemorySources:
     def _replace(self, source: Source) -> None:
         old = self._disk.sources.get(source.id)
         if old is not None:
-            del self._disk.urls[old.source.url]
+            self._disk.urls.pop(old.source.url, None)
             self._disk.urls[source.url] = source.id
             self._disk.sources[source.id] = Watched(source, old.hot, old.base)
 

@@ -27,9 +27,13 @@ port, fragment, dot segments, percent-encoding).
 `{"sources": [...]}` adds up to 20 at once: 201 when all are there, else 207; `results` are in the order of the \
 request, and one that fails spoils no other.
 
+A URL that can't be reached now is refused, unless `verify` is `later`: then it is kept, `detection.pending` is true, \
+and its first answer says what it is and is the baseline. What the guard or robots.txt refuses is never kept.
+
 Only public addresses are fetched, redirects included; a refusal is 422 and names the rule.""",
         asks={
             "A URL": {"url": records.PAGE},
+            "Also when it can't be reached now": {"url": records.PAGE, "verify": "later"},
             "A part of a page, every 10 minutes": {
                 "url": records.PAGE,
                 "type": "html",
