@@ -31,6 +31,7 @@ from actors.content.memory import (
     pack,
     packed,
     packed_recent,
+    placed,
     settled_of,
     state_of,
     unpack_keys,
@@ -151,7 +152,7 @@ def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
     reason = f"{len(came)} {'block' if len(came) == 1 else 'blocks'} came and {len(went)} went"
     if score >= look.bar:
         after = _told(look.before, look.now)
-        where = Where(contexts_of(look.before), contexts_of(after))
+        where = Where(contexts_of(placed(memory)), contexts_of(after))
         diff, delta = compare(_known_texts(look.before, after), after.texts, where)
         if diff.added or diff.removed or diff.changed:
             remembered = pack(after, _grown(look.recent, look.aside, went, shaped), shelf, states)
@@ -233,7 +234,7 @@ def _unshelved(memory: PageMemory, now: Settled) -> PageMemory:
     if _alike(unpack_keys(memory.keys), now.keys, _SWAPPED):
         return memory
     recent = [*unpack_keys(shelved.recent), *unpack_keys(memory.recent), *unpack_keys(memory.keys)]
-    return pack(settled_of(shelved), recent, states=shelved.states)
+    return pack(placed(shelved), recent, states=shelved.states)
 
 
 def _released(memory: PageMemory) -> PageMemory:

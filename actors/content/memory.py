@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.content.place_codes import pack_places, unpack_places
 from actors.content.places import Place
@@ -101,11 +102,19 @@ def packed_recent(keys: Sequence[str]) -> bytes:
 
 @lru_cache(maxsize=1)
 def settled_of(memory: PageMemory) -> Settled:
-    """Return the told state of a memory; the last one is kept, for a look needs it twice."""
+    """Return the told state of a memory, without places; the last one is kept, for a look needs it twice."""
     keys = unpack_keys(memory.keys)
     plain = zlib.decompressobj().decompress(memory.texts, 8 * MOST_TEXT) if memory.texts else b""
     texts = tuple(plain.decode("utf-8", "replace").split("\n"))[: len(keys)] if keys else ()
-    return Settled(texts, keys, tuple(memory.traits), unpack_places(memory.places, plain))
+    return Settled(texts, keys, tuple(memory.traits))
+
+
+def placed(memory: PageMemory) -> Settled:
+    """Return the told state with the places of its blocks, which only a look that tells something needs."""
+    told = settled_of(memory)
+    if not memory.places:
+        return told
+    return replace(told, places=unpack_places(memory.places, "\n".join(told.texts).encode("utf-8", "replace")))
 
 
 def known_keys(memory: PageMemory) -> KnownKeys:
