@@ -34,6 +34,7 @@ from actors.content.memory import (
     pack,
     packed_recent,
     pending_of,
+    placed,
     settled_of,
     state_of,
     unpack_keys,
@@ -228,7 +229,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
         return _doubted(memory, look, blocks, slots)
     if score >= look.bar and not turn.rotates:
         after = _told(look.before, look.now)
-        where = Where(contexts_of(look.before), contexts_of(after))
+        where = Where(contexts_of(placed(memory)), contexts_of(after))
         diff, delta = compare(_known_texts(look.before, after), after.texts, where)
         if diff.added or diff.removed or diff.changed:
             remembered = replace(_settled(memory, look, after, difference), turns=turn.turns, slots=slots)

@@ -183,10 +183,17 @@ def packed_recent(keys: Sequence[str], most: int = MOST_RECENT) -> bytes:
 
 @lru_cache(maxsize=1)
 def settled_of(memory: PageMemory) -> Settled:
-    """Return the told state of a memory; the last one is kept, for a look needs it twice."""
+    """Return the told state of a memory, without places; the last one is kept, for a look needs it twice."""
     keys = unpack_keys(memory.keys)
-    plain = _inflated(memory.texts)
-    return Settled(_lines(plain, len(keys)), keys, tuple(memory.traits), unpack_places(memory.places, plain))
+    return Settled(_lines(_inflated(memory.texts), len(keys)), keys, tuple(memory.traits))
+
+
+def placed(memory: PageMemory) -> Settled:
+    """Return the told state with the places of its blocks, which only a look that tells something needs."""
+    told = settled_of(memory)
+    if not memory.places:
+        return told
+    return replace(told, places=unpack_places(memory.places, "\n".join(told.texts).encode("utf-8", "replace")))
 
 
 def known_keys(memory: PageMemory) -> KnownKeys:

@@ -9,7 +9,7 @@ labelled by the `dt` before it. The work is bounded: a cell costs at most `_MOST
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from actors.content.text import normalise
@@ -37,27 +37,28 @@ class Place(NamedTuple):
     column: str = ""
 
 
-class _Cell(NamedTuple):
-    id: int
-    column: int
-    width: int
-    end: int
-    """The row before which it ends."""
-    is_head: bool
-    scope: str
+class _Cell:
+    __slots__ = ("column", "end", "id", "is_head", "scope", "width")
+
+    def __init__(self, id: int, column: int, width: int, end: int, is_head: bool, scope: str) -> None:  # noqa: PLR0917
+        self.id, self.column, self.width, self.is_head, self.scope = id, column, width, is_head, scope
+        self.end = end
+        """The row before which it ends."""
 
 
 class _Table:
     """One table, or one list of terms (which uses `term` only), as far as it is read."""
 
-    __slots__ = ("cells", "head", "heads", "in_thead", "is_layout", "owners", "row", "term")
+    __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "owners", "row", "term")
 
     def __init__(self, is_layout: bool = False) -> None:
         self.is_layout = is_layout
         self.in_thead = False
         self.row = -1
+        self.column = 0
+        """Where the row goes on, unless a cell from above is there."""
         self.cells: list[_Cell] = []
-        self.owners: list[_Cell | None] = []
+        self.owners: list[_Cell] = []
         """The cell that was laid into each column last."""
         self.heads: list[tuple[int, ...]] = []
         """The heads of each column, the outermost first."""
@@ -67,39 +68,50 @@ class _Table:
 
     def lay(self, cell: int, is_head: bool, named: Mapping[str, str]) -> None:
         """Lay a cell into the first free columns of the row."""
-        owners, column = self.owners, 0
-        while column < len(owners) and (owner := owners[column]) is not None and owner.end > self.row:
+        owners, row, column = self.owners, self.row, self.column
+        while column < len(owners) and owners[column].end > row:
             column += 1
         if column >= _MOST_COLUMNS:
             return
-        width = min(_number(named.get("colspan")) or 1, _MOST_COLUMNS - column)
-        height = _number(named.get("rowspan", "1"))
-        laid = _Cell(cell, column, width, self.row + (height or _MOST_ROWS), is_head, named.get("scope", "").lower())
-        owners += [None] * (column + width - len(owners))
-        owners[column : column + width] = [laid] * width
+        if named:
+            width = min(_number(named.get("colspan")) or 1, _MOST_COLUMNS - column)
+            end = row + (_number(named.get("rowspan", "1")) or _MOST_ROWS)
+            laid = _Cell(cell, column, width, end, is_head, named.get("scope", "").lower())
+            owners[column : column + width] = [laid] * width
+        else:
+            laid = _Cell(cell, column, 1, row + 1, is_head, "")
+            owners[column : column + 1] = [laid]
+        self.column = column + laid.width
         self.cells.append(laid)
 
     def heads_of(self, column: int) -> tuple[int, ...]:
         """Return the cells that head a column."""
         return self.heads[column] if column < len(self.heads) else ()
 
-    def end_row(self) -> Sequence[tuple[_Cell, tuple[int, ...]]]:
-        """End a row and return its cells, each with the cells that label its row."""
-        cells, self.cells = self.cells, []
+    def end_row(self) -> Iterator[tuple[_Cell, tuple[int, ...]]]:
+        """End a row and yield its cells, each with the cells that label its row.
+
+        A negative number is that of a cell which labels the row only if it reads like a label.
+        """
+        cells, self.cells, self.column = self.cells, [], 0
         if not cells:
-            return ()
+            return
         if self.in_thead or all(cell.is_head and cell.scope not in _ROW_SCOPES for cell in cells):
             self._take_heads(cells)
-            return ()
+            return
         self.head = False
         for cell in cells:
             if cell.scope in _COLUMN_SCOPES:
                 self._set_heads(cell, (cell.id,))
-        left = list(dict.fromkeys(owner for owner in self.owners if owner is not None and owner.end > self.row))
-        labels = [cell for cell in left if cell.is_head and cell.scope not in _COLUMN_SCOPES]
-        # A negative id is that of a cell which labels the row only if it reads like a label.
-        marked = [(cell.column, cell.id) for cell in labels] or [(cell.column, -cell.id) for cell in left[:1]]
-        return [(cell, tuple(id for column, id in marked if column < cell.column)[-_MOST_LABELS:]) for cell in cells]
+        there = [owner for column, owner in enumerate(self.owners) if owner.end > self.row and owner.column == column]
+        marked = [owner for owner in there if owner.is_head and owner.scope not in _COLUMN_SCOPES]
+        labels: tuple[int, ...] = ()
+        first, done = there[0], 0
+        for cell in cells:
+            while done < len(marked) and marked[done].column < cell.column:
+                labels = (*labels, marked[done].id)[-_MOST_LABELS:]
+                done += 1
+            yield cell, labels if marked else (-first.id,) if cell is not first else ()
 
     def _take_heads(self, cells: Sequence[_Cell]) -> None:
         if len(cells) == 1 and self.heads and not self.head and not self.in_thead:
@@ -157,12 +169,19 @@ class Tables:
 
     def places(self, cells: Mapping[int, int], texts: Sequence[str]) -> tuple[Place | None, ...]:
         """Return the place of each block, given the cells by the numbers of blocks; () when none has one."""
-        labels: dict[int, str] = {}
+        if not cells:
+            return ()
+        first: dict[int, str] = {}
         for block, cell in cells.items():
-            if cell not in labels:
-                labels[cell] = normalise(texts[block][: 2 * MOST_CONTEXT])[:MOST_CONTEXT]
-        known = {cell: place for cell in labels if (place := self._place(cell, labels)) is not None}
-        return tuple(known.get(cells.get(block, 0)) for block in range(len(texts))) if known else ()
+            if cell not in first:
+                first[cell] = texts[block]
+        labels = _Labels(first)
+        places: list[Place | None] = [None] * len(texts)
+        for block, cell in cells.items():
+            row, column = labels[self._rows[cell]], labels[self._columns[cell]]
+            if row or column:
+                places[block] = Place(row, column)
+        return tuple(places) if any(places) else ()
 
     def _enter_cell(self, table: _Table, tag: str, named: Mapping[str, str]) -> None:
         if table.is_layout or len(self._rows) > _MOST_CELLS:
@@ -180,13 +199,25 @@ class Tables:
     def _end_row(self, table: _Table) -> None:
         for cell, labels in table.end_row():
             self._rows[cell.id] = labels
-            self._columns[cell.id] = tuple(head for head in table.heads_of(cell.column) if head != cell.id)
+            heads = table.heads_of(cell.column)
+            self._columns[cell.id] = heads if cell.id not in heads else ()
 
-    def _place(self, cell: int, labels: Mapping[int, str]) -> Place | None:
-        row = (labels.get(abs(id), "") for id in self._rows[cell] if id > 0 or _reads_like_label(labels.get(-id, "")))
-        column = (labels.get(id, "") for id in self._columns[cell])
-        place = Place(*(_BETWEEN.join(dict.fromkeys(filter(None, part)))[:MOST_CONTEXT] for part in (row, column)))
-        return place if any(place) else None
+
+class _Labels(dict[tuple[int, ...], str]):
+    """The words of labels by the cells that they are made of: each is made once, for cells share them."""
+
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def __missing__(self, cells: tuple[int, ...]) -> str:
+        texts = dict.fromkeys(filter(None, map(self._text, cells)))
+        self[cells] = label = _BETWEEN.join(texts)[:MOST_CONTEXT]
+        return label
+
+    def _text(self, cell: int) -> str:
+        text = normalise(self._texts.get(abs(cell), "")[: 2 * MOST_CONTEXT])[:MOST_CONTEXT]
+        return text if cell > 0 or _reads_like_label(text) else ""
 
 
 def _reads_like_label(text: str) -> bool:
