@@ -1,0 +1,58 @@
+"""The table of examples in docs/watching.md, each row looked at as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.content.requests import PageLook, PageRequest
+from actors.content.tasks import look_page
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "watching.md"
+HEAD = "| The page said | Now it says | You hear of it |"
+LOOKS = {
+    "at once": 1,
+    "when it is still there at the next look": 2,
+    "when a second and a third look find it there": 3,
+    "never": None,
+}
+"""At which look of the new page it is told."""
+MOST = 6
+
+
+def examples() -> list[tuple[str, str, str]]:
+    lines = PAGE.read_text("utf-8").partition(HEAD)[2].splitlines()[2:]
+    rows = lines[: next(n for n, line in enumerate(lines) if not line.startswith("|"))]
+    cells = ([cell.strip() for cell in row.strip("|").split("|")] for row in rows)
+    return [(before, now, told) for before, now, told in cells]
+
+
+def page(said: str) -> bytes:
+    """Return a small page that says this: one block, or the items of a list."""
+    parts = said.split(" / ")
+    shown = "".join(f"<li>{part}" for part in parts) if len(parts) > 1 else f"<p>{said}</p>"
+    frame = (
+        "<nav><a href=/>Home</a> <a href=/x>Shop</a></nav><h1>Northfield</h1><p>Opened in 1901</p>{}<p>Mill Street</p>"
+    )
+    return f"<!DOCTYPE html><html><title>Northfield</title><body>{frame.format(shown)}".encode()
+
+
+def looked(body: bytes, memory: bytes | None, at: int) -> PageLook:
+    return look_page(PageRequest(body, "text/html; charset=utf-8", "https://shore.example/", memory=memory, at=at))
+
+
+@pytest.mark.parametrize(("before", "now", "told"), examples())
+def test_an_example_is_told_when_the_page_says_so(before: str, now: str, told: str) -> None:
+    at = 1_800_000_000_000
+    memory = looked(page(before), None, at).memory
+    kinds = []
+    for n in range(MOST):
+        look = looked(page(now), memory, at + (n + 1) * 1_200_000)
+        memory = look.memory
+        kinds.append(look.kind)
+    assert [n for n, kind in enumerate(kinds, 1) if kind == "changed"] == ([LOOKS[told]] if LOOKS[told] else [])
+
+
+def test_the_table_has_examples_of_each_kind() -> None:
+    assert {told for _, _, told in examples()} == set(LOOKS)
