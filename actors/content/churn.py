@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content import withheld
-from actors.content.contexts import contexts_of
+from actors.content.contexts import StateContexts
 from actors.content.diff import Where, compare
 from actors.content.language import language_of
 from actors.content.memory import (
@@ -152,7 +152,7 @@ def _decide(memory: PageMemory, look: _Look, shelf: bytes) -> Verdict:
     reason = f"{len(came)} {'block' if len(came) == 1 else 'blocks'} came and {len(went)} went"
     if score >= look.bar:
         after = _told(look.before, look.now)
-        where = Where(contexts_of(placed(memory)), contexts_of(after))
+        where = Where(StateContexts(placed(memory)), StateContexts(after))
         diff, delta = compare(_known_texts(look.before, after), after.texts, where)
         if diff.added or diff.removed or diff.changed:
             remembered = pack(after, _grown(look.recent, look.aside, went, shaped), shelf, states)
