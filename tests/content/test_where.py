@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from actors.content.contexts import StateContexts
 from actors.content.diff import Where, apply, compare
-from actors.content.memory import decode_memory
+from actors.content.memory import Settled, decode_memory
 from actors.content.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
+from actors.content.traits import HEADING, TOP
 from storage.records.event import CONTENT_CAP, MOST_CONTEXT, Change, Context, Diff
 from tests.content.pages import PROSE, URL, html
 
@@ -91,6 +95,16 @@ def test_a_headings_link_to_itself_is_no_part_of_it_and_a_long_one_is_cut() -> N
     _, diff = told(html(long, PROSE[0]), html(long, PROSE[0], PROSE[1]))
     assert diff.context is not UNSET
     assert len(diff.context.added[0].heading) <= MOST_CONTEXT and diff.context.added[0].heading.endswith("…")
+
+
+def test_a_page_of_nothing_but_headings_is_cheap() -> None:
+    start = time.process_time()
+    texts = tuple(f"Heading {n}" for n in range(10_000))
+    contexts = StateContexts(Settled(texts, texts, (HEADING | TOP,) * len(texts)))
+    assert contexts[1:][-1] == Context()
+    contexts = StateContexts(Settled(texts, texts, (HEADING | TOP, *(HEADING,) * (len(texts) - 1))))
+    assert set(contexts[1:]) == {Context("Heading 0")}
+    assert time.process_time() - start < 2.0
 
 
 def test_right_to_left_and_japanese_tables_say_where() -> None:
