@@ -65,7 +65,7 @@ class Bell:
     def _next(self) -> float:
         """Return when, by the loop's clock, the trouble must be told to somebody."""
         health, source = self._live.hot.health, self._live.source
-        if health.down_since is None or source.practice is not None or self._in_doubt():
+        if health.down_since is None or source.practice is not None or source.detection.pending or self._in_doubt():
             return math.inf
         known = None if health.told is None else health.told.failing
         after = self._ports.patience.after(source.id, known)

@@ -39,7 +39,8 @@ def news(
     source: Source, before: Health, after: Health, at: Millis, reached: Reached
 ) -> tuple[Health, tuple[Draft, ...]]:
     """Return what a change of health, or the mere passing of time, is worth telling; and the health that knows it."""
-    if source.practice is not None:
+    if source.practice is not None or source.detection.pending:
+        # Nobody hears of practice, nor that what was kept until it answers has yet to do so.
         return after, ()
     if after.down_since is None and after.flag == "ok":
         if after.told is None:

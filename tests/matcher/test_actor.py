@@ -4,14 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import msgspec
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.messages import AlertsChanged, Committed
 from storage.errors import CursorMoved
-from storage.records.event import Diff, Stored
+from storage.records.event import Stored
 from storage.records.identity import START
 from tests.matcher.rig import Rig, a_child, a_destination, an_alert
 from tests.support.build import NOW, a_draft, a_source_id
@@ -385,43 +384,3 @@ async def test_that_a_source_fails_reaches_each_alert_when_its_time_has_come() -
             await wait_all_tasks_blocked()
             assert list(rig.outbox()) == reached
         assert [len(titles) for titles in rig.outbox().values()] == [1, 1]
-
-
-async def test_an_alert_on_the_change_meets_what_came_or_went_and_one_on_the_page_all_that_stands_there() -> None:
-    rig = Rig()
-    matches = ("change", "added", "removed", "page")
-    await rig.prepare(*(an_alert(match, "arbitration", match=match) for match in matches))
-    page = a_draft("Terms", content="Fees. Arbitration.", source_type="html")
-    diffs = {
-        "came": Diff(("Arbitration.",), (), ()),
-        "went": Diff((), ("Arbitration.",), ()),
-        "other": Diff(("Fees.",), (), ()),
-    }
-    async with running(rig):
-        after = START
-        for title, diff in diffs.items():
-            events = await rig.commit_draft(msgspec.structs.replace(page, title=title, diff=diff))
-            committed(rig, after, events)
-            after = events[-1].seq
-        await wait_all_tasks_blocked()
-        assert rig.outbox() == {
-            "change-hook": ["came", "went"],
-            "added-hook": ["came"],
-            "removed-hook": ["went"],
-            "page-hook": ["came", "went", "other"],
-        }
-
-
-async def test_what_an_alert_is_about_can_be_changed_from_the_next_event_on() -> None:
-    rig = Rig()
-    await rig.prepare(an_alert(query="fees", match="page"))
-    page = a_draft("one", content="Fees. Arbitration.", source_type="html", diff=Diff(("Arbitration.",), (), ()))
-    async with running(rig):
-        first = await rig.commit_draft(page)
-        committed(rig, START, first)
-        await wait_all_tasks_blocked()
-        await rig.storage.alerts.put(an_alert(query="fees", match="change"))
-        await changed(rig)
-        committed(rig, first[-1].seq, await rig.commit_draft(msgspec.structs.replace(page, title="two")))
-        await wait_all_tasks_blocked()
-        assert rig.outbox() == {"alert-hook": ["one"]}
