@@ -225,9 +225,9 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
         unpack_keys(memory.gone)
     )
     slots = restless.after(memory, difference.replaced, fresh, look.when.number)
-    if score >= look.bar > sum(block.score for block in blocks if not block.doubted):
-        return _doubted(memory, look, blocks, slots)
     if score >= look.bar and not turn.rotates:
+        if look.bar > sum(block.score for block in blocks if not block.doubted):
+            return _doubted(replace(memory, turns=turn.turns), look, blocks, slots)
         after = _told(look.before, look.now)
         where = Where(StateContexts(placed(memory)), StateContexts(after))
         diff, delta = compare(_known_texts(look.before, after), after.texts, where)

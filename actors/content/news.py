@@ -191,6 +191,8 @@ def _in_place(
     is_value = scales[0].is_value(one.new, one.after) and scales[1].is_value(one.old, one.before)
     if one.what == "figures" and scales[0].may_count(one, old.text):
         light = new.rule in {*_LIGHT, FIGURES} and old.rule in {*_LIGHT, FIGURES}
+        if light and not stood and words_in(one.after) >= MIDDLE:
+            return replace(new, doubted=True), replace(old, doubted=True)
         if light and not stood:
             rule = "a figure that may be a counter, until it stays"
             return replace(new, score=0.0, rule=rule, waits=True), replace(old, score=0.0, rule=rule)
@@ -260,7 +262,7 @@ class _Scales:
         words = words_in(one.after)
         if ticker_shape(text, one.after, trait):
             return True
-        return words < LONG and not (words < MIDDLE and is_fact(one.after, trait, one.new, self._zone))
+        return words < LONG and not is_fact(one.after, trait, one.new, self._zone)
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, Weighed]:
         """Weigh what came to a page of which the blocks `told` are known, by position.
