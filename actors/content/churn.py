@@ -28,7 +28,6 @@ from actors.content.memory import (
     PageMemory,
     Pending,
     Settled,
-    Slot,
     decode_memory,
     encode,
     pack,
@@ -54,6 +53,8 @@ MINOR = 0.2
 """The score from which a difference that is not told is worth a line in the look's trail."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 24 * 3_600_000
+_MOST_DOUBTS = 3
+"""Looks in a row that are asked for soon to settle a doubt: a page that draws its faces anew is left alone."""
 _FEW = 3
 """Blocks of a chosen part of a page up to which each of them is content."""
 
@@ -158,7 +159,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
             if not look.apart.went.positions
             else "Cut short, with nothing new before the cut."
         )
-        settled = replace(_grown(memory, look, ()), held=Held())
+        settled = replace(_grown(memory, look, ()), held=Held(), doubts=0)
         return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
     gone = frozenset(unpack_keys(memory.gone))
     swap = swaps.Swap(look.before, look.now, memory.face, look.face, swaps.says(look.reading), gone)
@@ -227,7 +228,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     slots = restless.after(memory, difference.replaced, fresh, look.when.number)
     if score >= look.bar and not turn.rotates:
         if look.bar > sum(block.score for block in blocks if not block.doubted):
-            return _doubted(replace(memory, turns=turn.turns), look, blocks, slots)
+            return _doubted(replace(memory, turns=turn.turns, slots=slots), look, blocks)
         after = _told(look.before, look.now)
         where = Where(StateContexts(placed(memory)), StateContexts(after))
         diff, delta = compare(_known_texts(look.before, after), after.texts, where)
@@ -250,12 +251,14 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
 
 
-def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[Weighed], slots: tuple[Slot, ...]) -> Verdict:
+def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[Weighed]) -> Verdict:
     instead = "a second look decides: a text took another's place"
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
-    grown = replace(_grown(memory, look, ()), held=Held(), slots=slots)
+    doubts = min(memory.doubts + 1, _MOST_DOUBTS)
+    shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
+    grown = replace(_grown(memory, look, shaped), held=Held(), doubts=doubts)
     reason = "A text took another's place, as on pages that show one of many: look again soon."
-    return Verdict("held", grown, None, None, 0.0, reason, why, soon=True, unsettled=True)
+    return Verdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
 
 
 def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Difference) -> PageMemory:

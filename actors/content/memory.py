@@ -106,6 +106,8 @@ class PageMemory(Struct, frozen=True, array_like=True):
     turns: tuple[int, ...] = ()
     """When the page went back after a brief stay of something else (milliseconds), the newest last."""
     slots: tuple[Slot, ...] = ()
+    doubts: int = 0
+    """Looks in a row that were in doubt; no more are counted than are asked for soon."""
     places: bytes = b""
     """Where the told blocks stand in tables (see `place_codes`)."""
 

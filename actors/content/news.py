@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import groupby
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,16 +21,18 @@ from actors.content.memory import Settled
 from actors.content.noise import is_noise
 from actors.content.patience import Gap, gaps
 from actors.content.replacements import Replacement, replacements, shape
-from actors.content.traits import CELL, HEADING, ITEM, LINK
+from actors.content.traits import CELL
 from actors.content.weights import (
     BARE,
     FIGURE,
     FIGURES,
     LABEL,
     LONG,
+    LONGEST_LABEL,
     MIDDLE,
     NUMBER,
     Zone,
+    entries_of,
     is_fact,
     is_value,
     may_count,
@@ -51,8 +53,6 @@ LASTS = 2
 _MASKED = "⟨"
 SURE = 2
 """Looks in which what took another text's place has to be found again before it is told."""
-_ROW, _PLAIN_ROW = 3, 4
-_LONGEST_LABEL = 80
 _ALIKE = 0.25
 _FEW = 2
 _MOST_MOVED = 0.8
@@ -169,12 +169,9 @@ def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Differ
     for one in replaced:
         pair = arrived[one.new], departed[one.old]
         arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
-    if any(block.doubted for block in arrived.values()):
-        # While one of a box of teasers is new, none of them is sure.
-        for one in replaced:
-            if one.what == "words" and _unlike(one, alone=not many):
-                arrived[one.new] = replace(arrived[one.new], doubted=True)
-                departed[one.old] = replace(departed[one.old], doubted=True)
+    for side, positions in _exchanged(replaced, (arrivals, departures), (arrived, departed), alone=not many):
+        for i in positions:
+            side[i] = replace(side[i], doubted=True)
     blocks = (*arrived.values(), *departed.values())
     return Difference(_unshifted(blocks, replaced, before), replaced)
 
@@ -206,6 +203,27 @@ def _in_place(
     return new, old
 
 
+Rows: TypeAlias = dict[int, Weighed]
+
+
+def _exchanged(
+    replaced: Sequence[Replacement], scales: tuple[_Scales, _Scales], sides: tuple[Rows, Rows], *, alone: bool
+) -> list[tuple[Rows, set[int]]]:
+    """Return the positions of all that was exchanged, on both sides, when some of it is new: none of it is sure then.
+
+    Of a box of teasers some stay and some change their place, so entries count that came while others went.
+    """
+    paired = [one for one in replaced if one.what == "words" and _unlike(one, alone=alone)]
+    found = {one.new for one in paired}, {one.old for one in paired}
+    placed = {one.new for one in replaced}, {one.old for one in replaced}
+    single = tuple(scale.entries(rows, at) for scale, rows, at in zip(scales, sides, placed, strict=True))
+    if all(single):
+        found = found[0] | single[0], found[1] | single[1]
+    doubted = any(block.doubted for block in sides[0].values())
+    fresh = all(single) and any(scales[0].stood(sides[0][i].key) < SURE for i in single[0])
+    return list(zip(sides, found, strict=True)) if doubted or fresh else []
+
+
 def _unlike(one: Replacement, *, alone: bool) -> bool:
     """Return whether a text has given way to another that shares hardly a word with it, as faces of a place do.
 
@@ -224,7 +242,7 @@ def _unshifted(blocks: tuple[Weighed, ...], replaced: Sequence[Replacement], bef
     moved = [one for one in steps if words_in(one.after) <= LONG]
     if len(moved) < _FEW or len({steps[one] for one in moved}) > 1 or not steps[moved[0]]:
         return blocks
-    labels = (text for text in before.texts if len(text) <= _LONGEST_LABEL)
+    labels = (text for text in before.texts if len(text) <= LONGEST_LABEL)
     if len(moved) < _MOST_MOVED * sum(bool(dates_in(canonical(text))) for text in labels):
         return blocks
     keys = {one.key for one in moved} | {before.keys[one.old] for one in moved}
@@ -248,11 +266,19 @@ class _Scales:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
         self._across, self._known = across, known
         self._zone: Zone = zone_of(state.texts, state.traits, known.today)
-        self._entries = frozenset() if self._zone.text else _entries(state)
+        self._entries = frozenset() if self._zone.text else entries_of(state.texts, state.traits)
 
     def is_value(self, i: int, canonical_text: str) -> bool:
         """Return whether a block may be a value: see `weights.is_value`."""
         return is_value(canonical_text, self._state.traits[i], i, self._zone)
+
+    def entries(self, rows: Rows, placed: Collection[int]) -> set[int]:
+        """Return the positions of entries that weigh something and are in no other's place."""
+        return {i for i, block in rows.items() if block.score and i in self._entries and i not in placed}
+
+    def stood(self, key: str) -> int:
+        """Return in how many looks before this one a block has stood."""
+        return self._known.waits.get(key, 0)
 
     def may_count(self, one: Replacement, before: str) -> bool:
         """Return whether what took the place of the text `before` may be a counter: in no cell, and no sentence."""
@@ -280,7 +306,7 @@ class _Scales:
             elif key in recent and key not in told and stood < LASTS:
                 rule = SEEN
             else:
-                rule = self._idle(i, text, bag)
+                rule = self._idle(i, text, bag, stood)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
             # What lasts is news; on a text page that would tell the foot's version at each release.
             waits = not self._zone.text and (rule == SEEN or why == LABEL) and _MASKED not in text
@@ -297,9 +323,9 @@ class _Scales:
             key, trait = state.keys[i], state.traits[i]
             stays = key in left
             copied = stays and not trait & CELL and i not in self._entries
-            rule = COPIES if copied else self._idle(i, text, bag)
-            score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
             absent = self._known.absent.get(key, 0)
+            rule = COPIES if copied else self._idle(i, text, bag, absent)
+            score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
             if key in self._known.recent and not stays and not rule:
                 score, why = _FLICKER * score, "it has come and gone before"
             waits = why == LABEL and not self._zone.text
@@ -320,8 +346,8 @@ class _Scales:
             return score, why
         return (FIGURE, "") if is_fact(canonical_text, state.traits[i], i, self._zone) else (score, why)
 
-    def _idle(self, i: int, canonical_text: str, bag: str) -> str:
-        """Return why a block is no news whichever way it went, "" when it may be."""
+    def _idle(self, i: int, canonical_text: str, bag: str, since: int) -> str:
+        """Return why a block is no news whichever way it went so many looks ago, "" when it may be."""
         state, known = self._state, self._known
         if known.noise and is_noise(state.texts[i], canonical_text, state.keys[i], known.noise):
             return "marked as noise"
@@ -331,25 +357,8 @@ class _Scales:
             return "moved: the same words in another order"
         if state.keys[i] in known.shared:
             return "shared by other pages of this site"
-        shaped = ticker_shape(state.texts[i], canonical_text, state.traits[i])
+        shaped = "" if since else ticker_shape(state.texts[i], canonical_text, state.traits[i])
         return "a line of figures that changes at every look" if shaped and digest16(shaped) in known.recent else ""
-
-
-def _entries(state: Settled) -> frozenset[int]:
-    """Return the positions of entries: items of lists, and short blocks of one kind in rows, linked or not."""
-    found: set[int] = set()
-    kinds = (
-        trait & (ITEM | LINK | HEADING | CELL) if trait & ITEM or len(text) <= _LONGEST_LABEL else -1
-        for text, trait in zip(state.texts, state.traits, strict=False)
-    )
-    start = 0
-    for kind, run in groupby(kinds):
-        end = start + sum(1 for _ in run)
-        least = _ROW if kind & LINK else _PLAIN_ROW
-        if kind >= 0 and (kind & ITEM or end - start >= least):
-            found.update(range(start, end))
-        start = end
-    return frozenset(found)
 
 
 def shapes(state: Settled, side: Side) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from itertools import groupby
 
 from msgspec import Struct
 
@@ -51,6 +52,9 @@ _MASK = re.compile(r"⟨\w+⟩")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 SIGNED = re.compile(rf"[+-]?{NUMBER.pattern}")
 _TICKER_NUMBERS = 3
+_ROW, _PLAIN_ROW = 3, 4
+LONGEST_LABEL = 80
+"""Characters of a label that may be an entry of its own, or dated."""
 _ICON = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+(?: [a-z0-9]+(?:_[a-z0-9]+)+)*")
 """Names of icons as fonts have them, where no class says that they are."""
 _FILE = re.compile(r"\(\S+\.\w{2,5}\)$")
@@ -157,6 +161,23 @@ def is_fact(canonical: str, trait: int, position: int, zone: Zone) -> bool:
         return False
     bare = _MASK.sub("", canonical)
     return LETTERS.search(bare) is not None and not is_only_date(bare) and not speaks_of_edits(bare)
+
+
+def entries_of(texts: Sequence[str], traits: Sequence[int]) -> frozenset[int]:
+    """Return the positions of entries: items of lists, and short blocks of one kind in rows, linked or not."""
+    found: set[int] = set()
+    kinds = (
+        trait & (ITEM | LINK | HEADING | CELL) if trait & ITEM or len(text) <= LONGEST_LABEL else -1
+        for text, trait in zip(texts, traits, strict=False)
+    )
+    start = 0
+    for kind, run in groupby(kinds):
+        end = start + sum(1 for _ in run)
+        least = _ROW if kind & LINK else _PLAIN_ROW
+        if kind >= 0 and (kind & ITEM or end - start >= least):
+            found.update(range(start, end))
+        start = end
+    return frozenset(found)
 
 
 def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
