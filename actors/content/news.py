@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from actors.content.canonical import canonical
 from actors.content.dates import dates_in, shifted_by_a_day
+from actors.content.evidence import kind_of
 from actors.content.fingerprint import digest16
 from actors.content.memory import Settled
 from actors.content.noise import is_noise
@@ -180,7 +181,7 @@ def _in_place(
     one: Replacement, pair: tuple[Weighed, Weighed], scales: tuple[_Scales, _Scales], known: Known, *, alone: bool
 ) -> tuple[Weighed, Weighed]:
     """Weigh a block and what it replaced together: a label that gives way to another in its place changes a value."""
-    new, old = pair[0], replace(pair[1], score=_GONE * pair[1].score)
+    new, old = pair[0], pair[1] if scales[1].is_text else replace(pair[1], score=_GONE * pair[1].score)
     stood = known.waits.get(new.key, 0)
     if one.slot in known.restless and stood < LASTS:
         rule = "a figure that changes by itself" if one.what == "figures" else "this place changes at nearly every look"
@@ -198,7 +199,9 @@ def _in_place(
         return new, old
     if new.rule in _LIGHT and old.rule in _LIGHT and new.score <= FIGURE and is_value:
         new, old = replace(new, score=FIGURE, rule=""), replace(old, score=_GONE * FIGURE, rule="")
-    if one.what == "words" and stood < SURE and new.score and _unlike(one, alone=alone):
+    # What a text says is written anew; what stands around one is drawn for each visitor.
+    is_drawn = one.what == "words" and not scales[0].is_text and _unlike(one, alone=alone)
+    if is_drawn and stood < SURE and new.score:
         new, old = replace(new, doubted=True), replace(old, doubted=True)
     return new, old
 
@@ -213,6 +216,8 @@ def _exchanged(
 
     Of a box of teasers some stay and some change their place, so entries count that came while others went.
     """
+    if scales[0].is_text:
+        return []
     paired = [one for one in replaced if one.what == "words" and _unlike(one, alone=alone)]
     found = {one.new for one in paired}, {one.old for one in paired}
     placed = {one.new for one in replaced}, {one.old for one in replaced}
@@ -267,6 +272,11 @@ class _Scales:
         self._across, self._known = across, known
         self._zone: Zone = zone_of(state.texts, state.traits, known.today)
         self._entries = frozenset() if self._zone.text else entries_of(state.texts, state.traits)
+
+    @property
+    def is_text(self) -> bool:
+        """Return whether the page is one of running text."""
+        return self._zone.text
 
     def is_value(self, i: int, canonical_text: str) -> bool:
         """Return whether a block may be a value: see `weights.is_value`."""
@@ -328,6 +338,8 @@ class _Scales:
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
             if key in self._known.recent and not stays and not rule:
                 score, why = _FLICKER * score, "it has come and gone before"
+            if self._zone.text:
+                score *= _GONE
             waits = why == LABEL and not self._zone.text
             if waits and absent >= LASTS:
                 score, why = ENTRY, ""
@@ -357,6 +369,8 @@ class _Scales:
             return "moved: the same words in another order"
         if state.keys[i] in known.shared:
             return "shared by other pages of this site"
+        if not self._zone.text and kind_of(state.texts[i]) == "consent":
+            return "a banner that asks for consent"
         shaped = "" if since else ticker_shape(state.texts[i], canonical_text, state.traits[i])
         return "a line of figures that changes at every look" if shaped and digest16(shaped) in known.recent else ""
 
