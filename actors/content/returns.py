@@ -20,7 +20,9 @@ from actors.content.weights import MIDDLE
 from actors.content.wording import words_in
 
 _TURNS = 3
-_LASTS = 3
+_LASTS = 4
+"""Looks that make what takes turns last: after the first turn, and twice as many after each further one."""
+_MOST_TURNS = 8
 _DAY = 24 * 3_600_000
 _COUNTS = 0.2
 
@@ -57,9 +59,11 @@ def turn_of(memory: PageMemory, blocks: Iterable[Weighed], stood: Mapping[str, i
     most = (0 if came else 1) if _is_prose(came or counted) else _TURNS
     turns = tuple(then for then in memory.turns if not when.at or when.at - then < _DAY)
     waited = [stood.get(block.key, 0) for block in came or counted]
-    if when.number - memory.told <= BRIEF and not any(waited) and len(turns) <= most:
-        turns = (*turns, when.at)[-_TURNS - 1 :]
-    return Turn(True, len(turns) > most and min(waited) < _LASTS, turns)
+    # Once it takes turns, each going back is one more, however long the stay was.
+    if not any(waited) and (when.number - memory.told <= BRIEF or len(turns) > most):
+        turns = (*turns, when.at)[-_MOST_TURNS:]
+    lasts = _LASTS << max(0, len(turns) - most - 1)
+    return Turn(True, len(turns) > most and min(waited) < lasts, turns)
 
 
 def _is_prose(blocks: Sequence[Weighed]) -> bool:

@@ -39,7 +39,7 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
         "source_ids": [],
         "channel": None,
         "enabled": True,
-        "notices": ["source_quiet", "source_recovered", "source_failing", "source_reset"],
+        "notices": ["source_quiet", "source_recovered", "source_failing", "source_reset", "source_moved"],
         "notice_after": 3600,
         "last_match_at": None,
         "match_count": 0,

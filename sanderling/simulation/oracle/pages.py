@@ -37,13 +37,17 @@ def once(facts: Facts) -> Iterator[str]:
                 yield f"{plan.name}: change {number} is told, and is none"
 
 
+_MOST_FLAPS = 4
+
+
 def real(facts: Facts) -> Iterator[str]:
     """Every event of a page has a delta, and brings or takes something real: never churn, a wall or an error page.
 
-    Two editions that alternate are one change, when the second one is first seen.
+    Two editions that are drawn by lot are told when the second one is first seen, and again when one of them has lasted;
+    each time it has to last for longer.
     """
     for plan in _pages(facts):
-        flapped = False
+        flapped = 0
         for logged in facts.of(plan):
             delta = logged.event.get("delta") or {}
             if not delta.get("ops"):
@@ -51,9 +55,9 @@ def real(facts: Facts) -> Iterator[str]:
             if _brought(plan, logged):
                 continue
             flaps = any(edition in text for edition in FLAPS for text in _texts(logged, "text", "after"))
-            if not flaps or flapped:
+            if not flaps or flapped >= _MOST_FLAPS:
                 yield f"{plan.name}: {logged.event['id']} tells what is no change: {_words(delta)}"
-            flapped = flapped or flaps
+            flapped += flaps
 
 
 def chain(facts: Facts) -> Iterator[str]:
