@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content import restless, swaps, withheld
-from actors.content.contexts import contexts_of
+from actors.content.contexts import Contexts
 from actors.content.diff import Where, compare
 from actors.content.memory import (
     MOST_GONE,
@@ -161,7 +161,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
         settled = replace(_grown(memory, look, ()), held=Held())
         return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
     gone = frozenset(unpack_keys(memory.gone))
-    swap = swaps.Swap(look.before, look.now, memory.face, look.face, swaps.says(look.reading), gone)
+    swap = swaps.Swap(look.before, look.now, memory.face, look.face, look.reading, gone)
     if not swap.is_one():
         return _decide(memory, look)
     match swap.stays(memory.held, look.when.at):
@@ -229,7 +229,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
         return _doubted(memory, look, blocks, slots)
     if score >= look.bar and not turn.rotates:
         after = _told(look.before, look.now)
-        where = Where(contexts_of(placed(memory)), contexts_of(after))
+        where = Where(Contexts(placed(memory)), Contexts(after))
         diff, delta = compare(_known_texts(look.before, after), after.texts, where)
         if diff.added or diff.removed or diff.changed:
             remembered = replace(_settled(memory, look, after, difference), turns=turn.turns, slots=slots)

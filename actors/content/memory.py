@@ -181,11 +181,16 @@ def packed_recent(keys: Sequence[str], most: int = MOST_RECENT) -> bytes:
     return packed(reversed(newest))
 
 
-@lru_cache(maxsize=1)
 def settled_of(memory: PageMemory) -> Settled:
-    """Return the told state of a memory, without places; the last one is kept, for a look needs it twice."""
-    keys = unpack_keys(memory.keys)
-    return Settled(_lines(_inflated(memory.texts), len(keys)), keys, tuple(memory.traits))
+    """Return the told state of a memory, without places."""
+    return _settled(memory.texts, memory.keys, memory.traits)
+
+
+@lru_cache(maxsize=1)
+def _settled(texts: bytes, keys: bytes, traits: bytes) -> Settled:
+    """Return what is packed in these; the last one is kept, for a look needs it several times."""
+    unpacked = unpack_keys(keys)
+    return Settled(_lines(_inflated(texts), len(unpacked)), unpacked, tuple(traits))
 
 
 def placed(memory: PageMemory) -> Settled:
@@ -228,8 +233,7 @@ def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
 
 def unpack_keys(packed: bytes) -> tuple[str, ...]:
     """Return keys as 16 hex digits each."""
-    digits = packed.hex()
-    return tuple(digits[i : i + 2 * _KEY] for i in range(0, len(digits), 2 * _KEY))
+    return tuple(packed.hex(" ", -_KEY).split())
 
 
 def encode(memory: PageMemory) -> bytes:

@@ -132,6 +132,8 @@ def apart(before: Settled, now: Settled) -> Apart:
     text is not kept are left out.
     """
     found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
+    if not found:
+        return Apart(Side((), ()), Side((), ()), ())
     came = _beyond(now, before, [range(gap[2], gap[3]) for gap in found])
     went = _beyond(before, now, [range(gap[0], gap[1]) for gap in found])
     return Apart(came, went, found)
@@ -139,12 +141,12 @@ def apart(before: Settled, now: Settled) -> Apart:
 
 def _beyond(one: Settled, other: Settled, within: Iterable[range]) -> Side:
     moved = [i for span in within for i in span]
-    left = Counter(other.keys)
-    left.subtract(one.keys)
+    mine, theirs = Counter(one.keys), Counter(other.keys)
     positions = []
     for i in reversed(moved):
-        if left[one.keys[i]] < 0:
-            left[one.keys[i]] += 1
+        key = one.keys[i]
+        if mine[key] > theirs[key]:
+            mine[key] -= 1
             positions.append(i)
     positions.reverse()
     canonicals = (canonical(one.texts[i], cell=bool(one.traits[i] & CELL)) for i in positions)
@@ -222,8 +224,10 @@ def _unshifted(blocks: tuple[Weighed, ...], replaced: Sequence[Replacement], bef
     moved = [one for one in steps if words_in(one.after) <= LONG]
     if len(moved) < _FEW or len({steps[one] for one in moved}) > 1 or not steps[moved[0]]:
         return blocks
+    # What is plain and has no figure has no date.
     labels = (text for text in before.texts if len(text) <= _LONGEST_LABEL)
-    if len(moved) < _MOST_MOVED * sum(bool(dates_in(canonical(text))) for text in labels):
+    dated = (text for text in labels if not text.isascii() or NUMBER.search(text))
+    if len(moved) < _MOST_MOVED * sum(bool(dates_in(canonical(text))) for text in dated):
         return blocks
     keys = {one.key for one in moved} | {before.keys[one.old] for one in moved}
     rule = "all dates moved by a day"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -52,8 +53,8 @@ class Stay(Enum):
     FAILS = 3
 
 
-class Swap(Struct, frozen=True):
-    """Two states of a page, each with its face: the told one, and what is there now, which says it is `says`.
+class Swap(Struct, frozen=True, dict=True):
+    """Two states of a page, each with its face: the told one, and what is there now, which was read as `reading`.
 
     gone: keys of blocks that went when something was told: a page that was told once may come back at any time.
     """
@@ -62,8 +63,13 @@ class Swap(Struct, frozen=True):
     now: Settled
     told: Face
     face: Face
-    says: str = ""
+    reading: PageReading
     gone: frozenset[str] = frozenset()
+
+    @cached_property
+    def says(self) -> str:
+        """As what the page gives itself away, "" for most: a search through the words of 38 languages."""
+        return says(self.reading)
 
     def is_one(self) -> bool:
         """Return whether another page stands in the told one's place, or may."""

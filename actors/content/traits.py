@@ -122,9 +122,10 @@ def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
 
     A span of hours is one wherever it stands; what begins with a time of day, where several blocks do.
     """
-    begins = [i for i, text in enumerate(texts) if _TIME.match(text)]
+    begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
     rows = set(begins if len(begins) >= _TIMETABLE else ())
-    rows.update(i for i, text in enumerate(texts) if len(text) <= _LONGEST_ROW and _HOURS.search(text))
+    short = (i for i, text in enumerate(texts) if len(text) <= _LONGEST_ROW and (":" in text or "." in text))
+    rows.update(i for i in short if _HOURS.search(texts[i]))
     return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
 
 
