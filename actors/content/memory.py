@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -24,6 +24,7 @@ from actors.content.place_codes import pack_places, unpack_places
 from actors.content.places import Place
 from actors.content.signs import STORED
 from actors.content.traits import CELL
+from actors.content.wording import words_in
 
 KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
 """Keys by text: of blocks that are no table cells, and of those that are."""
@@ -120,13 +121,18 @@ class _Third(Struct, frozen=True, array_like=True):
     recent: bytes = b""
 
 
-class Settled(Struct, frozen=True):
+class Settled(Struct, frozen=True, dict=True):
     """A state, unpacked. There may be fewer texts than keys: the rest was beyond `MOST_TEXT`."""
 
     texts: tuple[str, ...]
     keys: tuple[str, ...]
     traits: tuple[int, ...]
     places: tuple[Place | None, ...] = ()
+
+    @cached_property
+    def words(self) -> tuple[int, ...]:
+        """How many words each text has."""
+        return tuple(map(words_in, self.texts))
 
 
 class Pending(Struct, frozen=True):
@@ -141,15 +147,15 @@ class Pending(Struct, frozen=True):
     flickered: tuple[str, ...]
 
 
-def pack(settled: Settled, recent: Sequence[str] = ()) -> PageMemory:
-    """Return the memory of a state that has just been told."""
+def pack(settled: Settled, recent: Sequence[str] = (), state: bytes = b"") -> PageMemory:
+    """Return the memory of a state that has just been told. state: what `state_of` says of it, if it is known."""
     texts = "\n".join(_bounded(settled.texts)).encode("utf-8", "replace")
     return PageMemory(
         texts=zlib.compress(texts, 4),
         keys=packed(settled.keys),
         traits=bytes([trait & STORED for trait in settled.traits]),
         recent=packed_recent(recent),
-        states=state_of(settled),
+        states=state or state_of(settled),
         places=pack_places(settled.places, texts),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -134,19 +134,20 @@ def apart(before: Settled, now: Settled) -> Apart:
     found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
     if not found:
         return Apart(Side((), ()), Side((), ()), ())
-    came = _beyond(now, before, [range(gap[2], gap[3]) for gap in found])
-    went = _beyond(before, now, [range(gap[0], gap[1]) for gap in found])
+    old, new = Counter(before.keys), Counter(now.keys)
+    came = _beyond(now, new - old, [range(gap[2], gap[3]) for gap in found])
+    went = _beyond(before, old - new, [range(gap[0], gap[1]) for gap in found])
     return Apart(came, went, found)
 
 
-def _beyond(one: Settled, other: Settled, within: Iterable[range]) -> Side:
+def _beyond(one: Settled, more: Counter[str], within: Iterable[range]) -> Side:
+    """Return one side of a difference; `more` are the keys of which it has more than the other, and how many."""
     moved = [i for span in within for i in span]
-    mine, theirs = Counter(one.keys), Counter(other.keys)
     positions = []
     for i in reversed(moved):
         key = one.keys[i]
-        if mine[key] > theirs[key]:
-            mine[key] -= 1
+        if more[key]:
+            more[key] -= 1
             positions.append(i)
     positions.reverse()
     canonicals = (canonical(one.texts[i], cell=bool(one.traits[i] & CELL)) for i in positions)
@@ -227,7 +228,9 @@ def _unshifted(blocks: tuple[Weighed, ...], replaced: Sequence[Replacement], bef
     # What is plain and has no figure has no date.
     labels = (text for text in before.texts if len(text) <= _LONGEST_LABEL)
     dated = (text for text in labels if not text.isascii() or NUMBER.search(text))
-    if len(moved) < _MOST_MOVED * sum(bool(dates_in(canonical(text))) for text in dated):
+    # No more are sought than settle it.
+    found = islice((text for text in dated if dates_in(canonical(text))), int(len(moved) / _MOST_MOVED) + 1)
+    if len(moved) < _MOST_MOVED * sum(1 for _ in found):
         return blocks
     keys = {one.key for one in moved} | {before.keys[one.old] for one in moved}
     rule = "all dates moved by a day"
@@ -249,7 +252,7 @@ class _Scales:
     def __init__(self, state: Settled, side: Side, bags: Sequence[str], across: _Across, known: Known) -> None:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
         self._across, self._known = across, known
-        self._zone: Zone = zone_of(state.texts, state.traits, known.today)
+        self._zone: Zone = zone_of(state.texts, state.words, state.traits, known.today)
         self._entries = frozenset() if self._zone.text else _entries(state)
 
     def is_value(self, i: int, canonical_text: str) -> bool:

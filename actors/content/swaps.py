@@ -12,7 +12,7 @@ is another page's. It is *held*. When the told page is back, nothing was; when t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
 
@@ -23,7 +23,6 @@ from actors.content.language import language_of
 from actors.content.memory import Face, Held, Settled, packed, unpack_keys
 from actors.content.pages import PageReading
 from actors.content.traits import HEADING, TOP
-from actors.content.wording import words_in
 
 _REPLACED = 0.4
 """Jaccard index of blocks below which a page may be another one."""
@@ -77,7 +76,7 @@ class Swap(Struct, frozen=True, dict=True):
             return False
         told, now = set(self.before.keys), set(self.now.keys)
         went = _words_of(self.before, now)
-        whole = _words(self.before.texts)
+        whole = sum(self.before.words)
         if 2 * went >= whole and _words_of(self.now, told) < _LITTLE * went:
             return True
         if len(told - now) >= _SEVERAL and self._headed(self.before) not in {"", *now} and self._signs():
@@ -124,7 +123,7 @@ class Swap(Struct, frozen=True, dict=True):
         return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
 
     def _shrunk(self) -> bool:
-        return _words(self.now.texts) < _LITTLE * _words(self.before.texts)
+        return sum(self.now.words) < _LITTLE * sum(self.before.words)
 
     def _signs(self) -> int:
         """Return how many signs beside the blocks say that this is another page."""
@@ -171,10 +170,6 @@ def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) 
     return len(first & second) >= least * max(1, len(first | second))
 
 
-def _words(texts: Iterable[str]) -> int:
-    return sum(words_in(text) for text in texts)
-
-
 def _words_of(state: Settled, others: set[str]) -> int:
     """Return the words of the blocks of a state that are not among others."""
-    return sum(words_in(text) for text, key in zip(state.texts, state.keys, strict=False) if key not in others)
+    return sum(words for words, key in zip(state.words, state.keys, strict=False) if key not in others)

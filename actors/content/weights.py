@@ -84,9 +84,8 @@ class Zone(Struct, frozen=True):
         return self.text and (position > self.last - _AFTER_LAST or position >= _TAIL * self.blocks)
 
 
-def zone_of(texts: Sequence[str], traits: Sequence[int], today: int = 0) -> Zone:
-    """Return the content's zone among the blocks outside of furniture."""
-    words = [words_in(text) for text in texts]
+def zone_of(texts: Sequence[str], words: Sequence[int], traits: Sequence[int], today: int = 0) -> Zone:
+    """Return the content's zone among the blocks outside of furniture; `words` is how many each text has."""
     long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & LINK]
     total = sum(words)
     foot = _foot(texts)
