@@ -38,7 +38,7 @@ class Blocks(Struct, frozen=True):
 class _Gathered:
     """The blocks of a page as far as they are read, and the text of the one that is not yet at its end."""
 
-    __slots__ = ("cells", "characters", "files", "held", "in_links", "linked", "tables", "texts", "traits")
+    __slots__ = ("cells", "characters", "files", "held", "in_links", "is_full", "linked", "tables", "texts", "traits")
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -51,6 +51,8 @@ class _Gathered:
         self.files: list[str] = []
         self.in_links = 0
         self.characters = 0
+        self.is_full = False
+        """Whether a cap is reached."""
 
     def end_block(self, trait: int) -> None:
         """End the block whose text is held."""
@@ -67,11 +69,8 @@ class _Gathered:
             self.texts.append(text)
             self.linked.append(in_links)
             self.characters += len(text)
+            self.is_full = len(self.texts) >= MOST_BLOCKS or self.characters >= MOST_CHARACTERS
         self.files.clear()
-
-    def full(self) -> bool:
-        """Return whether a cap is reached."""
-        return len(self.texts) >= MOST_BLOCKS or self.characters >= MOST_CHARACTERS
 
 
 def read_blocks(root: markup.Element, *, judge_furniture: bool = True) -> Blocks:
@@ -80,7 +79,7 @@ def read_blocks(root: markup.Element, *, judge_furniture: bool = True) -> Blocks
     deepest = _walk(root, gathered, judge_furniture)
     traits = timed(gathered.texts, gathered.traits)
     traits = believed(gathered.texts, traits) if judge_furniture else traits
-    partial = deepest >= markup.DEEPEST - 1 or gathered.full()
+    partial = deepest >= markup.DEEPEST - 1 or gathered.is_full
     places = gathered.tables.places(gathered.cells, gathered.texts)
     return Blocks(tuple(gathered.texts), tuple(traits), tuple(gathered.linked), partial, places)
 
@@ -92,13 +91,13 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
     """
     breaks, unseen, hideable, held = markup.BREAKS, markup.UNSEEN, markup.HIDEABLE, gathered.held
     placing, tables = PLACING, gathered.tables
-    above: list[int] = []
+    above: list[tuple[str, int]] = []
     trait = deepest = links = 0
     skips, shown = markup.MOST_SKIPS if judge_furniture else 0, markup.around_heading(root)
     steps = etree.iterwalk(root, events=("start", "end"))
     for event, element in steps:
-        tag = element.tag
         if event == "end":
+            tag, outer = above.pop()  # lxml makes a tag's name anew each time
             if tag in breaks:
                 if held:
                     gathered.end_block(trait)
@@ -106,17 +105,18 @@ def _walk(root: markup.Element, gathered: _Gathered, judge_furniture: bool) -> i
                     tables.leave(tag)
             elif tag == "a" and links:
                 links -= 1
-            trait = above.pop()
+            trait = outer
             text = element.tail if element is not root else None
         else:
-            above.append(trait)
+            tag = element.tag
+            above.append((tag, trait))
             if len(above) > deepest:  # noqa: PLR1730  a call less
                 deepest = len(above)
             named = dict(element.items())
             if tag in breaks:
                 if held:
                     gathered.end_block(trait)
-                if gathered.full():
+                if gathered.is_full:
                     break
                 trait = traits_of(element, tag, trait, named) if judge_furniture else plain_traits(tag, trait)
                 if tag in placing:

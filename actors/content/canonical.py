@@ -191,7 +191,8 @@ def spelled(text: str) -> str:
 
 def stripped(text: str) -> str:
     """Return a text without punctuation at the edges of its words."""
-    return " ".join(_EDGES.sub(" ", text.translate(_POINTS)).split())
+    text = text.translate(_POINTS)
+    return " ".join((_EDGES.sub(" ", text) if "." in text or "," in text or "-" in text else text).split())
 
 
 def _masked(text: str, short: bool, figures: bool) -> str:

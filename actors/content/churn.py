@@ -162,7 +162,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
         settled = replace(_grown(memory, look, ()), held=Held(), doubts=0)
         return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
     gone = frozenset(unpack_keys(memory.gone))
-    swap = swaps.Swap(look.before, look.now, memory.face, look.face, swaps.says(look.reading), gone)
+    swap = swaps.Swap(look.before, look.now, memory.face, look.face, look.reading, gone)
     if not swap.is_one():
         return _decide(memory, look)
     match swap.stays(memory.held, look.when.at):
@@ -219,7 +219,8 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     difference = _weighed(look)
     blocks = difference.blocks
     score = sum(block.score for block in blocks)
-    turn = turn_of(memory, blocks, {**look.known.absent, **look.known.waits}, state_of(look.now), look.when)
+    state = state_of(look.now)
+    turn = turn_of(memory, blocks, {**look.known.absent, **look.known.waits}, state, look.when)
     counts = sum(block.came for block in blocks)
     reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
     fresh = frozenset(block for block, stood in look.known.waits.items() if not stood).difference(
@@ -233,7 +234,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
         where = Where(StateContexts(placed(memory)), StateContexts(after))
         diff, delta = compare(_known_texts(look.before, after), after.texts, where)
         if diff.added or diff.removed or diff.changed:
-            remembered = replace(_settled(memory, look, after, difference), turns=turn.turns, slots=slots)
+            remembered = replace(_settled(memory, look, after, difference, state), turns=turn.turns, slots=slots)
             why = _withheld(look, withheld.of_blocks(blocks, told=True))
             counted = withheld.counted(blocks)
             return Verdict(
@@ -261,15 +262,15 @@ def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[Weighed]) -> Verd
     return Verdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
 
 
-def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Difference) -> PageMemory:
+def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Difference, state: bytes) -> PageMemory:
     """Return the memory of a state that is told: nothing of what it told is known as churn any more."""
     fresh = {block.key for block in difference.blocks if block.came}
     went = [block.key for block in difference.blocks if not block.came]
     shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
     recent = _more([key for key in look.recent if key not in fresh], look.aside, look.pending.flickered, shaped)
     return replace(
-        pack(after, recent),
-        states=with_state(memory.states, state_of(look.now)),
+        pack(after, recent, state),
+        states=with_state(memory.states, state),
         gone=packed_recent([*unpack_keys(memory.gone), *went], MOST_GONE),
         face=look.face,
         told=look.when.number,

@@ -143,6 +143,8 @@ def _possible(*readings: Reading) -> tuple[Reading, ...]:
 
 
 def _by_month(text: str) -> Iterator[Dated]:
+    if _MONTH_WORDS.isdisjoint(TOKEN.findall(text)):
+        return
     tokens = [
         _Token(found[0], found.start(), found.end(), int(found[0][:9]) if found[0].isdecimal() else -1)
         for found in TOKEN.finditer(text)
@@ -164,6 +166,7 @@ def _by_month(text: str) -> Iterator[Dated]:
 
 _COUNTED_MONTH = frozenset({"tháng", "thg"})
 """Vietnamese counts its months: "14 tháng 11 2026"."""
+_MONTH_WORDS = _COUNTED_MONTH.union(MONTHS, _PAIRED)
 
 
 def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, ...]) -> Dated | None:

@@ -28,10 +28,12 @@ def event_text(blocks: Blocks, texts: Sequence[str], diff: Diff | None, *, whole
     chosen = set(range(len(blocks.texts))) if whole else set(main_blocks(blocks))
     named = _named(blocks, texts, diff, chosen) if diff is not None else set[int]()
     order = sorted(chosen | named)
-    text = normalise("\n".join(blocks.texts[i] for i in order))
+    lines = [texts[i] for i in order]
+    # A page's blocks are lines; a document's may be more than one, and need to be seen as they were.
+    text = normalise("\n".join(blocks.texts[i] for i in order)) if whole or not all(lines) else "\n".join(lines)
     content, truncated = cap(text)
     if truncated and named:
-        content = _cut([texts[i] for i in order], [i in named for i in order])
+        content = _cut(lines, [i in named for i in order])
     return EventText(text, content, truncated)
 
 

@@ -66,6 +66,8 @@ def read_feed(body: bytes, content_type: str, url: str) -> FeedReading:
 def feed_root(text: str) -> re.Match[str] | None:
     """Return the match of the root element when it is a feed's: the first element, or one after leading junk."""
     start = end_of_prolog(text)
+    if _OF_A_PAGE.match(text, start):
+        return None
     found = _ROOT.search(text, start, start + _SEARCHED)
     if found is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 SIMHASH_VERSION = 1
@@ -50,8 +50,8 @@ def simhash(text: str) -> int:
     lanes = max(1, len(words) - _SHINGLE + 1)
     # One addition of three long integers, a lane for each shingle, and a count of set bits over each column of bytes:
     # the 53 sums stay out of the interpreter's loop.
-    parts = zip(*map(_word_hash, words), strict=True)
-    summed = sum(_laid_out(part, first, lanes) for first, part in enumerate(parts))
+    hashes = {word: _word_hash(word) for word in set(words)}
+    summed = sum(_laid_out(hashes, words[first : first + lanes], first) for first in range(min(_SHINGLE, len(words))))
     laid = summed.to_bytes(_LANE * lanes + _LANE, "little")
     columns = [int.from_bytes(laid[byte::_LANE], "little") for byte in range(8)]
     ones = int.from_bytes(b"\x01" * (lanes + 1), "little")
@@ -62,9 +62,10 @@ def simhash(text: str) -> int:
     return value
 
 
-def _laid_out(hashes: Sequence[bytes], first: int, lanes: int) -> int:
-    """Return the hashes from `first` on as one integer, a lane each."""
-    return int.from_bytes(b"".join(hashes[first : first + lanes]), "little")
+def _laid_out(hashes: Mapping[str, Sequence[bytes]], words: Sequence[str], part: int) -> int:
+    """Return the hashes of words, as this part of a shingle, as one integer, a lane each."""
+    of_part = {word: parts[part] for word, parts in hashes.items()}
+    return int.from_bytes(b"".join(map(of_part.__getitem__, words)), "little")
 
 
 @lru_cache(maxsize=8192)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 import justext
 
@@ -13,6 +15,11 @@ _LANGUAGES = (
 # Read once when the worker starts, before any hostile byte.
 _STOPLISTS = {name: frozenset(map(str.lower, justext.get_stoplist(name))) for name in _LANGUAGES}
 _SAMPLE, _SAMPLE_WORDS = 10, 100
+_SPOKEN: dict[str, list[str]] = {}
+"""The languages that have a stop word."""
+for _name, _words in _STOPLISTS.items():
+    for _word in _words:
+        _SPOKEN.setdefault(_word, []).append(_name)
 
 
 def language_of(texts: Sequence[str]) -> str:
@@ -20,7 +27,8 @@ def language_of(texts: Sequence[str]) -> str:
     sample: set[str] = set()
     for text in sorted(texts, key=len, reverse=True)[:_SAMPLE]:
         sample.update(text.lower().split()[:_SAMPLE_WORDS])
-    return max(_LANGUAGES, key=lambda name: len(sample & _STOPLISTS[name]))
+    found = Counter(chain.from_iterable(_SPOKEN[word] for word in sample if word in _SPOKEN))
+    return max(_LANGUAGES, key=found.__getitem__)
 
 
 def stop_words(language: str) -> frozenset[str]:

@@ -65,17 +65,17 @@ _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", 
 _PROBE_WORDS = 6
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_CONTROL = bytes(set(range(0x20)) - set(b"\t\n\r"))
 
 
 def parse(text: str) -> Element:
     """Return the root of an HTML document. Raises ContentError when there is no element in it."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
     # Servers append to finished pages: without these two tags the rest belongs to the body, as in browsers.
-    clean = _CONTROL.sub("", _CLOSING.sub("", _DECLARATION.sub("", text, count=1)))
+    clean = _CLOSING.sub("", _DECLARATION.sub("", text, count=1)).encode("utf-8", "replace")
     try:
         # As UTF-8 bytes: whatever the document declares about its encoding is settled by now.
-        root = etree.fromstring(clean.encode("utf-8", "replace"), parser)
+        root = etree.fromstring(clean.translate(None, _CONTROL), parser)
     except (etree.LxmlError, ValueError, AssertionError):
         root = None
     if root is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -24,6 +24,7 @@ from actors.content.place_codes import pack_places, unpack_places
 from actors.content.places import Place
 from actors.content.signs import STORED
 from actors.content.traits import CELL
+from actors.content.wording import words_in
 
 KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
 """Keys by text: of blocks that are no table cells, and of those that are."""
@@ -122,13 +123,18 @@ class _Third(Struct, frozen=True, array_like=True):
     recent: bytes = b""
 
 
-class Settled(Struct, frozen=True):
+class Settled(Struct, frozen=True, dict=True):
     """A state, unpacked. There may be fewer texts than keys: the rest was beyond `MOST_TEXT`."""
 
     texts: tuple[str, ...]
     keys: tuple[str, ...]
     traits: tuple[int, ...]
     places: tuple[Place | None, ...] = ()
+
+    @cached_property
+    def words(self) -> tuple[int, ...]:
+        """How many words each text has."""
+        return tuple(map(words_in, self.texts))
 
 
 class Pending(Struct, frozen=True):
@@ -143,15 +149,15 @@ class Pending(Struct, frozen=True):
     flickered: tuple[str, ...]
 
 
-def pack(settled: Settled, recent: Sequence[str] = ()) -> PageMemory:
-    """Return the memory of a state that has just been told."""
+def pack(settled: Settled, recent: Sequence[str] = (), state: bytes = b"") -> PageMemory:
+    """Return the memory of a state that has just been told. state: what `state_of` says of it, if it is known."""
     texts = "\n".join(_bounded(settled.texts)).encode("utf-8", "replace")
     return PageMemory(
         texts=zlib.compress(texts, 4),
         keys=packed(settled.keys),
         traits=bytes([trait & STORED for trait in settled.traits]),
         recent=packed_recent(recent),
-        states=state_of(settled),
+        states=state or state_of(settled),
         places=pack_places(settled.places, texts),
     )
 
@@ -183,11 +189,16 @@ def packed_recent(keys: Sequence[str], most: int = MOST_RECENT) -> bytes:
     return packed(reversed(newest))
 
 
-@lru_cache(maxsize=1)
 def settled_of(memory: PageMemory) -> Settled:
-    """Return the told state of a memory, without places; the last one is kept, for a look needs it twice."""
-    keys = unpack_keys(memory.keys)
-    return Settled(_lines(_inflated(memory.texts), len(keys)), keys, tuple(memory.traits))
+    """Return the told state of a memory, without places."""
+    return _settled(memory.texts, memory.keys, memory.traits)
+
+
+@lru_cache(maxsize=1)
+def _settled(texts: bytes, keys: bytes, traits: bytes) -> Settled:
+    """Return what is packed in these; the last one is kept, for a look needs it several times."""
+    unpacked = unpack_keys(keys)
+    return Settled(_lines(_inflated(texts), len(unpacked)), unpacked, tuple(traits))
 
 
 def placed(memory: PageMemory) -> Settled:
@@ -230,8 +241,7 @@ def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
 
 def unpack_keys(packed: bytes) -> tuple[str, ...]:
     """Return keys as 16 hex digits each."""
-    digits = packed.hex()
-    return tuple(digits[i : i + 2 * _KEY] for i in range(0, len(digits), 2 * _KEY))
+    return tuple(packed.hex(" ", -_KEY).split())
 
 
 def encode(memory: PageMemory) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -133,19 +134,22 @@ def apart(before: Settled, now: Settled) -> Apart:
     text is not kept are left out.
     """
     found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
-    came = _beyond(now, before, [range(gap[2], gap[3]) for gap in found])
-    went = _beyond(before, now, [range(gap[0], gap[1]) for gap in found])
+    if not found:
+        return Apart(Side((), ()), Side((), ()), ())
+    old, new = Counter(before.keys), Counter(now.keys)
+    came = _beyond(now, new - old, [range(gap[2], gap[3]) for gap in found])
+    went = _beyond(before, old - new, [range(gap[0], gap[1]) for gap in found])
     return Apart(came, went, found)
 
 
-def _beyond(one: Settled, other: Settled, within: Iterable[range]) -> Side:
+def _beyond(one: Settled, more: Counter[str], within: Iterable[range]) -> Side:
+    """Return one side of a difference; `more` are the keys of which it has more than the other, and how many."""
     moved = [i for span in within for i in span]
-    left = Counter(other.keys)
-    left.subtract(one.keys)
     positions = []
     for i in reversed(moved):
-        if left[one.keys[i]] < 0:
-            left[one.keys[i]] += 1
+        key = one.keys[i]
+        if more[key]:
+            more[key] -= 1
             positions.append(i)
     positions.reverse()
     canonicals = (canonical(one.texts[i], cell=bool(one.traits[i] & CELL)) for i in positions)
@@ -247,8 +251,12 @@ def _unshifted(blocks: tuple[Weighed, ...], replaced: Sequence[Replacement], bef
     moved = [one for one in steps if words_in(one.after) <= LONG]
     if len(moved) < _FEW or len({steps[one] for one in moved}) > 1 or not steps[moved[0]]:
         return blocks
+    # What is plain and has no figure has no date.
     labels = (text for text in before.texts if len(text) <= LONGEST_LABEL)
-    if len(moved) < _MOST_MOVED * sum(bool(dates_in(canonical(text))) for text in labels):
+    dated = (text for text in labels if not text.isascii() or NUMBER.search(text))
+    # No more are sought than settle it.
+    found = islice((text for text in dated if dates_in(canonical(text))), int(len(moved) / _MOST_MOVED) + 1)
+    if len(moved) < _MOST_MOVED * sum(1 for _ in found):
         return blocks
     keys = {one.key for one in moved} | {before.keys[one.old] for one in moved}
     rule = "all dates moved by a day"
@@ -270,7 +278,7 @@ class _Scales:
     def __init__(self, state: Settled, side: Side, bags: Sequence[str], across: _Across, known: Known) -> None:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
         self._across, self._known = across, known
-        self._zone: Zone = zone_of(state.texts, state.traits, known.today)
+        self._zone: Zone = zone_of(state.texts, state.words, state.traits, known.today)
         self._entries = frozenset() if self._zone.text else entries_of(state.texts, state.traits)
 
     @property

@@ -26,6 +26,7 @@ _LONGEST_LABEL = 60
 """Characters of a cell that may be its row's label without being a `th`."""
 _BETWEEN = " / "
 _LABEL = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]|\b(?:19|20)\d\d\b")
+_LAYING = frozenset({"colspan", "rowspan", "scope"})
 _COLUMN_SCOPES = frozenset({"col", "colgroup"})
 _ROW_SCOPES = frozenset({"row", "rowgroup"})
 
@@ -73,7 +74,7 @@ class _Table:
             column += 1
         if column >= _MOST_COLUMNS:
             return
-        if named:
+        if not _LAYING.isdisjoint(named):
             width = min(_number(named.get("colspan")) or 1, _MOST_COLUMNS - column)
             end = row + (_number(named.get("rowspan", "1")) or _MOST_ROWS)
             laid = _Cell(cell, column, width, end, is_head, named.get("scope", "").lower())

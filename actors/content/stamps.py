@@ -6,7 +6,8 @@ Texts are canonical (see `canonical`). What a date is, in 40 locales, `dates` kn
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from actors.content.dates import BESIDE, MONTHS, ORDINALS, SURE_SHORT, TOKEN, WEEKDAYS, Dated, around, dates_in
 from actors.content.relative import rows_of
@@ -23,17 +24,20 @@ _AT = frozenset(
 _MASK = re.compile(r"⟨\w+⟩")
 
 
-def _beside(text: str, dates: Sequence[Dated]) -> list[str]:
-    """Return the words of a text that belong to no date, weekday, figure or mask."""
+def _beside(text: str, dates: Sequence[Dated]) -> Iterator[str]:
+    """Yield the words of a text that belong to no date, weekday, figure or mask."""
     rest = _MASK.sub(" ", " ".join(around(text, dates)))
-    tokens = (found[0] for found in TOKEN.finditer(rest))
-    return [token for token in tokens if not token.isdecimal() and token not in BESIDE and token not in ORDINALS]
+    for found in TOKEN.finditer(rest):
+        token = found[0]
+        if not (token.isdecimal() or token in BESIDE or token in ORDINALS):
+            yield token
 
 
 def is_only_date(text: str) -> bool:
     """Return whether a canonical text is nothing but dates: with weekdays, times of day, or a month by itself."""
     dates = dates_in(text)
-    rest = [word for word in _beside(text, dates) if word not in _AT]
+    # Two words say enough: most texts have many more.
+    rest = list(islice((word for word in _beside(text, dates) if word not in _AT), 2))
     if dates:
         return not rest
     return len(rest) == 1 and rest[0] in MONTHS and (len(rest[0]) > 3 or rest[0] in SURE_SHORT)

@@ -12,8 +12,9 @@ is another page's. It is *held*. When the told page is back, nothing was; when t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import Enum
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -22,7 +23,6 @@ from actors.content.language import language_of
 from actors.content.memory import Face, Held, Settled, packed, unpack_keys
 from actors.content.pages import PageReading
 from actors.content.traits import HEADING, TOP
-from actors.content.wording import words_in
 
 _REPLACED = 0.4
 """Jaccard index of blocks below which a page may be another one."""
@@ -52,8 +52,8 @@ class Stay(Enum):
     FAILS = 3
 
 
-class Swap(Struct, frozen=True):
-    """Two states of a page, each with its face: the told one, and what is there now, which says it is `says`.
+class Swap(Struct, frozen=True, dict=True):
+    """Two states of a page, each with its face: the told one, and what is there now, which was read as `reading`.
 
     gone: keys of blocks that went when something was told: a page that was told once may come back at any time.
     """
@@ -62,8 +62,13 @@ class Swap(Struct, frozen=True):
     now: Settled
     told: Face
     face: Face
-    says: str = ""
+    reading: PageReading
     gone: frozenset[str] = frozenset()
+
+    @cached_property
+    def says(self) -> str:
+        """As what the page gives itself away, "" for most: a search through the words of 38 languages."""
+        return says(self.reading)
 
     def is_one(self) -> bool:
         """Return whether another page stands in the told one's place, or may."""
@@ -71,7 +76,7 @@ class Swap(Struct, frozen=True):
             return False
         told, now = set(self.before.keys), set(self.now.keys)
         went = _words_of(self.before, now)
-        whole = _words(self.before.texts)
+        whole = sum(self.before.words)
         if 2 * went >= whole and _words_of(self.now, told) < _LITTLE * went:
             return True
         if len(told - now) >= _SEVERAL and self._headed(self.before) not in {"", *now} and self._signs():
@@ -118,7 +123,7 @@ class Swap(Struct, frozen=True):
         return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
 
     def _shrunk(self) -> bool:
-        return _words(self.now.texts) < _LITTLE * _words(self.before.texts)
+        return sum(self.now.words) < _LITTLE * sum(self.before.words)
 
     def _signs(self) -> int:
         """Return how many signs beside the blocks say that this is another page."""
@@ -165,10 +170,6 @@ def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) 
     return len(first & second) >= least * max(1, len(first | second))
 
 
-def _words(texts: Iterable[str]) -> int:
-    return sum(words_in(text) for text in texts)
-
-
 def _words_of(state: Settled, others: set[str]) -> int:
     """Return the words of the blocks of a state that are not among others."""
-    return sum(words_in(text) for text, key in zip(state.texts, state.keys, strict=False) if key not in others)
+    return sum(words for words, key in zip(state.words, state.keys, strict=False) if key not in others)

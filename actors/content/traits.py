@@ -67,6 +67,7 @@ _LONGEST_BOX = 16
 """Blocks of a box; on a list page links would go on to its end."""
 _PARAGRAPH = 120
 _TIME = re.compile(r"[0-2]?\d[:.][0-5]\d(?!\d|[.:%]\d)")
+_MINUTES = re.compile(r"[:.][0-5]\d")
 _HOURS = re.compile(
     rf"{_TIME.pattern}\s?(?:[ap]\.?m\.?|uhr|h)?\s?(?:[-–—~〜～]|to|bis|till|à|a|do|до|tot|til)\s?{_TIME.pattern}", re.I
 )
@@ -122,9 +123,10 @@ def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
 
     A span of hours is one wherever it stands; what begins with a time of day, where several blocks do.
     """
-    begins = [i for i, text in enumerate(texts) if _TIME.match(text)]
+    begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
     rows = set(begins if len(begins) >= _TIMETABLE else ())
-    rows.update(i for i, text in enumerate(texts) if len(text) <= _LONGEST_ROW and _HOURS.search(text))
+    short = (i for i, text in enumerate(texts) if len(text) <= _LONGEST_ROW and (":" in text or "." in text))
+    rows.update(i for i in short if len(_MINUTES.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
     return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
 
 

@@ -63,9 +63,11 @@ def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
     rows = list(zip(blocks.texts, blocks.traits, strict=True))
     if not rows:
         return "empty page: no visible text"
-    words = sum(len(text.split()) for text, trait in rows if not trait & FURNITURE)
-    if words >= LITTLE:
-        return None
+    words = 0
+    for text, trait in rows:
+        words += 0 if trait & FURNITURE else len(text.split())
+        if words >= LITTLE:
+            return None
     content = [text for text, trait in rows if not trait & ASIDE]
     heads = [title, *(text for text, trait in rows if trait & HEADING)][:4]
     top = next((text for text, trait in rows if trait & TOP), "")

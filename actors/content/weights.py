@@ -88,9 +88,8 @@ class Zone(Struct, frozen=True):
         return self.text and (position > self.last - _AFTER_LAST or position >= _TAIL * self.blocks)
 
 
-def zone_of(texts: Sequence[str], traits: Sequence[int], today: int = 0) -> Zone:
-    """Return the content's zone among the blocks outside of furniture."""
-    words = [words_in(text) for text in texts]
+def zone_of(texts: Sequence[str], words: Sequence[int], traits: Sequence[int], today: int = 0) -> Zone:
+    """Return the content's zone among the blocks outside of furniture; `words` is how many each text has."""
     long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & LINK]
     total = sum(words)
     foot = _foot(texts)
@@ -108,7 +107,13 @@ def zone_of(texts: Sequence[str], traits: Sequence[int], today: int = 0) -> Zone
 def _foot(texts: Sequence[str]) -> int:
     """Return where the copyright line is, if it is one of the last blocks; the number of blocks where there is none."""
     end = len(texts)
-    return next((i for i in range(end - 1, int(end * (1 - _MOST_FOOT)), -1) if _COPYRIGHT.search(texts[i])), end)
+    last = range(end - 1, int(end * (1 - _MOST_FOOT)), -1)
+    return next((i for i in last if _may_be_foot(texts[i].lower()) and _COPYRIGHT.search(texts[i])), end)
+
+
+def _may_be_foot(lowered: str) -> bool:
+    """Return whether a text has a sign of `_COPYRIGHT`: an expression that ignores case is slow on all the others."""
+    return "©" in lowered or "(c)" in lowered or "copyr" in lowered
 
 
 def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> tuple[float, str]:

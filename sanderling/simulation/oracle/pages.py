@@ -37,14 +37,14 @@ def once(facts: Facts) -> Iterator[str]:
                 yield f"{plan.name}: change {number} is told, and is none"
 
 
-_MOST_FLAPS = 4
+_MOST_FLAPS = 6
 
 
 def real(facts: Facts) -> Iterator[str]:
     """Every event of a page has a delta, and brings or takes something real: never churn, a wall or an error page.
 
-    Two editions that are drawn by lot are told when the second one is first seen, and again when one of them has lasted;
-    each time it has to last for longer.
+    Two editions that are drawn by lot are told when the second one is first seen, and again when one of them has
+    lasted; each time it has to last for longer.
     """
     for plan in _pages(facts):
         flapped = 0

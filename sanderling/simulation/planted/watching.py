@@ -10,7 +10,7 @@ from unittest.mock import patch
 import trio
 from msgspec.structs import replace
 
-from actors.content import entries, pages, tasks
+from actors.content import entries, pages, swaps, tasks
 from actors.content.churn import Verdict, content_of, judge
 from actors.content.memory import PageMemory, pack
 from actors.content.pages import PageReading
@@ -114,9 +114,12 @@ def compared_with_the_last_look() -> AbstractContextManager[Any]:
     return patch.object(tasks, "judge", wrong)
 
 
-def walls_told() -> AbstractContextManager[Any]:
-    """Whatever is answered with 200 is the page."""
-    return patch.object(pages, "trouble_of", lambda root, title, blocks: None)
+@contextmanager
+def walls_told() -> Iterator[None]:
+    """Whatever is answered with 200 is the page, also when hardly anything of the page is left."""
+    no_trouble = patch.object(pages, "trouble_of", lambda root, title, blocks: None)
+    with no_trouble, patch.object(swaps.Swap, "is_one", lambda self: False):
+        yield
 
 
 @contextmanager
