@@ -98,7 +98,7 @@ def _amiss(plan: OriginPlan, number: int, logged: Logged, before: Scene, now: Sc
 
 
 def _applied(before: Sequence[str], delta: Mapping[str, Any]) -> list[str]:
-    """Return the text after a delta, as its documentation says."""
+    """Return the text after a delta, as its documentation says; what does not fit stays to be seen."""
     deleted = {op["para"] for op in delta["ops"] if op["op"] == "delete"}
     kept = [text for n, text in enumerate(before) if n not in deleted]
     written = {op["para"]: op for op in delta["ops"] if op["op"] != "delete"}
@@ -107,7 +107,8 @@ def _applied(before: Sequence[str], delta: Mapping[str, Any]) -> list[str]:
         op = written.get(len(after))
         if op is None or op["op"] == "replace":
             left = kept.pop(0) if kept else ""
-            after.append(left if op is None else op["after"])
+            fits = op is None or left == op["before"] or "{n}" in left
+            after.append(left if op is None else op["after"] if fits else f"{left} is not {op['before']}")
         else:
             after.append(op["text"])
     return after

@@ -44,10 +44,10 @@ class ScenePage:
     def answer(self, request: Request) -> Answer:
         """Answer with the scene that this request sees, or 304."""
         scene = self.plan.scenes[scene_at(self.plan, self.visits)]
+        lines = (scene.lines[self.visits % len(scene.lines)],) if scene.rotates else scene.lines
         self.visits += 1
         if scene.instead == "elsewhere":
             return Answer(302, b"over there", {"location": self.elsewhere})
-        lines = (scene.lines[self.visits % len(scene.lines)],) if scene.rotates else scene.lines
         body = _INSTEAD[scene.instead](self.plan) if scene.instead else document(self.plan, self._shown(lines))
         etag = f'"{hashlib.blake2b(body.encode(), digest_size=8).hexdigest()}"'
         headers = {"content-type": "text/html; charset=utf-8", "etag": etag}
