@@ -48,6 +48,7 @@ class Facts:
     asked: (when, for which name) the service asked its resolver; found: those that got an address. dialled: (when,
     which address). checkups: (when, how each source is). jwks, health: the service's own answers at the end. told:
     (when, event) of its log's loud lines.
+    remembered: (events in the log, what is remembered as told of each scripted page) at each end of a life and at rest.
     overdue: what had not arrived when patience ran out; empty when all came to rest.
     """
 
@@ -69,6 +70,7 @@ class Facts:
     told: Sequence[tuple[float, str]] = ()
     jwks: Any = None
     health: dict[str, Any] = field(default_factory=dict)
+    remembered: list[tuple[int, Mapping[str, Sequence[str]]]] = field(default_factory=list)
     overdue: list[str] = field(default_factory=list)
     deaf: list[str] = field(default_factory=list)
     ends: float = 0.0

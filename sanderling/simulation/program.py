@@ -18,7 +18,9 @@ DAY = 86_400.0
 CALM = 3600.0
 
 Tier = Literal["feed", "html", "push"]
-Style = Literal["rss", "atom", "json", "plain", "busy", "frames"]
+Style = Literal["rss", "atom", "json", "plain", "busy", "frames", "labels", "entries"]
+Instead = Literal["", "login", "loading", "error", "home", "elsewhere"]
+News = Literal["", "told", "reverted", "moved", "few", "several"]
 Churn = Literal["clock", "counter", "promos", "flap", "shuffle", "token", "redate", "stamp"]
 Charset = Literal["utf-8", "iso-8859-1", "utf-16"]
 
@@ -74,12 +76,29 @@ class Manners:
 
 
 @dataclass(frozen=True, slots=True)
+class Scene:
+    """What a scripted page shows for so many requests, and what its reader wants to hear of it.
+
+    lines: its labels or entries; `{n}` in one is another number at each request. rotates: each request is shown the
+    next one of them. instead: another page stands in its place. news: how its difference to what was told is to be
+    told; "" not at all, "few" at most twice, "several" at most five times.
+    """
+
+    visits: int
+    lines: tuple[str, ...]
+    news: News = ""
+    rotates: bool = False
+    instead: Instead = ""
+
+
+@dataclass(frozen=True, slots=True)
 class OriginPlan:
     """A source and what it publishes: entries of a feed, altered blocks of a page, frames of a push stream.
 
     style: the feed's format, or how the page is built. validators: which headers make requests conditional.
     window: how many entries a feed keeps, blocks a page has. secure: https and wss. texts: those before 0 were there
     when the world began. via: what the user gives instead of the address itself, and what that redirects to.
+    scenes: what a scripted page plays, which has no texts; the last one stays.
     """
 
     host: str
@@ -93,6 +112,12 @@ class OriginPlan:
     path: str = "/"
     via: tuple[str, ...] = ()
     manners: Manners = Manners()
+    scenes: tuple[Scene, ...] = ()
+
+    @property
+    def astray(self) -> bool:
+        """Whether another page ever stands in its place, which it can be failing for."""
+        return any(scene.instead for scene in self.scenes)
 
     @property
     def address(self) -> str:

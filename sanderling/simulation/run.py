@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import trio
 
+from actors.content.memory import decode_memory, settled_of
 from actors.settings import Settings
 from api import streams
 from api.server import front
@@ -30,6 +31,7 @@ from sanderling.simulation.origins.feeds import Feed
 from sanderling.simulation.origins.pages import Page
 from sanderling.simulation.origins.push import Pusher
 from sanderling.simulation.origins.receiver import Receiver
+from sanderling.simulation.origins.scenes import Elsewhere, ScenePage
 from sanderling.simulation.origins.server import Machine as Server
 from sanderling.simulation.origins.server import Redirect
 from sanderling.simulation.origins.texts import EPOCH
@@ -40,7 +42,8 @@ from sanderling.simulation.world import STOP_BUDGET, Life, Machine
 from storage.memory import MemoryStorage
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
-from storage.records.identity import START, Millis, Seq
+from storage.records.identity import START, Millis, Seq, SourceId
+from storage.records.note import opened
 
 PORT = 8080
 KEEPALIVE = 300.0
@@ -175,6 +178,17 @@ class _Simulation:
         new = disk.events[disk.index_after(Seq(known)) :]
         self._facts.log.extend(Logged(event.seq, event.body) for event in new)
 
+    def _remember(self) -> None:
+        """Note what the disk holds as told of each scripted page, and how many events it holds with that."""
+        self._read_log()
+        told: dict[str, Sequence[str]] = {}
+        for plan in self._program.origins:
+            added = self._user.added.get(plan.url) if plan.scenes else None
+            watched = None if added is None else self._machine.disk.sources.get(SourceId(added.id))
+            memory = None if watched is None else decode_memory(opened(watched.base).tier)
+            told[plan.url] = () if memory is None else settled_of(memory).texts
+        self._facts.remembered.append((len(self._facts.log), told))
+
     def _caller(self, name: str) -> Caller:
         service = Service(SERVICE, PORT, self._key, KEEPALIVE)
         return Caller(self._network.side(f"{name}.people.org"), service)
@@ -197,6 +211,9 @@ class _Simulation:
             if plan.tier == "push":
                 push = self._pushers[plan.machine] = Pusher(self._network.add(plan.host), self._trace, plan)
                 nursery.start_soon(push.serve, await self._listeners(plan.host))
+            elif plan.scenes:
+                page = ScenePage(plan)
+                self._server(plan.host).parts |= {plan.path: page, page.elsewhere: Elsewhere(plan)}
             else:
                 make = Feed if plan.tier == "feed" else Page
                 self._server(plan.host).parts[plan.path] = make(plan, chance(self._program.seed, f"part/{plan.name}"))
@@ -237,6 +254,7 @@ class _Simulation:
                 life = self._life = Life(self._machine)
                 nursery.start_soon(self._bury, life)
                 await life.over.wait()
+                self._remember()
                 await trio.sleep(dice.choice((dice.uniform(0.05, 3), dice.uniform(3, 900))))
 
     async def _bury(self, life: Life) -> None:
@@ -290,6 +308,7 @@ class _Simulation:
                 await trio.sleep(LOOK_AROUND)
         self._facts.overdue = list(self._owed())
         self._facts.ends = trio.current_time()
+        self._remember()
         await self._stage.ask_at_last()
         self._facts.jwks = await self._user.learn("/.well-known/jwks.json")
         for url, added in self._user.added.items():

@@ -9,7 +9,7 @@ from functools import cache, partial
 
 import pytest
 
-from sanderling.simulation.drawing.worlds import draw, draw_in_time, draw_outage, draw_troubles
+from sanderling.simulation.drawing.worlds import draw, draw_in_time, draw_meaning, draw_outage, draw_troubles
 from sanderling.simulation.oracle.promises import Violation
 from sanderling.simulation.planted.catalogue import PLANTS, Plant
 from sanderling.simulation.program import Program
@@ -92,6 +92,18 @@ FOUND_BY: dict[str, tuple[World, str]] = {
     "told_at_looks_only": (draw_in_time, "3"),
     "told_and_forgotten": (draw_in_time, "3"),
     "the_end_is_for_all": (draw_in_time, "3"),
+    "pending_is_churn": (draw_meaning, "1"),
+    "told_is_churn": (draw_meaning, "1"),
+    "swaps_told_at_once": (draw_meaning, "1"),
+    "swaps_never_told": (draw_meaning, "1"),
+    "turns_told_for_ever": (draw_meaning, "1"),
+    "returns_are_new": (draw_meaning, "1"),
+    "pending_begins_anew": (draw_meaning, "1"),
+    "doubts_not_read_again": (draw_meaning, "1"),
+    "removals_weigh_nothing": (draw_meaning, "1"),
+    "time_zones_told": (draw_meaning, "1"),
+    "counters_are_limits": (draw_meaning, "1"),
+    "moved_without_its_difference": (draw_meaning, "1"),
 }
 """bug: the kind of world that shows it, and the likeliest seed."""
 
@@ -124,6 +136,18 @@ SAYS = {
     "told_at_looks_only": "N1",
     "told_and_forgotten": "N2",
     "the_end_is_for_all": "N2",
+    "pending_is_churn": "M3",
+    "told_is_churn": "T3",
+    "swaps_told_at_once": "M1",
+    "swaps_never_told": "T3",
+    "turns_told_for_ever": "M1",
+    "returns_are_new": "M2",
+    "pending_begins_anew": "M3",
+    "doubts_not_read_again": "T3",
+    "removals_weigh_nothing": "T3",
+    "time_zones_told": "M1",
+    "counters_are_limits": "M1",
+    "moved_without_its_difference": "M3",
 }
 """The promise that must be among the broken ones, where there is one that names the bug."""
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 import pytest
 
 from sanderling.simulation.command import simulate
-from sanderling.simulation.drawing.worlds import draw, draw_everything
+from sanderling.simulation.drawing.worlds import draw, draw_everything, draw_meaning
 from sanderling.simulation.forbidden import EXCEPTIONS, forbidden
 from sanderling.simulation.planted import streams as streams_planted
 from sanderling.simulation.program import HOST_FAULTS, SERVICE_FAULTS
@@ -35,6 +35,22 @@ def test_a_seed_keeps_every_promise(seed: str) -> None:
     assert len(result.facts.log) > 20
     assert len(result.facts.lives) > 3
     assert any(receipt.status == 204 for receipt in result.facts.receipts)
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_what_a_page_means_is_told_as_its_reader_wants_it(seed: str) -> None:
+    program = draw_meaning(seed)
+    result = simulate_program(program, patience=4 * 3600.0)
+    assert [str(violation) for violation in result.violations] == []
+    told = {logged.event["source_url"] for logged in result.facts.log}
+    assert {plan.url for plan in program.origins if any(scene.news for scene in plan.scenes)} <= told
+    assert len(result.facts.remembered) > 3
+    assert all(all(texts.values()) for _, texts in result.facts.remembered[1:])
+
+
+def test_the_same_script_gives_the_same_trace_twice() -> None:
+    first, second = (simulate_program(draw_meaning("twice")).lines for _ in range(2))
+    assert first == second
 
 
 def test_the_same_seed_gives_the_same_trace_twice() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sanderling.simulation.chances import chance
-from sanderling.simulation.drawing import origins
+from sanderling.simulation.drawing import origins, scenes
 from sanderling.simulation.drawing.moments import moments
 from sanderling.simulation.program import (
     CALM,
@@ -117,6 +117,27 @@ def draw_in_time(seed: str, *, sources: int = 6) -> Program:
         steps=(),
         endings=endings,
         clients=calm.clients[:1],
+    )
+
+
+def draw_meaning(seed: str) -> Program:
+    """Draw a world of scripted pages, of which it is known at which looks a reader wants to hear, through restarts."""
+    calm = draw(seed, days=0.15, sources=1, point_crash=0.0)
+    plans = scenes.pages(chance(seed, "meaning"))
+    dice = chance(seed, "meaning/endings")
+    endings = tuple(
+        Ending(CALM + at + dice.uniform(0, 500), dice.uniform(0.05, 3), politely=dice.random() < 0.3)
+        for at in (900.0, 1800.0, 2700.0)
+    )
+    return replace(
+        calm,
+        origins=plans,
+        faults=(),
+        robots=(),
+        steps=(),
+        endings=endings,
+        clients=calm.clients[:1],
+        looks_per_second=len(plans) / 120,
     )
 
 

@@ -73,7 +73,8 @@ def chain(facts: Facts) -> Iterator[str]:
 
 
 def _pages(facts: Facts) -> list[OriginPlan]:
-    return [plan for plan in facts.program.origins if plan.tier == "html" and plan.url in facts.added]
+    pages = (plan for plan in facts.program.origins if plan.tier == "html" and not plan.scenes)
+    return [plan for plan in pages if plan.url in facts.added]
 
 
 def _brought(plan: OriginPlan, logged: Logged) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sanderling.simulation.facts import Facts
-from sanderling.simulation.oracle import delivering, feeds, log, notices, pages, politeness, streams, watching
+from sanderling.simulation.oracle import delivering, feeds, log, notices, pages, politeness, scenes, streams, watching
 from sanderling.simulation.oracle.letters import attempts, digests, pace, standing, wanted
 
 
@@ -66,6 +66,9 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "W1 a page's change is told once": pages.once,
     "W2 churn, walls and flaps are not told": pages.real,
     "W3 deltas fit together": pages.chain,
+    "M1 what a reader wants to hear": scenes.wanted,
+    "M2 what a return is": scenes.returned,
+    "M3 all deltas give what was told": scenes.rebuilt,
     "W4 an entry is told once": feeds.once,
     "W5 what is told was published": feeds.genuine,
     "W6 a reset is told once": feeds.reset,

@@ -44,7 +44,7 @@ def quiet(facts: Facts) -> Iterator[str]:
     """All sources are well at the end, and one that never had a fault is never anything but well."""
     for plan in facts.program.origins:
         told = facts.health.get(plan.url)
-        if plan.url not in facts.added:
+        if plan.url not in facts.added or plan.astray:
             continue
         if told is None:
             yield f"{plan.name}: no health was told"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sanderling.simulation.planted import delivering, in_time, letters, log, streams, watching
+from sanderling.simulation.planted import delivering, in_time, letters, log, meaning, streams, watching
 
 Plant = Callable[[], AbstractContextManager[Any]]
 
@@ -48,6 +48,18 @@ PLANTS: tuple[Plant, ...] = (
     in_time.told_at_looks_only,
     in_time.told_and_forgotten,
     in_time.the_end_is_for_all,
+    meaning.pending_is_churn,
+    meaning.told_is_churn,
+    meaning.swaps_told_at_once,
+    meaning.swaps_never_told,
+    meaning.turns_told_for_ever,
+    meaning.returns_are_new,
+    meaning.pending_begins_anew,
+    meaning.doubts_not_read_again,
+    meaning.removals_weigh_nothing,
+    meaning.time_zones_told,
+    meaning.counters_are_limits,
+    meaning.moved_without_its_difference,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (

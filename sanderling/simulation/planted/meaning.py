@@ -1,0 +1,123 @@
+"""Bugs of what a page's difference means: what waits, what goes back, what takes turns, what stands in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+from msgspec.structs import replace
+
+from actors.content import churn, memory, news, tasks
+from actors.content.memory import PageMemory, decode_memory, packed_recent, unpack_keys
+from actors.content.news import Weighed
+from actors.content.returns import Turn, turn_of
+from actors.content.swaps import Stay, Swap
+from actors.source import actor, html
+from storage.records.event import Draft
+
+
+def pending_is_churn() -> AbstractContextManager[Any]:
+    """What waits is known as churn from its first look on, and so is never compared with what was told."""
+    right = churn._grown
+
+    def wrong(before: PageMemory, look: Any, shaped: Any) -> PageMemory:
+        waits = [*look.pending.came, *look.pending.missing]
+        grown = right(before, look, shaped)
+        settled = memory.pack(look.now, [*unpack_keys(grown.recent), *waits])
+        return replace(grown, texts=settled.texts, keys=settled.keys, traits=settled.traits, recent=settled.recent)
+
+    return patch.object(churn, "_grown", wrong)
+
+
+def told_is_churn() -> AbstractContextManager[Any]:
+    """What a look has told it knows as churn, so nothing that goes back is news."""
+    right = churn._settled
+
+    def wrong(before: PageMemory, look: Any, after: Any, difference: Any) -> PageMemory:
+        settled = right(before, look, after, difference)
+        keys = [block.key for block in difference.blocks]
+        return replace(settled, recent=packed_recent([*unpack_keys(settled.recent), *keys]))
+
+    return patch.object(churn, "_settled", wrong)
+
+
+def swaps_told_at_once() -> AbstractContextManager[Any]:
+    """Another page in the place is news as soon as it is seen."""
+    return patch.object(Swap, "stays", lambda self, held, at: Stay.TELL)
+
+
+def swaps_never_told() -> AbstractContextManager[Any]:
+    """Another page in the place is waited out for ever."""
+    return patch.object(Swap, "stays", lambda self, held, at: Stay.WAITS)
+
+
+def turns_told_for_ever() -> AbstractContextManager[Any]:
+    """What takes turns is told at each of them."""
+
+    def wrong(*look: Any) -> Turn:
+        return replace(turn_of(*look), rotates=False)
+
+    return patch.object(churn, "turn_of", wrong)
+
+
+def returns_are_new() -> AbstractContextManager[Any]:
+    """What goes back is told like anything else."""
+
+    def wrong(*look: Any) -> Turn:
+        return replace(turn_of(*look), reverted=False)
+
+    return patch.object(churn, "turn_of", wrong)
+
+
+def pending_begins_anew() -> AbstractContextManager[Any]:
+    """A memory in which something waits can't be read: the page gets a new baseline."""
+
+    def wrong(stored: bytes) -> PageMemory | None:
+        found = decode_memory(stored)
+        return None if found is None or found.pending else found
+
+    return patch.object(tasks, "decode_memory", wrong)
+
+
+def doubts_not_read_again() -> AbstractContextManager[Any]:
+    """A page that stays as it is in doubt is not read: it has not changed."""
+    right = actor._looked
+
+    def wrong(before: Any, fetched: Any, reading: Any, at: Any) -> Any:
+        looked = right(before, fetched, reading, at)
+        return looked if reading is None else replace(looked, validators=actor.validators_of(fetched))
+
+    return patch.object(actor, "_looked", wrong)
+
+
+def removals_weigh_nothing() -> AbstractContextManager[Any]:
+    """What is gone from a list is no news."""
+    right = news._Scales.went
+
+    def wrong(self: Any, left: Any, figures: Any) -> Mapping[int, Weighed]:
+        return {i: replace(block, score=0.0) for i, block in right(self, left, figures).items()}
+
+    return patch.object(news._Scales, "went", wrong)
+
+
+def time_zones_told() -> AbstractContextManager[Any]:
+    """Dates that all move by a day are news, each of them."""
+    return patch.object(news, "_unshifted", lambda blocks, replaced, before: blocks)
+
+
+def counters_are_limits() -> AbstractContextManager[Any]:
+    """A figure in a label counts at once, whether it stays or not."""
+    return patch.object(news._Scales, "may_count", lambda self, one, before: False)
+
+
+def moved_without_its_difference() -> AbstractContextManager[Any]:
+    """That a page has moved is told without what has changed by that."""
+    right = html._draft
+
+    def wrong(*look: Any) -> Draft:
+        draft = right(*look)
+        return draft if draft.alert_type is None else replace(draft, diff=None, delta=None)
+
+    return patch.object(html, "_draft", wrong)
