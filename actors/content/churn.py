@@ -223,10 +223,8 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     turn = turn_of(memory, blocks, {**look.known.absent, **look.known.waits}, state, look.when)
     counts = sum(block.came for block in blocks)
     reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
-    fresh = frozenset(block for block, stood in look.known.waits.items() if not stood).difference(
-        unpack_keys(memory.gone)
-    )
-    slots = restless.after(memory, difference.replaced, fresh, look.when.number)
+    came = frozenset(block for block, stood in look.known.waits.items() if not stood)
+    slots = restless.after(memory, difference.replaced, came, look.when.number)
     if score >= look.bar and not turn.rotates:
         if look.bar > sum(block.score for block in blocks if not block.doubted):
             return _doubted(replace(memory, turns=turn.turns, slots=slots), look, blocks)

@@ -7,9 +7,9 @@ there is no news until it stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
-from actors.content.memory import MOST_SLOTS, PageMemory, Slot
+from actors.content.memory import MOST_SLOTS, PageMemory, Slot, unpack_keys
 from actors.content.replacements import Replacement
 
 BRIEF = 2
@@ -23,15 +23,18 @@ def restless(slots: Iterable[Slot]) -> frozenset[str]:
     return frozenset(slot.key for slot in slots if slot.brief >= MOST_BRIEF)
 
 
-def after(memory: PageMemory, replaced: Iterable[Replacement], fresh: frozenset[str], number: int) -> tuple[Slot, ...]:
-    """Return what is known of places after the look of this number.
+def after(memory: PageMemory, replaced: Iterable[Replacement], came: Container[str], number: int) -> tuple[Slot, ...]:
+    """Return what is known of places after the look of this number. came: keys of blocks that came at this very look.
 
-    fresh: the keys of blocks that came and are new: neither pending from an earlier look nor told once before.
+    Something that was told there once is nothing new, but its coming back ends a stay as well.
     """
     slots = {slot.key: slot for slot in memory.slots}
+    gone = frozenset(unpack_keys(memory.gone))
     for one in replaced:
-        if one.key in fresh:
+        if one.key in came and (one.key not in gone or one.slot in slots):
             last = slots.pop(one.slot, Slot(one.slot, 0, memory.told))
-            brief = last.brief + 1 if number - last.since <= BRIEF else 0
+            brief = last.brief
+            if one.key not in gone:
+                brief = last.brief + 1 if number - last.since <= BRIEF else 0
             slots[one.slot] = Slot(one.slot, brief, number)
     return tuple(slots.values())[-MOST_SLOTS:]

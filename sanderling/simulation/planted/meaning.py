@@ -35,8 +35,8 @@ def told_is_churn() -> AbstractContextManager[Any]:
     """What a look has told it knows as churn, so nothing that goes back is news."""
     right = churn._settled
 
-    def wrong(before: PageMemory, look: Any, after: Any, difference: Any) -> PageMemory:
-        settled = right(before, look, after, difference)
+    def wrong(before: PageMemory, look: Any, after: Any, difference: Any, state: bytes) -> PageMemory:
+        settled = right(before, look, after, difference, state)
         keys = [block.key for block in difference.blocks]
         return replace(settled, recent=packed_recent([*unpack_keys(settled.recent), *keys]))
 
