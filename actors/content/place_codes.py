@@ -39,7 +39,7 @@ def pack_places(places: Sequence[Place | None], texts: bytes) -> bytes:
     last, room = -1, MOST_LABELS
     for place in places:
         row, column = place or Place()
-        room -= sum(len(label) for label, known in ((row, rows), (column, columns)) if label not in known)
+        room -= (0 if row in rows else len(row)) + (0 if column in columns else len(column))
         if room < 0:
             break
         if not row:
