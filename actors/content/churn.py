@@ -40,10 +40,11 @@ from actors.content.memory import (
     with_pending,
     with_state,
 )
-from actors.content.news import Apart, Difference, Known, Weighed, apart, shapes, weighed
+from actors.content.news import Difference, Known, Weighed, weighed
 from actors.content.pages import PageReading
 from actors.content.requests import EMIT, Withheld
 from actors.content.returns import When, turn_of
+from actors.content.sides import Apart, apart, shapes
 from actors.content.traits import ASIDE
 from storage.records.event import Delta, Diff
 
@@ -163,7 +164,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
         return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
     gone = frozenset(unpack_keys(memory.gone))
     swap = swaps.Swap(look.before, look.now, memory.face, look.face, look.reading, gone)
-    if not swap.is_one():
+    if look.known.chosen or not swap.is_one():
         return _decide(memory, look)
     match swap.stays(memory.held, look.when.at):
         case swaps.Stay.WAITS:
@@ -225,7 +226,8 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
     came = frozenset(block for block, stood in look.known.waits.items() if not stood)
     slots = restless.after(memory, difference.replaced, came, look.when.number)
-    if score >= look.bar and not turn.rotates:
+    rotates = turn.rotates and not look.known.chosen
+    if score >= look.bar and not rotates:
         if look.bar > sum(block.score for block in blocks if not block.doubted):
             return _doubted(replace(memory, turns=turn.turns, slots=slots), look, blocks)
         after = _told(look.before, look.now)
@@ -239,13 +241,13 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
                 "changed", remembered, diff, delta, score, f"{reason}.", why, counted, reverted=turn.reverted
             )
         reason += ", with the same texts"
-    instead = "it takes turns with what was there before, until it lasts" if turn.rotates else ""
+    instead = "it takes turns with what was there before, until it lasts" if rotates else ""
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
     shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
     grown = replace(_grown(memory, look, shaped), held=Held(), slots=slots)
-    if turn.rotates:
+    if rotates:
         grown = replace(grown, turns=turn.turns)
-    unsettled = turn.rotates or any(block.waits for block in blocks)
+    unsettled = rotates or any(block.waits for block in blocks)
     reason += f": {instead or 'not news'}."
     return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
 

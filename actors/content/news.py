@@ -6,9 +6,7 @@ has marked as noise weighs nothing; the rest weighs what `weights` says.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import TypeAlias
 
@@ -21,8 +19,8 @@ from actors.content.evidence import kind_of
 from actors.content.fingerprint import digest16
 from actors.content.memory import Settled
 from actors.content.noise import is_noise
-from actors.content.patience import Gap, gaps
 from actors.content.replacements import Replacement, replacements, shape
+from actors.content.sides import NO_ADDRESS, Apart, Side, bags, labels
 from actors.content.traits import CELL
 from actors.content.weights import (
     BARE,
@@ -62,27 +60,6 @@ _MOVED_LENGTH = 12
 SEEN = "seen in an earlier look"
 COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
 _LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES})
-_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}")
-_NO_ADDRESS = "email protected"
-
-
-class Side(Struct, frozen=True):
-    """Blocks that are only in one of two states: their positions there, and their canonical texts."""
-
-    positions: tuple[int, ...]
-    canonicals: tuple[str, ...]
-
-    def by_position(self) -> dict[int, str]:
-        """Return the canonical texts by their positions."""
-        return dict(zip(self.positions, self.canonicals, strict=True))
-
-
-class Apart(Struct, frozen=True):
-    """What two states have not in common: what came, what went, and the gaps between what stayed in its order."""
-
-    came: Side
-    went: Side
-    spans: tuple[Gap, ...]
 
 
 class Known(Struct, frozen=True):
@@ -127,43 +104,14 @@ class Difference(Struct, frozen=True):
     replaced: tuple[Replacement, ...]
 
 
-def apart(before: Settled, now: Settled) -> Apart:
-    """Return what came and what went.
-
-    Blocks are counted, so what only moved neither came nor went. Of several copies the one in a gap did. Blocks whose
-    text is not kept are left out.
-    """
-    found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
-    if not found:
-        return Apart(Side((), ()), Side((), ()), ())
-    old, new = Counter(before.keys), Counter(now.keys)
-    came = _beyond(now, new - old, [range(gap[2], gap[3]) for gap in found])
-    went = _beyond(before, old - new, [range(gap[0], gap[1]) for gap in found])
-    return Apart(came, went, found)
-
-
-def _beyond(one: Settled, more: Counter[str], within: Iterable[range]) -> Side:
-    """Return one side of a difference; `more` are the keys of which it has more than the other, and how many."""
-    moved = [i for span in within for i in span]
-    positions = []
-    for i in reversed(moved):
-        key = one.keys[i]
-        if more[key]:
-            more[key] -= 1
-            positions.append(i)
-    positions.reverse()
-    canonicals = (canonical(one.texts[i], cell=bool(one.traits[i] & CELL)) for i in positions)
-    return Side(tuple(positions), tuple(canonicals))
-
-
 def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Difference:
     """Return what the difference of two states is worth."""
     came, went = apart.came, apart.went
     lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
-    hidden = _NO_ADDRESS in lost or _NO_ADDRESS in found
-    came_bags, went_bags = _bags(now, came, hidden), _bags(before, went, hidden)
+    hidden = NO_ADDRESS in lost or NO_ADDRESS in found
+    came_bags, went_bags = bags(now, came, hidden), bags(before, went, hidden)
     shuffled = set(came_bags) & set(went_bags)
-    figured = _labels(came) & _labels(went)
+    figured = labels(came) & labels(went)
     replaced = tuple(replacements(before, now, apart.spans, went.by_position(), came.by_position()))
     arrivals = _Scales(now, came, came_bags, _Across(lost, shuffled, figured), known)
     departures = _Scales(before, went, went_bags, _Across(found, shuffled, figured), known)
@@ -171,7 +119,7 @@ def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Differ
     arrived = arrivals.came(told, {one.new for one in replaced if one.what != "words"})
     departed = departures.went(left, {one.old for one in replaced if one.what != "words"})
     many = sum(one.what == "words" and not known.waits.get(one.key) for one in replaced) > 1
-    for one in replaced:
+    for one in replaced if not known.chosen else ():
         pair = arrived[one.new], departed[one.old]
         arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
     for side, positions in _exchanged(replaced, (arrivals, departures), (arrived, departed), alone=not many):
@@ -220,7 +168,7 @@ def _exchanged(
 
     Of a box of teasers some stay and some change their place, so entries count that came while others went.
     """
-    if scales[0].is_text:
+    if scales[0].is_text or scales[0].is_chosen:
         return []
     paired = [one for one in replaced if one.what == "words" and _unlike(one, alone=alone)]
     found = {one.new for one in paired}, {one.old for one in paired}
@@ -282,6 +230,11 @@ class _Scales:
         self._entries = frozenset() if self._zone.text else entries_of(state.texts, state.traits)
 
     @property
+    def is_chosen(self) -> bool:
+        """Return whether the user has chosen so few blocks that each of them is content."""
+        return self._known.chosen
+
+    @property
     def is_text(self) -> bool:
         """Return whether the page is one of running text."""
         return self._zone.text
@@ -319,7 +272,9 @@ class _Scales:
             key, trait = state.keys[i], state.traits[i]
             stood = self._known.waits.get(key, 0)
             # One more copy of a text is no news but in a table, where "0" may stand in a hundred cells.
-            if key in told and not trait & CELL and i not in self._entries:
+            if self.is_chosen:
+                rule = self._idle(i, text, bag, stood)
+            elif key in told and not trait & CELL and i not in self._entries:
                 rule = COPY
             elif key in recent and key not in told and stood < LASTS:
                 rule = SEEN
@@ -340,11 +295,11 @@ class _Scales:
         for i, text, bag in self._rows:
             key, trait = state.keys[i], state.traits[i]
             stays = key in left
-            copied = stays and not trait & CELL and i not in self._entries
+            copied = stays and not trait & CELL and i not in self._entries and not self.is_chosen
             absent = self._known.absent.get(key, 0)
             rule = COPIES if copied else self._idle(i, text, bag, absent)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
-            if key in self._known.recent and not stays and not rule:
+            if key in self._known.recent and not stays and not rule and not self.is_chosen:
                 score, why = _FLICKER * score, "it has come and gone before"
             if self._zone.text:
                 score *= _GONE
@@ -357,7 +312,7 @@ class _Scales:
     def _weight(self, i: int, canonical_text: str, *, entry: bool) -> tuple[float, str]:
         state = self._state
         score, why = weigh(state.texts[i], canonical_text, state.traits[i], i, self._zone)
-        if score and self._known.chosen:
+        if self.is_chosen and canonical_text:
             return max(score, ENTRY), ""
         if entry and i in self._entries and 0.05 < score < ENTRY:
             return ENTRY, ""
@@ -371,6 +326,8 @@ class _Scales:
         state, known = self._state, self._known
         if known.noise and is_noise(state.texts[i], canonical_text, state.keys[i], known.noise):
             return "marked as noise"
+        if known.chosen:
+            return ""
         if len(canonical_text) > _MOVED_LENGTH and f" {canonical_text} " in self._across.words:
             return "moved: its words stand together elsewhere"
         if bag in self._across.bags:
@@ -381,24 +338,3 @@ class _Scales:
             return "a banner that asks for consent"
         shaped = "" if since else ticker_shape(state.texts[i], canonical_text, state.traits[i])
         return "a line of figures that changes at every look" if shaped and digest16(shaped) in known.recent else ""
-
-
-def shapes(state: Settled, side: Side) -> list[str]:
-    """Return the keys of the shapes of those blocks that are lines of figures."""
-    rows = zip(side.positions, side.canonicals, strict=True)
-    found = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
-    return [digest16(shape) for shape in found if shape]
-
-
-def _labels(side: Side) -> set[str]:
-    """Return the short texts that have a figure, with 0 for each."""
-    found = (NUMBER.subn("0", text) for text in side.canonicals if words_in(text) <= LONG)
-    return {text for text, figures in found if figures}
-
-
-def _bags(state: Settled, side: Side, hidden: bool) -> list[str]:
-    """Return each block's words in no order; with `hidden`, addresses as what hides them from robots."""
-    texts: Iterable[str] = side.canonicals
-    if hidden:
-        texts = (canonical(_ADDRESS.sub(_NO_ADDRESS, state.texts[i])) for i in side.positions)
-    return [" ".join(sorted(text.split())) for text in texts]

@@ -178,3 +178,14 @@ def test_a_look_that_is_numbered_by_who_asks_changes_no_memory_when_nothing_is_n
     first = judge(None, reading(html(*FRAME)), when=When(1, 0))
     later = judge(first.memory, reading(html(*FRAME)), when=When(77, 0))
     assert later.memory == first.memory
+
+
+def test_in_a_part_of_a_few_blocks_that_the_user_chose_every_look_counts() -> None:
+    memory: PageMemory | None = None
+    kinds = []
+    for n, value in enumerate(("3", "7", "3", "12 readers", "Closed", "3")):
+        page = reading(html(*FRAME, f"<p class=value>{value}</p>"), ".value")
+        verdict = judge(memory, page, when=When(0, n * 20 * MINUTE), chosen=True)
+        memory = verdict.memory
+        kinds.append(verdict.kind)
+    assert kinds == ["baseline", *["changed"] * 5]
