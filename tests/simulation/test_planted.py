@@ -59,7 +59,7 @@ FOUND_BY: dict[str, tuple[World, str]] = {
     "minted_before_the_commit": (crashing, "8"),
     "state_and_events_in_two_commits": (talkative, "2"),
     "ids_by_the_wall_clock": (crashing, "8"),
-    "unseen_stays_unseen": (restless, "1"),
+    "unseen_stays_unseen": (talkative, "3"),
     "resumes_with_the_last_event": (restless, "1"),
     "live_without_replay": (restless, "1"),
     "spins_behind_the_ring": (restless, "1"),
