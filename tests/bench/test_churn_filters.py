@@ -16,9 +16,7 @@ def a_pair(before: str, after: str) -> Pair:
 
 
 def a_page(text: str) -> bytes:
-    rows = "".join(
-        f"<p>{bird} feed along the tide line and sleep at high water on the northern bank.</p>" for bird in BIRDS
-    )
+    rows = "".join(f"<p>{bird}</p>" for bird in BIRDS)
     return f"<html><title>Birds</title><body><h1>Birds</h1><p>{text}</p>{rows}</body></html>".encode()
 
 
