@@ -57,7 +57,7 @@ _DAY = 24 * 3_600_000
 _MOST_DOUBTS = 3
 """Looks in a row that are asked for soon to settle a doubt: a page that draws its faces anew is left alone."""
 _FEW = 3
-"""Blocks of a chosen part of a page up to which each of them is content."""
+"""Blocks of a chosen part of a page, told and now, up to which each of them is content."""
 
 
 class Verdict(Struct, frozen=True):
@@ -66,8 +66,7 @@ class Verdict(Struct, frozen=True):
     `memory` is what to remember; `reason` is a sentence for the look's trail, `withheld` what was not told.
     `weighed` is what made it `changed`. `reverted`: it goes back to what was told before. `soon`: a look within a
     minute settles a doubt. `unsettled`: the same page once more may be told, so it must be read again even if it stays.
-    `trouble`: why this is not the page. `moved`: what is
-    told is that the page now leads to the address `moved_to`, where another page stands.
+    `trouble`: why this is not the page. `moved_to`: of a page that has `moved`, the address to which it now leads.
     """
 
     kind: Literal["baseline", "unchanged", "churn", "held", "changed", "moved"]
@@ -146,7 +145,7 @@ def judge(
         waits={block: when.number - since for block, since in pending.came.items()},
         absent={block: when.number - since for block, since in pending.missing.items()},
         today=_EPOCH + when.at // _DAY if when.at else 0,
-        chosen=chosen and len(now.keys) <= _FEW,
+        chosen=chosen and 0 < len(now.keys) <= _FEW and len(before.keys) <= _FEW,
     )
     look = _Look(reading, face, address, when, bar, before, now, difference, recent, aside, pending, known)
     return _compared(memory, look)

@@ -142,28 +142,6 @@ def _waits(element: Element) -> bool:
     return (element.get("id") or "").strip().lower() in _SHELL_IDS
 
 
-def signs_of_another(before: Evidence, now: Evidence) -> tuple[str, ...]:
-    """Return in words what speaks for another page than that of an earlier look; a page may change each of them, too.
-
-    >>> signs_of_another(Evidence("Prices | Shore", "/prices"), Evidence("Shore", "/"))
-    ('its canonical link is that of the home page', 'another title')
-    """
-    signs = []
-    if now.canonical == "/" != before.canonical:
-        signs.append("its canonical link is that of the home page")
-    elif now.canonical and before.canonical and now.canonical != before.canonical:
-        signs.append("another canonical link")
-    if bool(before.title) != bool(now.title) or titles_differ(before.title, now.title):
-        signs.append("another title")
-    if before.language and now.language and before.language.split("-")[0] != now.language.split("-")[0]:
-        signs.append("another language")
-    if now.leads_away and not before.leads_away:
-        signs.append("it leads to another page")
-    if now.shell and not before.shell:
-        signs.append("an empty page that scripts would fill")
-    return tuple(signs)
-
-
 def says_it_is_another(reading: PageReading) -> str:
     """Return as what a page gives itself away (one of `KINDS`), "" for most pages.
 

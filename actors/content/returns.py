@@ -4,7 +4,7 @@ A-B-A with B untold is silence, and nothing of it comes here. With B told, A is 
 stock goes to and fro, and each turn is what people wait for. Servers that draw one of several faces for each visitor go
 back as well, but brief stays give them away: a *text* that is back after another's stay of a look or two takes turns
 with it; a *value* of a few words does when it has gone back so three times within a day. What takes turns is silent
-until it lasts.
+until it lasts, and has to last for longer after each further turn.
 """
 
 from __future__ import annotations

@@ -15,8 +15,6 @@ from actors.content.wording import words_in
 
 _LABEL_WORDS = 3
 _MOST_WORDS = 16
-_EDIT_WORDS = 12
-_BARE_WORDS = 2
 _AT = frozenset(
     "at um kl klo à a o в om ore alle las h uhr uur on am pm utc gmt cet est edt pst le den los la les".split()  # noqa: SIM905
 )
@@ -55,16 +53,6 @@ def is_dated(text: str) -> bool:
         return False
     words = [word for word in label if len(word) > 1 and word not in BESIDE and not _MASK.fullmatch(word)]
     return 1 <= len(words) <= _LABEL_WORDS
-
-
-def is_edit_stamp(text: str) -> bool:
-    """Return whether a canonical text says when the page was edited or read: "last updated 14 november 2026".
-
-    So do such a word and a mask, and such a word alone, whose date stands in another block.
-    """
-    if words_in(text) > _EDIT_WORDS or not speaks_of_edits(text):
-        return False
-    return _MASK.search(text) is not None or bool(dates_in(text)) or words_in(text) <= _BARE_WORDS
 
 
 def speaks_of_edits(text: str) -> bool:

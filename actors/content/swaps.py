@@ -72,7 +72,7 @@ class Swap(Struct, frozen=True, dict=True):
 
     def is_one(self) -> bool:
         """Return whether another page stands in the told one's place, or may."""
-        if sum(key in self.gone for key in self.now.keys) >= _SAME_OTHER * len(self.now.keys):
+        if self.now.keys and sum(key in self.gone for key in self.now.keys) >= _SAME_OTHER * len(self.now.keys):
             return False
         told, now = set(self.before.keys), set(self.now.keys)
         went = _words_of(self.before, now)

@@ -10,7 +10,6 @@ from actors.content.evidence import (
     kind_of,
     path_of,
     says_it_is_another,
-    signs_of_another,
     titles_differ,
 )
 from actors.content.stand_in_words import WORDS
@@ -151,22 +150,6 @@ def test_one_page_may_reword_its_title(old: str, new: str) -> None:
 
 def test_the_title_of_a_drawing_is_not_the_page_s() -> None:
     assert reading(b"<p>x<svg><title>Arrow</title></svg>").evidence.title == ""
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "signs"),
-    [
-        (Evidence(), Evidence("Dating in Norway | Shore", "/"), 2),
-        (Evidence("Prices", "/prices", language="en"), Evidence("Preise", "/preise", language="de-AT"), 3),
-        (Evidence("Prices", "/prices"), Evidence("Prices", "/prices", refresh_after=0, refresh_to="/x"), 1),
-        (Evidence("Prices"), Evidence("Prices", shell=True), 1),
-        (Evidence("Shore", "/"), Evidence("Shore", "/"), 0),
-        (Evidence("Prices", "/prices", language="en-US"), Evidence("Prices 2027", "/prices", language="en-GB"), 0),
-        (Evidence("Prices", ""), Evidence("Prices", "/prices"), 0),
-    ],
-)
-def test_two_looks_are_compared_by_what_they_say_of_themselves(before: Evidence, now: Evidence, signs: int) -> None:
-    assert len(signs_of_another(before, now)) == signs
 
 
 def test_a_page_of_many_scripts_and_hardly_a_word_is_a_shell() -> None:

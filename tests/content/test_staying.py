@@ -189,3 +189,16 @@ def test_in_a_part_of_a_few_blocks_that_the_user_chose_every_look_counts() -> No
         memory = verdict.memory
         kinds.append(verdict.kind)
     assert kinds == ["baseline", *["changed"] * 5]
+
+
+def test_a_chosen_list_that_is_empty_for_a_look_is_held_and_not_told() -> None:
+    def look(memory: PageMemory | None, n: int, *names: str) -> Verdict:
+        page = html(*FRAME, f"<div class=list>{items(*names)}</div>")
+        return judge(memory, reading(page, ".list"), when=When(0, n * 20 * MINUTE), chosen=True)
+
+    names = [f"Entry number {n}" for n in range(8)]
+    for left in ((), names[:1]):
+        first = look(None, 1, *names)
+        away = look(first.memory, 2, *left)
+        assert away.kind == "held"
+        assert look(away.memory, 3, *names).kind == "unchanged"
