@@ -17,6 +17,7 @@ from storage.errors import DiskFull
 from storage.retention import Room
 from storage.sqlite.connection import COMMAND, connect
 from storage.sqlite.copying import copy_database
+from storage.sqlite.migrations import version_of
 
 _INCREMENTAL = 2
 _PAGES = ("PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size")
@@ -58,8 +59,8 @@ def gives_back(connection: sqlite3.Connection) -> bool:
 def rebuild(database: Path, *, at_most: int | None = None) -> bool:
     """Put a copy in the place of a database that can't give pages back; return whether that was done.
 
-    It is left as it is when it needs none, has more than `at_most` bytes in use, when the disk has no room for the
-    copy, or somebody reads it. The caller holds the folder's lock, and has it not open. Raises Corrupt, NewerSchema,
+    It is left as it is when it needs none, has no tables yet, has more than `at_most` bytes in use, when the disk has
+    no room for the copy, or somebody reads it. The caller holds the folder's lock, and has it not open. Raises Corrupt, NewerSchema,
     Unavailable, OSError; nothing has changed then.
     """
     copy = database.with_name(database.name + ".rebuilt")
@@ -69,8 +70,8 @@ def rebuild(database: Path, *, at_most: int | None = None) -> bool:
     if not database.stat().st_size:
         return False
     with closing(connect(database, COMMAND)) as connection:
-        if gives_back(connection):
-            return False
+        if gives_back(connection) or not version_of(connection):
+            return False  # one without tables is of a first start that was killed: it begins anew in its place
         needed = room_of(connection).used
     if (at_most is not None and needed > at_most) or shutil.disk_usage(database.parent).free < needed + SPARE:
         return False

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+import traceback
 from contextlib import suppress
 from pathlib import Path
 
@@ -94,6 +95,8 @@ def main() -> None:
         if pid == 0:
             try:
                 trio.run(live, Path(sys.argv[1]), seed, start)
+            except BaseException:
+                traceback.print_exc()  # a life ends by the kill alone: whoever reads of another end has to see why
             finally:
                 os._exit(1)
         say("PID", pid)

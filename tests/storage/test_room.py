@@ -84,6 +84,16 @@ def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path) -> None:
     assert room.rebuild(path) is False
 
 
+async def test_a_first_start_that_was_killed_before_its_tables_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / DATABASE
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode=wal")  # what SQLite writes first: a page without tables
+    assert path.stat().st_size
+    storage = await open_sqlite(tmp_path, clock=lambda: 1_800_000_000.0, owner="test", warn=lambda _: None)
+    await storage.aclose()
+    assert facts(path) == (True, 0, 0)
+
+
 def test_what_is_new_and_what_is_a_copy_can_give_back(tmp_path: Path) -> None:
     with open_keys(tmp_path / "new"):
         pass
