@@ -13,7 +13,7 @@ JSON_HELP = "The service's own records, one a line."
 LANGUAGE_HELP = "Of the query: a code such as en or sv, or simple."
 MATCH = click.Choice(["change", "added", "removed", "page"])
 MATCH_HELP = "Of a watched page: what came and went, what came, what went, or the whole page."
-SOURCES_HELP = "Only this source: its id, its URL or a part of its URL; repeatable. Without it: all."
+SOURCES_HELP = "Only this source: its id, a name, its URL or a part of these; repeatable. Without it: all."
 
 
 @click.group()
