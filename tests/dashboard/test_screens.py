@@ -14,7 +14,7 @@ from storage.records.health import Health
 from storage.records.source import HotState
 from tests.api.house import House, make_house, running
 from tests.dashboard.browser import Browser, signed_in
-from tests.dashboard.test_hostile import ids, publish
+from tests.dashboard.test_hostile import a_changed_page, ids, publish
 from tests.support.build import NOW, a_source, a_source_id
 
 
@@ -63,6 +63,18 @@ async def test_a_source_that_needs_somebody_is_called_by_its_name(
         await browser.get(path)
         (link,) = browser.page.xpath(f"//a[@href='/sources/{source.id}']")
         assert link.text_content() == "Harbour notices"
+
+
+async def test_a_notice_says_what_it_has_to_say_before_the_difference_that_comes_with_it(
+    house: House, browser: Browser
+) -> None:
+    title, says = "A page now leads elsewhere: Ropes", "The page now leads to https://other.test/"
+    draft = replace(a_changed_page("The rope is cheaper"), title=title, content=says, alert_type="source_moved")
+    (id,) = ids(await publish(house, [draft]))
+    await browser.get(f"/events/{id}")
+    (text,) = browser.page.xpath("//article/*[@class='content']")
+    assert text.text_content() == says and text.xpath("following-sibling::h2/text()") == ["What changed"]
+    assert "The text now" not in browser.text
 
 
 async def test_an_event_names_the_source_that_it_comes_from(house: House, browser: Browser) -> None:
