@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content import restless, swaps, withheld
+from actors.content import boxes, restless, swaps, withheld
 from actors.content.contexts import StateContexts
 from actors.content.diff import Where, compare
 from actors.content.memory import (
@@ -99,6 +99,7 @@ class _Look(Struct, frozen=True):
     aside: tuple[str, ...]
     pending: Pending
     known: Known
+    narrowed: bool
 
 
 def judge(
@@ -147,7 +148,7 @@ def judge(
         today=_EPOCH + when.at // _DAY if when.at else 0,
         chosen=chosen and 0 < len(now.keys) <= _FEW and len(before.keys) <= _FEW,
     )
-    look = _Look(reading, face, address, when, bar, before, now, difference, recent, aside, pending, known)
+    look = _Look(reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen)
     return _compared(memory, look)
 
 
@@ -272,9 +273,20 @@ def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Differ
         states=with_state(memory.states, state),
         gone=packed_recent([*unpack_keys(memory.gone), *went], MOST_GONE),
         face=look.face,
-        told=look.when.number,
+        told=look.when.number - _stood(look, difference),
         looks=memory.looks,
     )
+
+
+def _stood(look: _Look, difference: Difference) -> int:
+    """Return in how many looks before this one all that counts has stood: a box that waited was there before.
+
+    A text in another's place has to stay anew, for faces of a rotation stand for some looks as well.
+    """
+    if any(one.what == "words" for one in difference.replaced):
+        return 0
+    stood = {**look.known.absent, **look.known.waits}
+    return min((stood.get(block.key, 0) for block in difference.blocks if block.score >= MINOR), default=0)
 
 
 def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory:
@@ -287,7 +299,10 @@ def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory
 
 
 def _weighed(look: _Look) -> Difference:
-    return weighed(look.before, look.now, look.apart, look.known)
+    difference = weighed(look.before, look.now, look.apart, look.known)
+    if look.narrowed:
+        return difference
+    return boxes.weighed_anew(difference, look.before, look.now, look.apart, look.known, look.face.title)
 
 
 def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
