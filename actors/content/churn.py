@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content import boxes, restless, swaps, withheld
+from actors.content import boxes, dated_rows, restless, swaps, withheld
 from actors.content.contexts import StateContexts
 from actors.content.diff import Where, compare
 from actors.content.memory import (
@@ -54,6 +54,8 @@ MINOR = 0.2
 """The score from which a difference that is not told is worth a line in the look's trail."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 24 * 3_600_000
+_TURNED = 3
+"""Told blocks that have become furniture at one look, from which it is the reading that changed."""
 _MOST_DOUBTS = 3
 """Looks in a row that are asked for soon to settle a doubt: a page that draws its faces anew is left alone."""
 _FEW = 3
@@ -120,16 +122,18 @@ def judge(
     """
     if reading.trouble is not None:
         return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True)
-    now = content_of(reading)
-    aside = tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE)
     face = swaps.face_of(reading, address)
     if memory is None or not memory.keys:
+        now = content_of(reading)
+        aside = _aside(reading, now)
         first = replace(pack(now, aside), face=face, told=when.number)
         return Verdict("baseline", first, None, None, 0.0, f"First look: {len(now.keys)} blocks.")
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
     before = settled_of(memory)
+    now = content_of(reading, frozenset(before.keys))
+    aside = _aside(reading, now)
     difference = apart(before, now)
     recent = unpack_keys(memory.recent)
     arrived, missing = (
@@ -184,18 +188,34 @@ def _target(swap: swaps.Swap, look: _Look) -> str:
     return look.address if swap.moved() else ""
 
 
-def content_of(reading: PageReading) -> Settled:
-    """Return the blocks that count: those outside of furniture, or all where that leaves none."""
+def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Settled:
+    """Return the blocks that count: those outside of furniture, or all where that leaves none.
+
+    told: keys of the told blocks. Several of them that have become furniture all at once have not gone: another dress,
+    or a few blocks more or less, made the same page read otherwise.
+    """
     traits = reading.traits or (0,) * len(reading.blocks)
     kept = [not trait & ASIDE for trait in traits]
     if not any(kept):
         kept = [True] * len(traits)
+    if told:
+        here = {key for key, keeps in zip(reading.keys, kept, strict=True) if keeps}
+        turned = [i for i, key in enumerate(reading.keys) if not kept[i] and key in told and key not in here]
+        if len(turned) >= _TURNED:
+            for i in turned:
+                kept[i] = True
     return Settled(
         tuple(compress(reading.blocks, kept)),
         tuple(compress(reading.keys, kept)),
-        tuple(compress(traits, kept)),
+        tuple(trait & ~ASIDE for trait in compress(traits, kept)),
         tuple(compress(reading.places, kept)),
     )
+
+
+def _aside(reading: PageReading, now: Settled) -> tuple[str, ...]:
+    """Return the keys of furniture."""
+    content = frozenset(now.keys)
+    return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE and k not in content)
 
 
 def _held(memory: PageMemory, look: _Look) -> Verdict:
@@ -302,6 +322,7 @@ def _weighed(look: _Look) -> Difference:
     difference = weighed(look.before, look.now, look.apart, look.known)
     if look.narrowed:
         return difference
+    difference = dated_rows.weighed_anew(difference, look.before, look.now, look.apart, look.known)
     return boxes.weighed_anew(difference, look.before, look.now, look.apart, look.known, look.face.title)
 
 
