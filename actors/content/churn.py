@@ -54,6 +54,7 @@ MINOR = 0.2
 """The score from which a difference that is not told is worth a line in the look's trail."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 24 * 3_600_000
+_BEHIND = "a login stands in its place"
 _TURNED = 3
 """Told blocks that have become furniture at one look, from which it is the reading that changed."""
 _MOST_DOUBTS = 3
@@ -68,7 +69,7 @@ class Verdict(Struct, frozen=True):
     `memory` is what to remember; `reason` is a sentence for the look's trail, `withheld` what was not told.
     `weighed` is what made it `changed`. `reverted`: it goes back to what was told before. `soon`: a look within a
     minute settles a doubt. `unsettled`: the same page once more may be told, so it must be read again even if it stays.
-    `trouble`: why this is not the page. `moved_to`: of a page that has `moved`, the address to which it now leads.
+    `trouble`: why this is not the page. `moved_to`: of a page that has `moved`, where it now leads, or "".
     """
 
     kind: Literal["baseline", "unchanged", "churn", "held", "changed", "moved"]
@@ -157,6 +158,8 @@ def judge(
 
 
 def _compared(memory: PageMemory, look: _Look) -> Verdict:
+    if memory.face.says and swaps.says(look.reading) == memory.face.says:
+        return Verdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
     if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
         # What lies beyond the depth or the length that is read is missing, and need not be gone.
         says = (
@@ -177,8 +180,24 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
             trouble = f"another page stands in its place: {swap.says}"
             return Verdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
         case swaps.Stay.TELL:
-            verdict, target = _decide(memory, look), _target(swap, look)
-            return replace(verdict, kind="moved", moved_to=target) if target and verdict.delta else verdict
+            return _told_away(_decide(memory, _stayed(memory, look)), swap, _target(swap, look))
+
+
+def _stayed(memory: PageMemory, look: _Look) -> _Look:
+    """Return a look at a page that was held: what is on it has stood there since, and what is not was missing."""
+    looks = max(memory.held.looks, memory.held.away)
+    waits = {key: max(looks, stood) for key, stood in look.known.waits.items()}
+    absent = {key: max(looks, stood) for key, stood in look.known.absent.items()}
+    return replace(look, known=replace(look.known, waits=waits, absent=absent))
+
+
+def _told_away(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
+    """Return the verdict on another page that has stayed: one that stands elsewhere, or behind a login, has moved."""
+    if verdict.delta and swap.says == swaps.LOGIN:
+        # The next looks fail: a login is not the page, and when the page is back that is told.
+        memory = replace(verdict.memory, face=replace(verdict.memory.face, says=swap.says))
+        return replace(verdict, kind="moved", moved_to=target, memory=memory, reason=f"Told once: {_BEHIND}.")
+    return replace(verdict, kind="moved", moved_to=target) if verdict.delta and target else verdict
 
 
 def _target(swap: swaps.Swap, look: _Look) -> str:
@@ -323,7 +342,9 @@ def _weighed(look: _Look) -> Difference:
     if look.narrowed:
         return difference
     difference = dated_rows.weighed_anew(difference, look.before, look.now, look.apart, look.known)
-    return boxes.weighed_anew(difference, look.before, look.now, look.apart, look.known, look.face.title)
+    untold = look.known.recent.union(look.pending.flickered)
+    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold)
+    return boxes.weighed_anew(difference, around, look.known)
 
 
 def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:

@@ -28,11 +28,8 @@ _RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
 
 def weighed_anew(difference: Difference, before: Settled, now: Settled, apart: Apart, known: Known) -> Difference:
     """Return a difference in which the date of a row that is another one counts."""
-    found = [
-        one
-        for one in difference.replaced
-        if one.what == "dates" and one.slot not in known.restless and is_only_date(one.before) and is_only_date(one.after)
-    ]
+    dates = (one for one in difference.replaced if one.what == "dates" and one.slot not in known.restless)
+    found = [one for one in dates if is_only_date(one.before) and is_only_date(one.after)]
     if not found:
         return difference
     dated = _dates(now)
