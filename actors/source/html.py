@@ -89,6 +89,7 @@ class HtmlTier:
             times=_times(fetched, at) if changed else (),
             note=note,
             title=look.title,
+            remark=look.remark,
         )
 
     def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:

@@ -8,8 +8,10 @@ import pytest
 
 from actors.content.churn import Verdict, judge
 from actors.content.memory import PageMemory, decode_memory, encode
+from actors.content.requests import PageRequest
 from actors.content.returns import When
-from tests.content.pages import reading
+from actors.content.tasks import look_page
+from tests.content.pages import html, reading
 
 MINUTE = 60_000
 NAMES = ("north", "south", "east", "west")
@@ -140,3 +142,14 @@ def test_a_login_that_stays_is_told_once_as_moved_then_fails_and_the_page_is_tol
     back = page.look()
     assert (back.kind, back.trouble) == ("changed", None)
     assert page.look().kind == "unchanged"
+
+
+def test_a_rotation_that_is_held_is_said_in_a_sentence_for_the_sources_health() -> None:
+    memory, remarks = None, []
+    for n, face in enumerate(("red", "old", "new", "tall", "dry", "wet")):
+        page = html("Opened in 1901", f"Tip of the day: oil your {face} boots before the {face} tide comes in")
+        answer = look_page(PageRequest(page, "text/html", "https://shore.example/", memory=memory, at=n * MINUTE))
+        memory = answer.memory
+        remarks.append(answer.remark)
+    assert remarks[0] == ""
+    assert "shows something else at nearly every look" in remarks[-1]
