@@ -25,6 +25,8 @@ from actors.content.weights import LETTERS, NUMBER, entries_of, zone_of
 
 LASTS = 8
 """Looks after the first in which a box above the heading is found again before it is told."""
+EARLY = 6
+"""Looks after the first in which a doubt takes a look longer."""
 _MOST_BLOCKS, _MOST_WORDS = 4, 60
 _PARAGRAPH = 16
 """Words from which a box in the content is a paragraph: nobody writes so many for some visitors only."""
@@ -46,13 +48,17 @@ class Box(Struct, frozen=True):
 
 
 class Around(Struct, frozen=True):
-    """Two states of a page and what they have not in common; its title, and keys that came and went untold."""
+    """Two states of a page and what they have not in common; its title, and keys that came and went untold.
+
+    early: these are a source's first looks, when nobody knows yet what the page shows by turns.
+    """
 
     before: Settled
     now: Settled
     apart: Apart
     title: str
     untold: frozenset[str]
+    early: bool = False
 
 
 def boxes(around: Around) -> Iterator[Box]:
@@ -100,6 +106,12 @@ def weighed_anew(difference: Difference, around: Around, known: Known) -> Differ
             n = at[box.came, i]
             if box.above or (not running[box.came] and box.words <= _PARAGRAPH):
                 rows[n] = _waiting(rows[n], box, known)
+    if around.early and not running[1]:
+        for one in difference.replaced:
+            n = at[True, one.new]
+            # It has waited, so it was in doubt: one of the first faces may stand for some looks.
+            if one.what == "words" and rows[n].score and 0 < known.waits.get(one.key, 0) <= SURE:
+                rows[n] = replace(rows[n], doubted=True)
     turning = _Turning(before, now, known, around.untold - known.aside)
     for old, new in _gaps(apart):
         if running[0] or running[1]:

@@ -103,6 +103,7 @@ class _Look(Struct, frozen=True):
     pending: Pending
     known: Known
     narrowed: bool
+    early: bool
 
 
 def judge(
@@ -153,7 +154,10 @@ def judge(
         today=_EPOCH + when.at // _DAY if when.at else 0,
         chosen=chosen and 0 < len(now.keys) <= _FEW and len(before.keys) <= _FEW,
     )
-    look = _Look(reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen)
+    early = not memory.gone and when.number - memory.told <= boxes.EARLY
+    look = _Look(
+        reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen, early
+    )
     return _compared(memory, look)
 
 
@@ -343,7 +347,7 @@ def _weighed(look: _Look) -> Difference:
         return difference
     difference = dated_rows.weighed_anew(difference, look.before, look.now, look.apart, look.known)
     untold = look.known.recent.union(look.pending.flickered)
-    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold)
+    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold, look.early)
     return boxes.weighed_anew(difference, around, look.known)
 
 

@@ -153,3 +153,17 @@ def test_a_rotation_that_is_held_is_said_in_a_sentence_for_the_sources_health() 
         remarks.append(answer.remark)
     assert remarks[0] == ""
     assert "shows something else at nearly every look" in remarks[-1]
+
+
+def test_in_a_sources_first_looks_a_text_in_anothers_place_has_to_stay_a_look_longer() -> None:
+    def kinds(*shown: str) -> list[str]:
+        page = Watched("Cook", "Pilot", "Recruiter")
+        page.memory = None
+        return [page.look(below=f"<p>{text}</p>").kind for text in shown]
+
+    one, other = (
+        "Whoever waits for the tide eats late in the evening",
+        "Our nets are mended by hand since years and years",
+    )
+    assert kinds(one, *[other] * 4) == ["baseline", "held", "held", "held", "changed"]
+    assert kinds(*[one] * 9, *[other] * 3)[-3:] == ["held", "held", "changed"]
