@@ -129,7 +129,12 @@ def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     """
     begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
     rows = set(begins if len(begins) >= _TIMETABLE else ())
-    short = (i for i, text in enumerate(texts) if len(text) <= _LONGEST_ROW and (":" in text or "." in text))
+    # "20.48 -1.66 %" is a share that fell.
+    short = (
+        i
+        for i, text in enumerate(texts)
+        if len(text) <= _LONGEST_ROW and (":" in text or "." in text) and "%" not in text
+    )
     rows.update(i for i in short if len(_MINUTES.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
     return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
 
