@@ -127,7 +127,7 @@ def judge(
     face = swaps.face_of(reading, address)
     if memory is None or not memory.keys:
         now = content_of(reading)
-        aside = _aside(reading, now)
+        aside = _aside(reading)
         first = replace(pack(now, aside), face=face, told=when.number)
         return Verdict("baseline", first, None, None, 0.0, f"First look: {len(now.keys)} blocks.")
     if not when.number:
@@ -135,7 +135,7 @@ def judge(
         memory = replace(memory, looks=when.number)
     before = settled_of(memory)
     now = content_of(reading, frozenset(before.keys))
-    aside = _aside(reading, now)
+    aside = _aside(reading)
     difference = apart(before, now)
     recent = unpack_keys(memory.recent)
     arrived, missing = (
@@ -235,9 +235,9 @@ def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Sett
     )
 
 
-def _aside(reading: PageReading, now: Settled) -> tuple[str, ...]:
-    """Return the keys of furniture."""
-    content = frozenset(now.keys)
+def _aside(reading: PageReading) -> tuple[str, ...]:
+    """Return the keys of furniture, also of told blocks that have become it."""
+    content = {key for key, trait in zip(reading.keys, reading.traits, strict=False) if not trait & ASIDE}
     return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE and k not in content)
 
 

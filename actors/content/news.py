@@ -129,7 +129,7 @@ def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Differ
     arrived = arrivals.came(told, {one.new for one in replaced if one.what != "words"})
     departed = departures.went(left, {one.old for one in replaced if one.what != "words"})
     if not known.chosen:
-        _without_furniture(arrived, departed, apart, known)
+        _without_furniture(arrived, departed, apart, known, before)
     many = sum(one.what == "words" and not known.waits.get(one.key) for one in replaced) > 1
     for one in replaced if not known.chosen else ():
         pair = arrived[one.new], departed[one.old]
@@ -144,23 +144,32 @@ def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Differ
     return Difference(_unshifted(blocks, replaced, before), replaced)
 
 
-def _without_furniture(arrived: Rows, departed: Rows, apart: Apart, known: Known) -> None:
+def _without_furniture(arrived: Rows, departed: Rows, apart: Apart, known: Known, before: Settled) -> None:
     """Take the weight from what is known by its company: boxes of furniture, and what a redesign brings."""
-    for rows, ranges, aside in (
-        (arrived, (range(gap[2], gap[3]) for gap in apart.spans), known.recent),
-        (departed, (range(gap[0], gap[1]) for gap in apart.spans), known.aside),
-    ):
-        for i in _amid(rows, ranges, aside):
-            rows[i] = replace(rows[i], score=0.0, rule=AMID, waits=False)
+    went = (_widened(range(gap[0], gap[1]), before.keys, known.aside) for gap in apart.spans)
+    for i in _amid(arrived, (range(gap[2], gap[3]) for gap in apart.spans), known.recent):
+        arrived[i] = replace(arrived[i], score=0.0, rule=AMID, waits=False)
+    for i in _amid(departed, went, known.aside, before.keys):
+        departed[i] = replace(departed[i], score=0.0, rule=AMID, waits=False)
     for i in _redressed(arrived, departed, known):
         arrived[i] = replace(arrived[i], score=0.0, rule=arrived[i].rule or AMID)
 
 
-def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str]) -> Iterator[int]:
-    """Yield the positions of blocks that came or went in the midst of many that are furniture on the other side."""
+def _widened(span: range, keys: Sequence[str], aside: Collection[str]) -> range:
+    """Return a gap with the blocks next to it that have become furniture and are still there."""
+    start = next((i for i in range(span.start, 0, -1) if keys[i - 1] not in aside), 0)
+    return range(start, next((i for i in range(span.stop, len(keys)) if keys[i] not in aside), len(keys)))
+
+
+def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Sequence[str] = ()) -> Iterator[int]:
+    """Yield the positions of blocks that came or went in the midst of many that are furniture on the other side.
+
+    keys: of all blocks, where what has become furniture and stays counts as well.
+    """
     for span in ranges:
         found = [i for i in span if i in rows]
-        if len(found) >= _MANY and sum(rows[i].key in aside for i in found) >= _MOST_ASIDE * len(found):
+        company = [rows[i].key for i in found] + [keys[i] for i in span if keys and i not in rows and keys[i] in aside]
+        if len(company) >= _MANY and sum(key in aside for key in company) >= _MOST_ASIDE * len(company):
             yield from found
 
 
