@@ -111,6 +111,10 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """Looks in a row that were in doubt; no more are counted than are asked for soon."""
     places: bytes = b""
     """Where the told blocks stand in tables (see `place_codes`)."""
+    seen: bytes = b""
+    """What stands for a look that had nothing to tell (see `same`); b"" where no look did."""
+    seen_at: int = 0
+    """The number of that look."""
 
 
 class _Third(Struct, frozen=True, array_like=True):
