@@ -112,7 +112,9 @@ class PageMemory(Struct, frozen=True, array_like=True):
     places: bytes = b""
     """Where the told blocks stand in tables (see `place_codes`)."""
     seen: bytes = b""
-    """What stands for a look that had nothing to tell (see `same`); b"" where no look did."""
+    """What stands for what a look saw that had nothing to tell (see `same`); b"" where no look did."""
+    rough: bytes = b""
+    """The same by the page's tree, so of more than is seen."""
     seen_at: int = 0
     """The number of that look."""
 

@@ -22,7 +22,7 @@ from actors.content.sniffing import binary_kind
 from actors.content.text import normalise
 from actors.content.traits import CELL
 from actors.content.unpacking import unpacked
-from actors.content.walk import Walked, digest, walk
+from actors.content.walk import Walked, digest, rough_digest, walk
 from actors.content.walls import trouble_of
 from storage.records.identity import Millis
 
@@ -73,20 +73,35 @@ def read_page(body: bytes, content_type: str, url: str, selector: str | None, ig
 
 
 class Opened(Struct, frozen=True, dict=True):
-    """A page's tree and what was walked of it; of a document without elements its blocks, and nothing is walked."""
+    """A page's tree and the elements that are watched of it; of a document without elements its blocks, and none.
+
+    judged: whether furniture is marked; not in what the user chose.
+    """
 
     root: markup.Element
-    walked: tuple[Walked, ...]
+    watched: tuple[markup.Element, ...]
+    text: str = ""
+    judged: bool = True
     plain: Blocks | None = None
+
+    @cached_property
+    def walked(self) -> tuple[Walked, ...]:
+        """Return what is visible in what is watched."""
+        return tuple(walk(element, judge_furniture=self.judged) for element in self.watched)
 
     @cached_property
     def seen(self) -> bytes:
         """Return what stands for all that the blocks are made of, b"" of a document without elements."""
-        return digest(self.walked) if self.walked else b""
+        return digest(self.walked) if self.watched else b""
+
+    @cached_property
+    def rough(self) -> bytes:
+        """Return what stands for all that a walk could read and some more, b"" of a document without elements."""
+        return rough_digest(self.watched, self.text, judged=self.judged) if self.watched else b""
 
 
 def open_page(body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = "") -> Opened:
-    """Return a page's tree and what is visible in it: what must be known before it can be said whether more is needed.
+    """Return a page's tree and what is watched of it; it is walked when somebody asks for what is visible.
 
     was: the format that it had at first (see `plain`), "" when nobody knows.
     """
@@ -99,23 +114,23 @@ def open_page(body: bytes, content_type: str, selector: str | None, ignore: tupl
     if (document := read_plain(text, was)) is not None:
         if selector is not None or ignore:
             raise no_parts(document)
-        return Opened(root_of(document), (), document.blocks)
+        return Opened(root_of(document), (), plain=document.blocks)
     root = markup.parse(text)
     for unwanted in ignore:
         selectors.remove(root, unwanted)
     if selector is None:
-        return Opened(root, (walk(root),))
+        return Opened(root, (root,), text)
     chosen = selectors.select(root, selector)
     if not chosen:
         raise ContentError(f"The selector {selector!r} matches nothing on this page.")
-    return Opened(root, tuple(walk(element, judge_furniture=False) for element in chosen))
+    return Opened(root, tuple(chosen), text, judged=False)
 
 
 def blocks_in(opened: Opened) -> Blocks:
     """Return the blocks of a page: those of what was walked, and of nothing else of the tree."""
     if opened.plain is not None:
         return opened.plain
-    if len(opened.walked) == 1:
+    if len(opened.watched) == 1:
         return blocks_of(opened.walked[0])
     parts = [blocks_of(walked) for walked in opened.walked]
     return Blocks(
