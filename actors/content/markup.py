@@ -72,7 +72,7 @@ def parse(text: str) -> Element:
     """Return the root of an HTML document. Raises ContentError when there is no element in it."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
     # Servers append to finished pages: without these two tags the rest belongs to the body, as in browsers.
-    clean = _CLOSING.sub("", _DECLARATION.sub("", text, count=1)).encode("utf-8", "replace")
+    clean = _unclosed(_DECLARATION.sub("", text, count=1).encode("utf-8", "replace"))
     try:
         # As UTF-8 bytes: whatever the document declares about its encoding is settled by now.
         root = etree.fromstring(clean.translate(None, _CONTROL), parser)
@@ -81,6 +81,13 @@ def parse(text: str) -> Element:
     if root is None:
         raise ContentError("There is no HTML element in the body.")
     return root
+
+
+def _unclosed(html: bytes) -> bytes:
+    """Return a document in UTF-8 without the two tags that close it, which are sought as plain bytes first."""
+    lowered = html.lower()
+    start = min((at for tag in (b"</body", b"</html") if (at := lowered.find(tag)) >= 0), default=len(html))
+    return html[:start] + _CLOSING.sub("", html[start:].decode()).encode() if start < len(html) else html
 
 
 def parse_fragment(text: str) -> Element:

@@ -103,9 +103,9 @@ def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # no
                 elif "data-cfemail" in named:
                     text = _address(named["data-cfemail"]) or text
             if kind == _LINK:
-                if skips and not _has_begun(rows):
-                    skips -= 1
-                    kind = _UNSEEN if markup.skips_ahead(element, named) else _LINK
+                skips = 0 if skips and _has_begun(rows) else skips
+                if skips:
+                    skips, kind = skips - 1, _UNSEEN if markup.skips_ahead(element, named) else _LINK
                 links += kind == _LINK
                 if kind == _LINK and "href" in named and (name := file_of(named["href"])):
                     add(name)
