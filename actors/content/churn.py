@@ -48,10 +48,11 @@ from actors.content.sides import Apart, apart, shapes
 from actors.content.traits import ASIDE
 from storage.records.event import Delta, Diff
 
-__all__ = ["EMIT", "MINOR", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
+__all__ = ["EMIT", "MINOR", "UNCHANGED", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
 
 MINOR = 0.2
 """The score from which a difference that is not told is worth a line in the look's trail."""
+UNCHANGED = "Every block is as it was."
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 24 * 3_600_000
 _BEHIND = "a login stands in its place"
@@ -166,11 +167,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
         return Verdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
     if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
         # What lies beyond the depth or the length that is read is missing, and need not be gone.
-        says = (
-            "Every block is as it was."
-            if not look.apart.went.positions
-            else "Cut short, with nothing new before the cut."
-        )
+        says = UNCHANGED if not look.apart.went.positions else "Cut short, with nothing new before the cut."
         settled = replace(_grown(memory, look, ()), held=Held(), doubts=0)
         return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
     gone = frozenset(unpack_keys(memory.gone))

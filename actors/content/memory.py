@@ -112,6 +112,12 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """Looks in a row that were in doubt; no more are counted than are asked for soon."""
     places: bytes = b""
     """Where the told blocks stand in tables (see `place_codes`)."""
+    seen: bytes = b""
+    """What stands for what a look saw that had nothing to tell (see `same`); b"" where no look did."""
+    rough: bytes = b""
+    """The same by the page's tree, so of more than is seen."""
+    seen_at: int = 0
+    """The number of that look."""
 
 
 class _Third(Struct, frozen=True, array_like=True):

@@ -78,28 +78,41 @@ _ENCLOSING = 6
 """Blocks of furniture before and after links that stand in its midst."""
 _MOST_ENCLOSED = 0.1
 _LITTLE = 0.1
+_MOST_KNOWN = 8192
+_TOLD = frozenset({"role", "aria-hidden"})
+"""Attributes beside class and id by which a block is told to be furniture."""
 _MOST_BY_NAME = 0.5
 _MOST = 0.9
 
 
-def plain_traits(tag: str, outer: int) -> int:
+def plain_traits(element: Element, tag: str, outer: int, attributes: Mapping[str, str]) -> int:
     """Return the traits that a tag gives, none of furniture: for a part of the page that the user chose."""
-    return _BY_TAG.get(tag, outer & CELL if tag == "p" else 0)
+    return _by_tag(tag, outer)
 
 
 def traits_of(element: Element, tag: str, outer: int, attributes: Mapping[str, str]) -> int:
     """Return the traits of the block that starts with this element, inside of one with traits `outer`."""
-    if not attributes:
-        return _traits(tag, outer, _is_head(element) if tag == "header" else False, "", False, "")
     get = attributes.get
-    named = "" if outer & FURNITURE or tag == "article" else f"{get('class', '')} {get('id', '')}"
-    head = _is_head(element) if tag == "header" else False
-    return _traits(tag, outer, head, get("role", ""), get("aria-hidden") == "true", named)
+    classes, id = get("class", ""), get("id", "")
+    if tag != "header" and _TOLD.isdisjoint(attributes):
+        return _BY_NAME[tag, outer, classes, id]
+    named = _named(tag, outer, classes, id)
+    return _traits(
+        tag, outer, tag == "header" and _is_head(element), get("role", ""), get("aria-hidden") == "true", named
+    )
+
+
+def _by_tag(tag: str, outer: int) -> int:
+    return _BY_TAG.get(tag, outer & CELL if tag == "p" else 0)
+
+
+def _named(tag: str, outer: int, classes: str, id: str) -> str:
+    return "" if outer & FURNITURE or tag == "article" else f"{classes} {id}"
 
 
 @lru_cache(maxsize=8192)
 def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, named: str) -> int:  # noqa: PLR0917  a key
-    trait = plain_traits(tag, outer) | (outer & _INHERITED)
+    trait = _by_tag(tag, outer) | (outer & _INHERITED)
     if tag in _CONTROL_TAGS:
         return trait | CONTROL
     role = role.lower()
@@ -114,6 +127,20 @@ def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, name
     if not trait & FURNITURE and named and (word := _FURNITURE_WORDS.search(named[:400])):
         return trait | FURNITURE | NAMED | signs.by_name(word[0])
     return trait
+
+
+class _ByName(dict[tuple[str, int, str, str], int]):
+    """The traits of a block by tag, traits outside, class and id, where nothing else tells: a look-up, not a call."""
+
+    def __missing__(self, place: tuple[str, int, str, str]) -> int:
+        tag, outer, classes, id = place
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        self[place] = trait = _traits(tag, outer, False, "", False, _named(tag, outer, classes, id))
+        return trait
+
+
+_BY_NAME = _ByName()
 
 
 def _is_head(element: Element) -> bool:
