@@ -39,11 +39,11 @@ from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, 
 from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
-from storage.memory import MemoryStorage
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
 from storage.records.identity import START, Millis, Seq, SourceId
 from storage.records.note import opened
+from storage.sqlite.in_loop import InLoopStorage
 
 PORT = 8080
 KEEPALIVE = 300.0
@@ -175,7 +175,7 @@ class _Simulation:
         """Read the disk itself: what is durable is what counts."""
         known = self._facts.log[-1].seq if self._facts.log else START
         disk = self._machine.disk
-        new = disk.events[disk.index_after(Seq(known)) :]
+        new = disk.events(Seq(known))
         self._facts.log.extend(Logged(event.seq, event.body) for event in new)
 
     def _remember(self) -> None:
@@ -184,7 +184,7 @@ class _Simulation:
         told: dict[str, Sequence[str]] = {}
         for plan in self._program.origins:
             added = self._user.added.get(plan.url) if plan.scenes else None
-            watched = None if added is None else self._machine.disk.sources.get(SourceId(added.id))
+            watched = None if added is None else self._machine.disk.sources().get(SourceId(added.id))
             memory = None if watched is None else decode_memory(opened(watched.base).tier)
             told[plan.url] = () if memory is None else settled_of(memory).texts
         self._facts.remembered.append((len(self._facts.log), told))
@@ -196,7 +196,7 @@ class _Simulation:
     async def _provision(self) -> None:
         """Do what the command line does before the first start: a key, an alert, a destination."""
         disk, now = self._machine.disk, Millis(int(EPOCH * 1000))
-        storage = MemoryStorage(disk, disk.start("provisioning"))
+        storage = InLoopStorage(disk, disk.start("provisioning"))
         await storage.keys.add(self._key_record)
         await storage.alerts.put(Alert("alert", "Storms", ALERT_WORD, "en", (), now, now))
         secret = Secret("whsec_" + b64encode(chance(self._program.seed, "secret").randbytes(24)).decode())

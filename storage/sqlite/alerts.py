@@ -153,6 +153,11 @@ class SqliteAlerts:
         return await self._readers.run(look)
 
 
+def put_destination(transaction: Transaction, destination: Destination) -> None:
+    """Add or replace a destination."""
+    transaction.execute(_PUT_DESTINATION, _destination_row(destination, transaction.vault))
+
+
 def change_destination(
     transaction: Transaction, destination_id: str, change: Callable[[Destination], Destination]
 ) -> Destination | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -55,20 +55,22 @@ class SqliteLog:
                 continue
             if harvest.state is not None:
                 states.append((key, harvest.state))
-            for draft in harvest.drafts:
-                seq, event_id = mint.mint()
-                if seq <= self._last:
-                    raise ValueError(f"minted {seq} after {self._last}: positions must rise")
-                self._last = seq
-                body = stamp(seq, event_id, harvest.source, draft)
-                kind = kind_of(draft)
-                events.append(Stored(seq, harvest.source, kind, body))
-                rows.append((seq, key, kind, body))
+            for event in self._minted(harvest, mint, stamp):
+                events.append(event)
+                rows.append((event.seq, key, event.kind, event.body))
         transaction.executemany(_INSERT, rows)
         _save(transaction, states)
         if rows:
             transaction.newest = rows[-1][0]
         return events
+
+    def _minted(self, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
+        for draft in harvest.drafts:
+            seq, event_id = mint.mint()
+            if seq <= self._last:
+                raise ValueError(f"minted {seq} after {self._last}: positions must rise")
+            self._last = seq
+            yield Stored(seq, harvest.source, kind_of(draft), stamp(seq, event_id, harvest.source, draft))
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
         """Take over a part of another instance's log; see EventLog."""

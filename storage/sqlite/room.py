@@ -60,8 +60,8 @@ def rebuild(database: Path, *, at_most: int | None = None) -> bool:
     """Put a copy in the place of a database that can't give pages back; return whether that was done.
 
     It is left as it is when it needs none, has no tables yet, has more than `at_most` bytes in use, when the disk has
-    no room for the copy, or somebody reads it. The caller holds the folder's lock, and has it not open. Raises Corrupt, NewerSchema,
-    Unavailable, OSError; nothing has changed then.
+    no room for the copy, or somebody reads it. The caller holds the folder's lock, and has it not open. Raises Corrupt,
+    NewerSchema, Unavailable, OSError; nothing has changed then.
     """
     copy = database.with_name(database.name + ".rebuilt")
     copy.unlink(

@@ -37,12 +37,7 @@ class SqliteSources:
             existing = _by_url(transaction.connection, source.url, transaction.vault)
             if existing is not None:
                 raise Duplicate(existing)
-            transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (source.id,))
-            (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (source.id,)).fetchone()
-            insert = "INSERT INTO source(key, url, body, sealed) VALUES(?,?,?,?)"
-            transaction.execute(insert, (key, source.url, *_row(source, transaction.vault)))
-            transaction.execute("INSERT INTO source_hot VALUES(?,?)", (key, encode_hot(state.hot)))
-            transaction.execute("INSERT INTO source_base VALUES(?,?)", (key, state.base or b""))
+            insert(transaction, source, state)
 
         await self._writer.submit(job, rows=3)
 
@@ -85,6 +80,21 @@ class SqliteSources:
             return [_watched(row, self._vault) for row in rows.fetchall()]
 
         return await self._readers.run(look)
+
+
+def insert(transaction: Transaction, source: Source, state: SourceState) -> None:
+    """Add a source whose URL nobody watches."""
+    transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (source.id,))
+    (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (source.id,)).fetchone()
+    row = "INSERT INTO source(key, url, body, sealed) VALUES(?,?,?,?)"
+    transaction.execute(row, (key, source.url, *_row(source, transaction.vault)))
+    transaction.execute("INSERT INTO source_hot VALUES(?,?)", (key, encode_hot(state.hot)))
+    transaction.execute("INSERT INTO source_base VALUES(?,?)", (key, state.base or b""))
+
+
+def all_watched(connection: sqlite3.Connection, vault: Vault) -> Sequence[Watched]:
+    """Return all sources in the order of their ids."""
+    return [_watched(row, vault) for row in connection.execute(_WATCHED + "ORDER BY k.id").fetchall()]
 
 
 def _by_url(connection: sqlite3.Connection, url: str, vault: Vault) -> Source | None:

@@ -166,7 +166,7 @@ class SqliteWork:
             if key is None:
                 return 0
             taken, gone = _inside(transaction, key, portion)
-            _note(transaction, key, [gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone])
+            note(transaction, key, [gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone])
             _freeze(transaction, key, taken, portion.end, freeze)
             return len(taken) + len(gone)
 
@@ -272,7 +272,7 @@ def _claim(transaction: Transaction, destination: str, now: Millis, limit: int, 
             event_id = digest or id_in(body)
             claimed.append(Delivery(destination, Seq(seq), event_id, attempts + 1, Millis(first_due), body))
     transaction.executemany(_CLAIM, [(d.attempt, d.event_id, key, d.seq) for d in claimed])
-    _note(transaction, key, gone)
+    note(transaction, key, gone)
     return claimed
 
 
@@ -324,7 +324,7 @@ def _settle(transaction: Transaction, outcomes: Sequence[Outcome]) -> None:
             transaction.execute(_LEAVE, (key, outcome.seq))
         lines.setdefault(key, []).append(attempt_of(outcome, event_id, attempts))
     for key, attempted in lines.items():
-        _note(transaction, key, attempted)
+        note(transaction, key, attempted)
         delivered = [line.at for line in attempted if line.result == "sent"]
         if delivered:
             transaction.execute(_DELIVERED, (delivered[-1], key))
@@ -347,7 +347,7 @@ def _make_good(transaction: Transaction, replayed: Replayed) -> None:
     change_destination(transaction, done.destination, lambda it: it.replayed(done.after, done.to, whole=done.whole))
 
 
-def _note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:
+def note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:
     """Add lines to a destination's attempts log and drop the oldest over the cap."""
     if not lines:
         return

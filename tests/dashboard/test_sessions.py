@@ -8,8 +8,8 @@ import pytest
 import trio
 
 from api.dashboard.sessions import Sessions, hashed
-from storage.memory import Disk, MemoryStorage
 from storage.records.session import IDLE, LIFE, Password
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.api.house import House, make_house, running
 from tests.dashboard.browser import PASSWORD, Browser, signed_in
 from tests.support.build import NOW
@@ -147,7 +147,7 @@ async def test_x14_cookies_are_strict_unreadable_and_on_https_bound_to_the_host(
     base_url: str, names: tuple[str, ...]
 ) -> None:
     house, disk = make_house(base_url=base_url), Disk()
-    sessions = Sessions(house.doors.world, MemoryStorage(disk, disk.start("test")).people, base_url)
+    sessions = Sessions(house.doors.world, InLoopStorage(disk, disk.start("test")).people, base_url)
     _, cookie = sessions.begin("Browser\r\n1.0", "192.0.2.1")
     assert cookie.startswith(f"{names[0]}=")
     assert "; HttpOnly; Path=/; SameSite=Strict" in cookie

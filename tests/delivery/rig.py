@@ -17,10 +17,10 @@ from actors.egress.whereabouts import Whereabouts
 from actors.messages import Record
 from actors.metrics import Metrics
 from actors.signatures.event import new_signing_key
-from storage.memory import Disk, MemoryStorage
 from storage.records.delivery import Match
 from storage.records.event import Stored
 from storage.records.identity import Millis
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Supervisor
 from tests.matcher.rig import Mint, a_destination, an_alert, stamp
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
@@ -53,7 +53,7 @@ def answers(*statuses: int, retry_after: float | None = None, takes: float = 0.0
 class Rig:
     def __init__(self, disk: Disk | None = None) -> None:
         self.disk = Disk() if disk is None else disk
-        self.storage = MemoryStorage(self.disk, self.disk.start("test"))
+        self.storage = InLoopStorage(self.disk, self.disk.start("test"))
         self.mint = Mint()
         self.arrivals: list[Arrival] = []
         self.receivers: dict[str, Receiver] = {}

@@ -18,11 +18,11 @@ from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
 from storage.errors import DiskFull
 from storage.interface import Storage
-from storage.memory import Disk, MemoryStorage
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Kind, Stored
 from storage.records.identity import START
 from storage.records.source import Harvest
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Mailbox, Supervisor, Unanswered
 from tests.support.build import BASE_URL, NOW, a_draft, a_harvest, a_source, a_source_id, a_state
 
@@ -35,7 +35,7 @@ class Bench:
     def __init__(self, disk: Disk, sync: Callable[[], Any] = trio.lowlevel.checkpoint) -> None:
         self.points: list[str] = []
         self.logged: list[str] = []
-        self.storage: Storage = MemoryStorage(disk, disk.start("test"), sync)
+        self.storage: Storage = InLoopStorage(disk, disk.start("test"), sync)
         self.mailbox: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher: Mailbox[MatcherMessage] = Mailbox("matcher", 4)
         world: Any = SimpleNamespace(
@@ -235,7 +235,7 @@ async def test_a_polite_stop_commits_what_waits() -> None:
         for number in range(3):
             bench.mailbox.send_nowait(SaveStates((a_state(a_source_id(), looks=number),)))
         bench.supervisor.stop()
-    assert disk.sources[a_source_id()].hot.looks == 2
+    assert disk.sources()[a_source_id()].hot.looks == 2
 
 
 async def test_a_crash_between_receiving_and_committing_leaves_the_sender_unanswered_and_nothing_in_the_log() -> None:

@@ -8,10 +8,10 @@ import trio
 from actors.messages import DescribeSource, EditSource, ListSources, SourceEdit
 from actors.outline import written
 from actors.picked import Picked
-from storage.memory import Disk
 from storage.records.identity import SourceId
 from storage.records.revision import revision_of
 from storage.records.source import Source
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import SITE, Watching, page, rss, watching
 
 FEED, PAGE = f"https://{SITE}/feed", f"https://{SITE}/page"
