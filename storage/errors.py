@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from storage.records.identity import SourceId
 from storage.records.source import Source
 
 
@@ -25,6 +26,13 @@ class Fenced(StorageError):
 
 class CursorMoved(StorageError):
     """A durable cursor is not where its owner thought: read it again."""
+
+
+class StateMoved(StorageError):
+    """A source's stored state is not the one that the writer began with: nothing was written, read it again."""
+
+    def __init__(self, source: SourceId) -> None:
+        super().__init__(f"the stored state of {source} is another by now")
 
 
 class DiskFull(StorageError):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from storage.calls import Calls
+from storage.errors import Duplicate, StateMoved, StorageError
 from storage.people import People
 from storage.records.alert import Alert
 from storage.records.bin import Bin, Capture, CapturePage
@@ -33,7 +34,7 @@ from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.records.source import Harvest, Source, SourceState, Watched
+from storage.records.source import FIRST, Harvest, Source, SourceState, Version, Watched
 from storage.retention import Room
 from storage.tail import Tail
 
@@ -44,6 +45,15 @@ class Lease(NamedTuple):
     shard: int
     owner: str
     epoch: int
+
+
+Answer = Sequence[Stored] | StateMoved | Duplicate
+"""What became of a harvest: its events in order, or why it was refused."""
+
+
+def events_of(answers: Sequence[Answer]) -> list[Stored]:
+    """Return the events of all harvests that were not refused, in order."""
+    return [event for answer in answers if not isinstance(answer, StorageError) for event in answer]
 
 
 Stamp = Callable[[Seq, str, SourceId, Draft], bytes]
@@ -63,12 +73,13 @@ class Mint(Protocol):
 class EventLog(Protocol):
     """The log of events."""
 
-    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Stored]:
-        """Commit harvests in one transaction and return their events in order.
+    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Answer]:
+        """Commit harvests in one transaction and return an answer for each, in order.
 
-        A harvest of a source that no longer exists is skipped whole, and so is a notice that its debtor does not owe.
-        Returns only after the data are durable; the caller then publishes to the tail. Raises Fenced, DiskFull,
-        Unavailable.
+        A harvest of a source that no longer exists is skipped whole, and so is a notice that its debtor does not owe:
+        neither has events. One that came from another state than the stored one, or whose new source has a URL that is
+        watched, is refused alone. Returns only after the data are durable; the caller then publishes to the tail.
+        Raises Fenced, DiskFull, Unavailable.
         """
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
@@ -79,7 +90,10 @@ class EventLog(Protocol):
         """
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
-        """Save states without events, in one transaction; states of unknown sources are skipped."""
+        """Save states without events, in one transaction.
+
+        Those of unknown sources are skipped, and those that came from another state than the stored one.
+        """
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return up to `limit` (1 to 500) events after `after`, oldest first, after a look at `budget` rows at most."""
@@ -124,8 +138,13 @@ class Sources(Protocol):
     async def add(self, source: Source, state: SourceState, lease: Lease) -> None:
         """Add a source with its first state. Raises Duplicate with the existing one when the URL is watched."""
 
-    async def update(self, source: Source, lease: Lease) -> None:
-        """Replace what the user asked for; its state stays. An unknown id is ignored."""
+    async def update(
+        self, source: Source, lease: Lease, version: Version = FIRST, state: SourceState | None = None
+    ) -> None:
+        """Replace what the user asked for, and give its state this version: a harvest that is under way is refused.
+
+        Its state stays, but for what is given. An unknown id is ignored. Raises Duplicate.
+        """
 
     async def delete(self, source: SourceId, lease: Lease) -> None:
         """Forget a source and its state; its events stay in the log."""

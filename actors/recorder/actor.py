@@ -23,7 +23,7 @@ from actors.signatures.event import Signer
 from actors.signing import SigningKeys
 from actors.world import World
 from storage.errors import DiskFull, StorageError
-from storage.interface import Storage
+from storage.interface import Answer, Storage, events_of
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Draft, Kind, Stored
 from storage.records.identity import Seq, SourceId
@@ -147,7 +147,7 @@ class Recorder:
         after = self._storage.tail.head
         stamp, began = partial(self._stamp, await self._signing.signer()), trio.current_time()
         try:
-            events = await self._storage.log.append(
+            answers = await self._storage.log.append(
                 [record.harvest for record in records], self._storage.lease, self._mint, stamp
             )
         except StorageError:
@@ -157,8 +157,9 @@ class Recorder:
             await self._append_singly(records, error)
             return
         self._world.reach("recorder/after commit")
+        events = events_of(answers)
         self._count(len(records), trio.current_time() - began, events)
-        acknowledge(records, events)
+        acknowledge(records, answers)
         await self._announce(after, events)
 
     def _count(self, harvests: int, seconds: float, events: Sequence[Stored]) -> None:
@@ -192,13 +193,10 @@ class Recorder:
         return signer.sign(build(event_id, source, draft, self._base_url, now), now)
 
 
-def acknowledge(records: Sequence[Record], events: Sequence[Stored]) -> None:
-    """Answer each sender with its own events; the log keeps the order of harvests, and of drafts within them."""
-    position = 0
-    for record in records:
-        harvest = record.harvest
-        mine = events[position : position + len(harvest.drafts)]
-        if mine and mine[0].source != harvest.source:
-            mine = ()  # skipped whole: the source was deleted meanwhile
-        position += len(mine)
-        record.reply.answer(mine)
+def acknowledge(records: Sequence[Record], answers: Sequence[Answer]) -> None:
+    """Tell each sender what became of its harvest."""
+    for record, answer in zip(records, answers, strict=True):
+        if isinstance(answer, StorageError):
+            record.reply.fail(answer)
+        else:
+            record.reply.answer(answer)

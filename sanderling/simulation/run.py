@@ -20,6 +20,7 @@ from api import streams
 from api.server import front
 from sanderling.keys import make_key
 from sanderling.simulation import scheduling
+from sanderling.simulation.arrivals import Arrivals
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
 from sanderling.simulation.facts import Facts, Logged
@@ -41,7 +42,7 @@ from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
-from storage.records.identity import START, Millis, Seq, SourceId
+from storage.records.identity import Millis, SourceId
 from storage.records.note import opened
 from storage.sqlite.in_loop import InLoopStorage
 
@@ -123,6 +124,7 @@ class _Simulation:
         self._doctor = Doctor(self._caller("doctor"))
         self._clients = [StreamClient(plan, self._caller(plan.name), trace) for plan in program.clients]
         self._facts = Facts(program)
+        self._arrivals = Arrivals(self._machine.disk)
         self._stage = Stage(
             program.letters,
             program.seed,
@@ -173,10 +175,7 @@ class _Simulation:
 
     def _read_log(self) -> None:
         """Read the disk itself: what is durable is what counts."""
-        known = self._facts.log[-1].seq if self._facts.log else START
-        disk = self._machine.disk
-        new = disk.events(Seq(known))
-        self._facts.log.extend(Logged(event.seq, event.body) for event in new)
+        self._facts.log.extend(Logged(seq, body) for seq, body in self._arrivals.take())
 
     def _remember(self) -> None:
         """Note what the disk holds as told of each scripted page, and how many events it holds with that."""

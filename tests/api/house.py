@@ -26,6 +26,7 @@ from actors.templates.instantiation import Templates
 from actors.world import ResolveFailed, World
 from api.route import PUBLIC, SCOPES
 from api.server import serve
+from storage.interface import events_of
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of
 from storage.records.key import ApiKey
@@ -237,7 +238,7 @@ class House:
             await self.storage.sources.add(a_source(source), state, self.storage.lease)
         made = tuple(draft if isinstance(draft, Draft) else a_draft(draft) for draft in drafts)
         harvest = Harvest(source_id, made, SourceState(source_id, HotState()))
-        events = await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
+        events = events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
         await self.storage.tail.publish(events)
         return list(events)
 

@@ -11,6 +11,7 @@ import msgspec
 from actors.matcher.actor import Matcher
 from actors.messages import MatcherMessage
 from actors.metrics import Metrics
+from storage.interface import events_of
 from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination, Secret
@@ -84,14 +85,14 @@ class Rig:
 
     async def commit(self, *titles: str, source: int = 1) -> Sequence[Stored]:
         harvest = a_harvest(a_source_id(source), *titles)
-        return await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
+        return events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
 
     async def notice(self, alert_type: str, source: int = 1) -> Sequence[Stored]:
         return await self.commit_draft(a_draft("price", alert_type=alert_type), source)
 
     async def commit_draft(self, draft: Draft, source: int = 1) -> Sequence[Stored]:
         harvest = msgspec.structs.replace(a_harvest(a_source_id(source)), drafts=(draft,))
-        return await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
+        return events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
 
     def matcher(self, **more: Any) -> Matcher:
         def reach(name: str) -> None:

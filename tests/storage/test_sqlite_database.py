@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from storage.errors import Corrupt, Exposed, Fenced, Locked, NewerSchema, StorageError
-from storage.interface import Storage
+from storage.interface import Storage, events_of
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.sqlite import connection, open_keys, open_sqlite
@@ -52,7 +52,7 @@ def modes_in(folder: Path) -> dict[str, int]:
 
 async def appended(storage: Storage, *titles: str, mint: CountingMint | None = None) -> Seq:
     harvest = a_harvest(1, *titles)
-    events = await storage.log.append([harvest], storage.lease, mint or CountingMint(), stamp)
+    events = events_of(await storage.log.append([harvest], storage.lease, mint or CountingMint(), stamp))
     return events[-1].seq
 
 
