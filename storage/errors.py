@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from storage.records.identity import SourceId
+from storage.records.identity import Seq, SourceId
 from storage.records.source import Source
 
 
@@ -33,6 +33,17 @@ class StateMoved(StorageError):
 
     def __init__(self, source: SourceId) -> None:
         super().__init__(f"the stored state of {source} is another by now")
+
+
+class AlertsMoved(StorageError):
+    """Alerts or destinations were written since they were read: nothing was written, read them again.
+
+    revision: what they are of now. at: the newest event when they were written last.
+    """
+
+    def __init__(self, revision: int, at: Seq) -> None:
+        super().__init__(f"the alerts are of revision {revision} by now")
+        self.revision, self.at = revision, at
 
 
 class DiskFull(StorageError):

@@ -213,6 +213,12 @@ class Alerts(Protocol):
         is raised here, and nothing has changed.
         """
 
+    async def revision(self) -> int:
+        """Return how often what is matched and delivered to was written: each such write raises it, in its transaction.
+
+        What a destination's own deliveries note in it (failures, what it has missed) does not count.
+        """
+
     async def get(self, alert_id: str) -> Alert | None:
         """Return one alert."""
 
@@ -298,11 +304,12 @@ class Work(Protocol):
         lease: Lease,
         *,
         hits: Sequence[Hit] = (),
+        revision: int | None = None,
     ) -> None:
         """Move a cursor and write what it caused, in one transaction: rows of the outbox, and what alerts have met.
 
         A match already in the outbox, or for a destination that is gone, is skipped. Raises CursorMoved when the
-        cursor is not at `expect`.
+        cursor is not at `expect`, and AlertsMoved when a `revision` is given and the alerts have another.
         """
 
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:

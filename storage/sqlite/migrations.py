@@ -202,9 +202,9 @@ def sealed(db: Database, vault: Vault | None) -> None:
 
 
 def versions(db: Database, _: Vault | None) -> None:
-    """Each stored state has a version, and the alerts with their destinations have a revision."""
+    """Each stored state has a version, the alerts with their destinations a revision."""
     db.conn.execute("ALTER TABLE source_hot ADD COLUMN version INTEGER NOT NULL DEFAULT 0")
-    db.conn.execute("INSERT INTO fact VALUES('alerts', 0)")
+    db.conn.execute("INSERT INTO fact VALUES('alerts', 0), ('alerts_at', 0)")
 
 
 STEPS: Sequence[Step] = (

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
-from storage.errors import CursorMoved
+from storage.errors import AlertsMoved, CursorMoved
 from storage.interface import Lease
 from storage.records.alert import KEPT_DAYS
 from storage.records.body import first_seq_in, id_in
@@ -34,7 +34,7 @@ from storage.records.delivery import (
     Waiting,
 )
 from storage.records.identity import Millis, Seq, day_of
-from storage.sqlite.alerts import change_destination
+from storage.sqlite.alerts import change_destination, revision_of
 from storage.sqlite.readers import Readers
 from storage.sqlite.scan import LAST
 from storage.sqlite.writer import Transaction, Writer
@@ -110,6 +110,7 @@ class SqliteWork:
         lease: Lease,
         *,
         hits: Sequence[Hit] = (),
+        revision: int | None = None,
     ) -> None:
         """Move a cursor and write what it caused; see Work."""
 
@@ -118,6 +119,9 @@ class SqliteWork:
             at = _cursor(transaction.connection, name)
             if at != expect:
                 raise CursorMoved(f"cursor {name!r} is at {at}, not at {expect}")
+            if revision is not None and (now := revision_of(transaction.connection)) != revision:
+                (newest,) = transaction.execute("SELECT value FROM fact WHERE name='alerts_at'").fetchone()
+                raise AlertsMoved(now, Seq(newest))
             put = "INSERT INTO cursor VALUES(?,?) ON CONFLICT(name) DO UPDATE SET seq=excluded.seq"
             transaction.execute(put, (name, to))
             transaction.executemany(_PUT, [(m.seq, m.due, m.due, m.destination) for m in matches])

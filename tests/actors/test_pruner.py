@@ -13,10 +13,12 @@ from actors.pruner import MOST_BACK, Pruner
 from actors.recorder.identifiers import Identifiers
 from actors.settings import Settings
 from storage.errors import DiskFull, Duplicate
-from storage.records.identity import Millis, Seq
+from storage.records.cursor import EVERYTHING, MATCHED
+from storage.records.identity import START, Millis, Seq
 from storage.records.kept_call import KeptCall
 from storage.retention import LITTLE, STEP, Room
 from storage.sqlite.in_loop import Disk, InLoopStorage
+from tests.disks import set_cursor
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
 
 DAY = 86_400_000
@@ -37,6 +39,7 @@ async def a_log(clock: Clock, days: Sequence[int], disk: Disk, heavy: int = 0) -
         clock.now = Millis(NOW + day * DAY)
         made = partial(stamp, heavy)
         await storage.log.append([a_harvest(a_source_id(), f"day {day}")], storage.lease, mint, made)
+    set_cursor(disk, MATCHED, disk.head())
     return storage
 
 
@@ -88,6 +91,16 @@ async def test_events_go_until_the_storage_weighs_what_the_setting_says(
     pruner, _ = a_pruner(storage, clock, retention_bytes=1)
     assert await pruner.prune() == 4
     assert await storage.log.count() == 2
+
+
+async def test_r9_what_nobody_has_matched_stays_and_that_is_said(autojump_clock: object) -> None:
+    clock, disk = Clock(), Disk()
+    storage = await a_log(clock, range(10), disk)
+    set_cursor(disk, MATCHED, (await storage.log.read(START, 3, EVERYTHING)).events[-1].seq)
+    pruner, logged = a_pruner(storage, clock, retention_days=4.5)
+    assert (await pruner.prune(), logged) == (3, ["log.prune_waits"])
+    set_cursor(disk, MATCHED, disk.head())
+    assert await pruner.prune() == 2
 
 
 async def test_a_full_disk_ends_the_round_and_is_told(autojump_clock: object) -> None:

@@ -13,10 +13,10 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
-from actors.recorder.actor import NO_ROOM_FOR, TIERS, Recorder
+from actors.recorder.actor import TIERS, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
-from storage.errors import DiskFull
+from storage.errors import DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Kind, Stored
@@ -188,7 +188,7 @@ async def test_a_full_disk_is_told_to_the_senders_and_the_recorder_lives_on(auto
         disk.full = False
         await bench.record(a_harvest(a_source_id(), "kept"))
         assert await bench.titles() == ["kept"]
-        assert bench.recorder.says() == "" and bench.logged == ["recorder.disk_full", "recorder.room_again"]
+        assert bench.recorder.says() == "" and bench.logged == ["recorder.disk_full", "recorder.goes_on"]
 
 
 async def test_a_full_disk_of_which_nobody_has_heard_again_is_not_told_for_ever(autojump_clock: object) -> None:
@@ -197,8 +197,34 @@ async def test_a_full_disk_of_which_nobody_has_heard_again_is_not_told_for_ever(
         disk.full = True
         with pytest.raises(DiskFull):
             await bench.record(a_harvest(a_source_id(), "lost"))
-        await trio.sleep(NO_ROOM_FOR)
+        await trio.sleep(TOLD_FOR)
         assert bench.recorder.says() == ""
+
+
+async def test_r8_storage_that_does_not_answer_parks_the_recorder_and_is_said_at_once(autojump_clock: object) -> None:
+    disk = Disk()
+    async with running(disk=disk) as bench:
+        disk.silent = "before"
+        with pytest.raises(Unavailable):
+            await bench.record(a_harvest(a_source_id(), "lost"))
+        assert "does not answer" in bench.recorder.says()
+        disk.silent = "no"
+        await bench.record(a_harvest(a_source_id(), "kept"))
+        assert await bench.titles() == ["kept"]
+        assert bench.recorder.says() == "" and bench.logged == ["recorder.parked", "recorder.goes_on"]
+
+
+async def test_r8_what_was_committed_without_an_answer_is_shown_before_the_next_event(autojump_clock: object) -> None:
+    disk = Disk()
+    async with running(disk=disk) as bench:
+        disk.silent = "after"
+        with pytest.raises(Unavailable):
+            await bench.record(a_harvest(a_source_id(), "unknown"))
+        disk.silent = "no"
+        await bench.record(a_harvest(a_source_id(), "next"))
+        assert await bench.titles() == ["unknown", "next"]
+        shown = bench.storage.tail.since(START)
+        assert shown is not None and len(shown) == 2
 
 
 async def test_a_draft_that_cannot_be_encoded_is_refused_alone() -> None:

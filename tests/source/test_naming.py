@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 
@@ -51,9 +53,9 @@ async def test_a_title_that_changes_is_followed_but_not_for_its_numbers(autojump
         writes: list[str] = []
         update = service.storage.sources.update
 
-        async def noted(after: Source, lease: object) -> None:
+        async def noted(after: Source, *more: Any) -> None:
             writes.append(after.found_title)
-            await update(after, lease)  # type: ignore[arg-type]
+            await update(after, *more)
 
         service.storage.sources.update = noted  # type: ignore[method-assign]
         for number, title in enumerate(("Page", "(3) Notices", "(4) Notices", "Notices of today")):
