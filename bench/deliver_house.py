@@ -25,7 +25,8 @@ from actors.settings import Settings
 from actors.world import World
 from bench.log_material import DRAFTS, NOW, Mint, a_harvest, signed
 from sanderling.real_world import chance, monotonic, wall
-from storage.interface import Storage, events_of
+from storage.append import events_of
+from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.delivery import Match
 from storage.records.destination import Destination, Secret

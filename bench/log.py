@@ -33,7 +33,8 @@ from bench.log_loads import (
 )
 from bench.log_material import DRAFTS, SOURCES, Mint, a_draft, a_harvest, seeded, signed, unsigned
 from sanderling.serve import COLLECT
-from storage.interface import Storage, events_of
+from storage.append import events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.sqlite.folder import DATABASE

@@ -9,10 +9,10 @@ looks. Every write names a `Lease`, whose epoch is the fencing token: a write of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from storage.append import Answer, Lease, Mint, Stamp
 from storage.calls import Calls
-from storage.errors import Duplicate, StateMoved, StorageError
 from storage.people import People
 from storage.records.alert import Alert
 from storage.records.bin import Bin, Capture, CapturePage
@@ -31,43 +31,12 @@ from storage.records.delivery import (
     Waiting,
 )
 from storage.records.destination import Destination
-from storage.records.event import Draft, Stored
+from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.source import FIRST, Harvest, Source, SourceState, Version, Watched
 from storage.retention import Room
 from storage.tail import Tail
-
-
-class Lease(NamedTuple):
-    """The right to write a shard. SQLite has one shard; its epoch is the number of this start."""
-
-    shard: int
-    owner: str
-    epoch: int
-
-
-Answer = Sequence[Stored] | StateMoved | Duplicate
-"""What became of a harvest: its events in order, or why it was refused."""
-
-
-def events_of(answers: Sequence[Answer]) -> list[Stored]:
-    """Return the events of all harvests that were not refused, in order."""
-    return [event for answer in answers if not isinstance(answer, StorageError) for event in answer]
-
-
-Stamp = Callable[[Seq, str, SourceId, Draft], bytes]
-"""Makes the signed wire JSON of an event from its position, id, source and draft. Pure; may run in a thread."""
-
-
-class Mint(Protocol):
-    """Gives positions and ids in commit order; called by the engine inside its transaction only."""
-
-    def raise_floor(self, floor: Seq) -> None:
-        """Never mint at or below `floor` from now on."""
-
-    def mint(self) -> tuple[Seq, str]:
-        """Return the next position and its UUIDv7."""
 
 
 class EventLog(Protocol):

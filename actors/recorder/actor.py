@@ -22,8 +22,9 @@ from actors.recorder.identifiers import Identifiers
 from actors.signatures.event import Signer
 from actors.signing import SigningKeys
 from actors.world import World
+from storage.append import Answer, events_of
 from storage.errors import DiskFull, StorageError, Unavailable
-from storage.interface import Answer, Storage, events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Draft, Kind, Stored
 from storage.records.identity import Seq, SourceId

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from storage.interface import Lease
+from storage.append import Lease
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis

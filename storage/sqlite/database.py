@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import trio
 
+from storage.append import Lease
 from storage.errors import Locked
-from storage.interface import Lease, Storage
+from storage.interface import Storage
 from storage.records.identity import START, Seq, millis_of
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.session import Password, SetUpLink

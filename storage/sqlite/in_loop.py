@@ -20,8 +20,8 @@ from typing import Any, Literal, TypeVar
 
 import trio
 
+from storage.append import Lease
 from storage.errors import DiskFull, Fenced, Unavailable
-from storage.interface import Lease
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, SourceId

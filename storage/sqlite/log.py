@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from storage.append import Answer, Lease, Mint, Stamp
 from storage.errors import Duplicate, StateMoved
-from storage.interface import Answer, Lease, Mint, Stamp
 from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Held, Page
 from storage.records.event import Kind, Stored, check_adopted, kind_of

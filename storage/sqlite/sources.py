@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
+from storage.append import Lease
 from storage.errors import Duplicate
-from storage.interface import Lease
 from storage.records.identity import SourceId
 from storage.records.source import FIRST, HotState, Source, SourceState, Version, Watched
 from storage.sqlite.readers import Readers

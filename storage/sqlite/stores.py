@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from storage.interface import Lease
+from storage.append import Lease
 from storage.records.identity import Seq
 from storage.sqlite.alerts import SqliteAlerts
 from storage.sqlite.bins import SqliteBins

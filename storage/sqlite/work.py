@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from storage.append import Lease
 from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
 from storage.errors import AlertsMoved, CursorMoved
-from storage.interface import Lease
 from storage.records.alert import KEPT_DAYS
 from storage.records.body import first_seq_in, id_in
 from storage.records.delivery import (

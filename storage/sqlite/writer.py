@@ -17,8 +17,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import trio
 
+from storage.append import Lease
 from storage.errors import Fenced, Unavailable
-from storage.interface import Lease
 from storage.records.identity import START, Seq
 from storage.sqlite.connection import in_our_words
 from storage.sqlite.folder import HeadMark

@@ -26,7 +26,7 @@ from actors.templates.instantiation import Templates
 from actors.world import ResolveFailed, World
 from api.route import PUBLIC, SCOPES
 from api.server import serve
-from storage.interface import events_of
+from storage.append import events_of
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of
 from storage.records.key import ApiKey

@@ -9,7 +9,7 @@ import msgspec
 
 from actors.messages import SourceView, Teach
 from actors.recorder.event_builder import build
-from storage.interface import events_of
+from storage.append import events_of
 from storage.records import note
 from storage.records.alert import Alert
 from storage.records.event import Change, Delta, DeltaStats, Diff, Draft, Op, Stored

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from storage.append import events_of
 from storage.errors import Fenced
-from storage.interface import Storage, events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, Bounds, Filter
 from storage.records.event import Kind, Stored
 from storage.records.identity import SERVICE, START, Seq, id_of

@@ -4,8 +4,9 @@ import msgspec
 import pytest
 import trio
 
+from storage.append import events_of
 from storage.errors import Fenced
-from storage.interface import Storage, events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, Bounds, Filter
 from storage.records.event import Kind, Stored
 from storage.records.identity import START, Seq, id_of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from storage.interface import Storage, events_of
+from storage.append import events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, Filter
 from storage.records.destination import Notice
 from storage.records.event import Kind

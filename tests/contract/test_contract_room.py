@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from storage.interface import Storage, events_of
+from storage.append import events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
 from tests.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, stamp

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from storage.append import Answer, events_of
 from storage.errors import Duplicate, StateMoved
-from storage.interface import Answer, Storage, events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START
 from storage.records.source import FIRST, Harvest, SourceState, Version

@@ -6,9 +6,10 @@ import msgspec
 import pytest
 import trio
 
+from storage.append import events_of
 from storage.attempts import KEPT_ATTEMPTS
 from storage.errors import CursorMoved
-from storage.interface import Storage, events_of
+from storage.interface import Storage
 from storage.records.delivery import Match, Outcome, Portion, Rates, Waiting
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, id_of

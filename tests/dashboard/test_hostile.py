@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from actors.keys import new_key
 from actors.recorder.event_builder import build
-from storage.interface import events_of
+from storage.append import events_of
 from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Draft, Op, Spans, Stored
 from storage.records.identity import Seq, SourceId
 from storage.records.session import Password

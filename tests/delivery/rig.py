@@ -17,7 +17,7 @@ from actors.egress.whereabouts import Whereabouts
 from actors.messages import Record
 from actors.metrics import Metrics
 from actors.signatures.event import new_signing_key
-from storage.interface import events_of
+from storage.append import events_of
 from storage.records.delivery import Match
 from storage.records.event import Stored
 from storage.records.identity import Millis

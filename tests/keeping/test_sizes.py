@@ -10,7 +10,7 @@ import pytest
 from sanderling import cli
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.sizes import Size, sizes
-from storage.interface import events_of
+from storage.append import events_of
 from storage.sqlite import open_sqlite
 from tests.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, stamp
 

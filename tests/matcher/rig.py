@@ -11,7 +11,7 @@ import msgspec
 from actors.matcher.actor import Matcher
 from actors.messages import MatcherMessage
 from actors.metrics import Metrics
-from storage.interface import events_of
+from storage.append import events_of
 from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination, Secret

@@ -25,7 +25,8 @@ from sanderling.moving.whole.schema import as_text, schema
 from sanderling.moving.whole.stage import STAGE, unfinished
 from sanderling.moving.whole.writing import CannotWrite, export, position_of, write_export
 from sanderling.real_world import entropy
-from storage.interface import Storage, events_of
+from storage.append import events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Match, Portion
 from storage.records.destination import Destination

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, new_signing_key
 from sanderling.moving.whole.writing import export
-from storage.interface import Storage, events_of
+from storage.append import events_of
+from storage.interface import Storage
 from storage.records.cursor import MATCHED
 from storage.records.delivery import Hit, Match
 from storage.records.destination import QuietHours, Secret

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import trio
 
+from storage.append import events_of
 from storage.errors import Duplicate
-from storage.interface import Storage, events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.delivery import Match
 from storage.records.identity import START

@@ -14,8 +14,9 @@ import msgspec
 import pytest
 import trio
 
+from storage.append import events_of
 from storage.errors import Corrupt, Exposed, Fenced, Locked, NewerSchema, StorageError
-from storage.interface import Storage, events_of
+from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.sqlite import connection, open_keys, open_sqlite

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from actors.delivery import schedule
 from actors.delivery.schedule import Answer
-from storage.interface import Lease
+from storage.append import Lease
 from storage.records.delivery import Match
 from storage.records.identity import Seq
 from storage.sqlite.work import SqliteWork

@@ -24,7 +24,7 @@ from actors.egress.guard import Guard
 from actors.matcher.actor import Matcher
 from actors.messages import AlertsChanged, MatcherMessage
 from actors.signatures import webhook
-from storage.interface import Lease
+from storage.append import Lease
 from storage.records.delivery import Delivery, Freeze, Outcome
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, Seq

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.messages import Record, RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.recorder.identifiers import Identifiers
-from storage.interface import Answer, Lease, Mint, Stamp
+from storage.append import Answer, Lease, Mint, Stamp
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, id_of
 from storage.records.source import Harvest

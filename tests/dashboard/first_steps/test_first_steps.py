@@ -15,7 +15,7 @@ from actors.messages import SourceView
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, jwks, new_signing_key
 from api.acts import practice
-from storage.interface import events_of
+from storage.append import events_of
 from storage.records.alert import Alert
 from storage.records.event import Change, Diff, Draft
 from storage.records.identity import Seq, SourceId

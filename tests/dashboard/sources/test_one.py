@@ -10,7 +10,7 @@ from actors.errors import TooSoon, Unprocessable
 from actors.messages import CheckNow, EditSource, ExplainSource, PreviewSource, PushView, SourceView
 from api.dashboard.alerts.volume import named
 from api.dashboard.sources.changing import came_of_it
-from storage.interface import events_of
+from storage.append import events_of
 from storage.records import note, scores, trail
 from storage.records.event import Change, Delta, DeltaStats, Diff, Op
 from storage.records.health import BreakerState, Health
