@@ -9,7 +9,7 @@ SEEDS = 1000
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording lock binary binary-check package clean cldr bench-watch
+.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package clean cldr bench-watch
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -95,6 +95,13 @@ man:
 recording:
 	@bin/setup run
 	@$(PYTHON_IN) docs/site/recording.py
+
+pictures:
+	@bin/setup test
+	@PYTHONPATH=. $(PYTHON_IN) -m pytest -q -n0 tests/browser/test_pages.py -k test_pictures
+	@cp build/pictures/today-light-desktop.webp docs/pictures/today.webp
+	@cp build/pictures/event-changed-light-desktop.webp docs/pictures/event.webp
+	@cp build/pictures/alert-edited-dark-desktop.webp docs/pictures/alert.webp
 
 cldr:
 	@bin/setup test

@@ -58,13 +58,14 @@ class Face(Struct, frozen=True, array_like=True):
     """By what a page is known beside its blocks; "" where it is not known.
 
     title: the document's. address, canonical: paths, where it was found after redirects and where it says it belongs.
-    language: as declared.
+    language: as declared. says: as what a page gave itself away that was told all the same, for it stayed: a login.
     """
 
     title: str = ""
     address: str = ""
     canonical: str = ""
     language: str = ""
+    says: str = ""
 
 
 class Slot(Struct, frozen=True, array_like=True):

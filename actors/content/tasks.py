@@ -36,6 +36,7 @@ from actors.content.requests import (
     PageRequest,
     SelectorsRequest,
 )
+from actors.content.restless import remark_of
 from actors.content.returns import When
 from actors.content.summary import of_change
 from actors.content.text import normalise
@@ -137,6 +138,7 @@ def look_page(asked: PageRequest) -> PageLook:
         soon=verdict.soon,
         unsettled=verdict.unsettled,
         moved_to=verdict.moved_to,
+        remark=remark_of(verdict.memory),
     )
     return _with_content(look, root, blocks, reading) if verdict.kind in ("baseline", "changed", "moved") else look
 

@@ -73,6 +73,10 @@ _HOURS = re.compile(
 )
 _TIMETABLE = 3
 _LONGEST_ROW = 120
+_LONGEST_ENCLOSED = 4
+_ENCLOSING = 6
+"""Blocks of furniture before and after links that stand in its midst."""
+_MOST_ENCLOSED = 0.1
 _LITTLE = 0.1
 _MOST_BY_NAME = 0.5
 _MOST = 0.9
@@ -125,7 +129,12 @@ def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     """
     begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
     rows = set(begins if len(begins) >= _TIMETABLE else ())
-    short = (i for i, text in enumerate(texts) if len(text) <= _LONGEST_ROW and (":" in text or "." in text))
+    # "20.48 -1.66 %" is a share that fell.
+    short = (
+        i
+        for i, text in enumerate(texts)
+        if len(text) <= _LONGEST_ROW and (":" in text or "." in text) and "%" not in text
+    )
     rows.update(i for i in short if len(_MINUTES.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
     return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
 
@@ -137,7 +146,7 @@ def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     kept = _named_borne_out(texts, traits, sizes)
     if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & FURNITURE) > _MOST * total:
         return [trait & ~(FURNITURE | NAMED) & signs.STORED for trait in kept]
-    return _with_boxes(texts, kept)
+    return _with_enclosed(_with_boxes(texts, kept), sizes)
 
 
 def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
@@ -187,6 +196,27 @@ def _runs(traits: Sequence[int]) -> Iterator[tuple[int, int]]:
         if is_furniture and any_named:
             yield start, end
         start = end
+
+
+def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
+    """Return the traits with short runs of links marked that have long runs of furniture before and after them.
+
+    Such are offers between menus, and "Subscribe" or "Join now" between head and foot. What is much of a page's content
+    is not believed to be furniture, nor is its heading.
+    """
+    runs = [(bool(aside), list(run)) for aside, run in groupby(range(len(kept)), lambda i: kept[i] & ASIDE)]
+    found = [
+        i
+        for (_, before), (aside, run), (_, after) in zip(runs, runs[1:], runs[2:], strict=False)
+        if not aside and len(run) <= _LONGEST_ENCLOSED and min(len(before), len(after)) >= _ENCLOSING
+        if all(kept[i] & LINK and not kept[i] & TOP for i in run)
+        for i in run
+    ]
+    content = sum(size for size, trait in zip(sizes, kept, strict=True) if not trait & ASIDE)
+    if sum(sizes[i] for i in found) <= _MOST_ENCLOSED * content:
+        for i in found:
+            kept[i] = signs.signed(kept[i] | FURNITURE, signs.by_place(signs.ENCLOSED))
+    return kept
 
 
 def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
