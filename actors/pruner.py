@@ -15,7 +15,8 @@ from actors.settings import Settings
 from actors.world import World
 from storage.errors import DiskFull, Unavailable
 from storage.interface import Storage
-from storage.records.identity import Millis
+from storage.records.cursor import MATCHED
+from storage.records.identity import START, Millis, Seq
 from storage.records.kept_call import LIFE, MOST
 from storage.retention import Keep, next_return, next_slice, too_roomy
 from supervision import Child
@@ -93,15 +94,23 @@ class Pruner:
             part = next_slice(self._keep, await log.bounds(), count, self._world.now(), weight)
             if part is None:
                 return deleted
+            before = await self._matched(part.before)
             try:
-                gone = await log.retain(part.before, part.limit, self._storage.lease)
+                gone = await log.retain(before, part.limit, self._storage.lease)
             except (DiskFull, Unavailable) as error:
                 self._world.log("log.prune_failed", error=str(error))
                 return deleted
             if not gone:
+                if before < part.before:
+                    self._world.log("log.prune_waits", level="warning", matched=before)
                 return deleted
             count, deleted = count - gone, deleted + gone
             await trio.sleep(PAUSE)
+
+    async def _matched(self, before: Seq) -> Seq:
+        """Return up to where may be deleted: what nobody has matched yet stays, or it would be lost without a word."""
+        at = await self._storage.work.cursor(MATCHED)
+        return min(before, Seq(START if at is None else at + 1))
 
     async def give_back(self) -> int:
         """Give room back to the disk while too much of the file is free; return how many bytes went, MOST_BACK at most.

@@ -25,6 +25,7 @@ from actors.settings import Settings
 from actors.world import World
 from bench.log_material import DRAFTS, NOW, Mint, a_harvest, signed
 from sanderling.real_world import chance, monotonic, wall
+from storage.append import events_of
 from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.delivery import Match
@@ -101,7 +102,9 @@ async def publish(storage: Storage, count: int) -> Sequence[Stored]:
     mint = Mint()
     for start in range(0, count, 250):
         drafts = [DRAFTS[number % len(DRAFTS)] for number in range(start, min(count, start + 250))]
-        events += await storage.log.append([a_harvest(0, draft) for draft in drafts], storage.lease, mint, signed)
+        events += events_of(
+            await storage.log.append([a_harvest(0, draft) for draft in drafts], storage.lease, mint, signed)
+        )
     return events
 
 

@@ -33,6 +33,7 @@ from bench.log_loads import (
 )
 from bench.log_material import DRAFTS, SOURCES, Mint, a_draft, a_harvest, seeded, signed, unsigned
 from sanderling.serve import COLLECT
+from storage.append import events_of
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
@@ -232,7 +233,7 @@ async def crowd(storage: Storage, clients: int = 100, live: int = 200) -> Row:
             nursery.start_soon(client, number)
         for number in range(live):
             harvest = a_harvest(number, DRAFTS[number])
-            await storage.tail.publish(await storage.log.append([harvest], storage.lease, mint, unsigned))
+            await storage.tail.publish(events_of(await storage.log.append([harvest], storage.lease, mint, unsigned)))
         end.set()
     at = START
     while at < storage.tail.head:

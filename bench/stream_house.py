@@ -35,11 +35,11 @@ from api.sse import event_frame
 from sanderling.certificate import CertificateFiles
 from sanderling.serve import COLLECT
 from storage.interface import Storage
-from storage.memory import Disk, MemoryStorage
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
 from storage.records.key import ApiKey
 from storage.sqlite import open_sqlite
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
 
 KEY = "svc_" + "k" * 43
@@ -152,9 +152,9 @@ async def with_key(storage: Storage) -> None:
     await storage.keys.add(ApiKey("k", "bench", KEY[:12], hashed, ("stream:read",), Millis(0), 10**9, 10**9))
 
 
-async def in_memory() -> MemoryStorage:
+async def in_memory() -> InLoopStorage:
     disk = Disk()
-    storage = MemoryStorage(disk, disk.start("bench"))
+    storage = InLoopStorage(disk, disk.start("bench"))
     await with_key(storage)
     disk.append([an_event(0)])
     return storage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from storage.records.identity import Seq, SourceId
 from storage.records.source import Source
 
 
@@ -25,6 +26,24 @@ class Fenced(StorageError):
 
 class CursorMoved(StorageError):
     """A durable cursor is not where its owner thought: read it again."""
+
+
+class StateMoved(StorageError):
+    """A source's stored state is not the one that the writer began with: nothing was written, read it again."""
+
+    def __init__(self, source: SourceId) -> None:
+        super().__init__(f"the stored state of {source} is another by now")
+
+
+class AlertsMoved(StorageError):
+    """Alerts or destinations were written since they were read: nothing was written, read them again.
+
+    revision: what they are of now. at: the newest event when they were written last.
+    """
+
+    def __init__(self, revision: int, at: Seq) -> None:
+        super().__init__(f"the alerts are of revision {revision} by now")
+        self.revision, self.at = revision, at
 
 
 class DiskFull(StorageError):

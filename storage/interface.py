@@ -9,8 +9,9 @@ looks. Every write names a `Lease`, whose epoch is the fencing token: a write of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from storage.append import Answer, Lease, Mint, Stamp
 from storage.calls import Calls
 from storage.people import People
 from storage.records.alert import Alert
@@ -30,45 +31,24 @@ from storage.records.delivery import (
     Waiting,
 )
 from storage.records.destination import Destination
-from storage.records.event import Draft, Stored
+from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.records.source import Harvest, Source, SourceState, Watched
+from storage.records.source import FIRST, Harvest, Source, SourceState, Version, Watched
 from storage.retention import Room
 from storage.tail import Tail
-
-
-class Lease(NamedTuple):
-    """The right to write a shard. SQLite has one shard; its epoch is the number of this start."""
-
-    shard: int
-    owner: str
-    epoch: int
-
-
-Stamp = Callable[[Seq, str, SourceId, Draft], bytes]
-"""Makes the signed wire JSON of an event from its position, id, source and draft. Pure; may run in a thread."""
-
-
-class Mint(Protocol):
-    """Gives positions and ids in commit order; called by the engine inside its transaction only."""
-
-    def raise_floor(self, floor: Seq) -> None:
-        """Never mint at or below `floor` from now on."""
-
-    def mint(self) -> tuple[Seq, str]:
-        """Return the next position and its UUIDv7."""
 
 
 class EventLog(Protocol):
     """The log of events."""
 
-    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Stored]:
-        """Commit harvests in one transaction and return their events in order.
+    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Answer]:
+        """Commit harvests in one transaction and return an answer for each, in order.
 
-        A harvest of a source that no longer exists is skipped whole, and so is a notice that its debtor does not owe.
-        Returns only after the data are durable; the caller then publishes to the tail. Raises Fenced, DiskFull,
-        Unavailable.
+        A harvest of a source that no longer exists is skipped whole, and so is a notice that its debtor does not owe:
+        neither has events. One that came from another state than the stored one, or whose new source has a URL that is
+        watched, is refused alone. Returns only after the data are durable; the caller then publishes to the tail.
+        Raises Fenced, DiskFull, Unavailable.
         """
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
@@ -79,7 +59,10 @@ class EventLog(Protocol):
         """
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
-        """Save states without events, in one transaction; states of unknown sources are skipped."""
+        """Save states without events, in one transaction.
+
+        Those of unknown sources are skipped, and those that came from another state than the stored one.
+        """
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return up to `limit` (1 to 500) events after `after`, oldest first, after a look at `budget` rows at most."""
@@ -124,8 +107,13 @@ class Sources(Protocol):
     async def add(self, source: Source, state: SourceState, lease: Lease) -> None:
         """Add a source with its first state. Raises Duplicate with the existing one when the URL is watched."""
 
-    async def update(self, source: Source, lease: Lease) -> None:
-        """Replace what the user asked for; its state stays. An unknown id is ignored."""
+    async def update(
+        self, source: Source, lease: Lease, version: Version = FIRST, state: SourceState | None = None
+    ) -> None:
+        """Replace what the user asked for, and give its state this version: a harvest that is under way is refused.
+
+        Its state stays, but for what is given. An unknown id is ignored. Raises Duplicate.
+        """
 
     async def delete(self, source: SourceId, lease: Lease) -> None:
         """Forget a source and its state; its events stay in the log."""
@@ -192,6 +180,12 @@ class Alerts(Protocol):
 
         `change` is pure and may run in a thread. Two edits at once are both done, one after the other. What it raises
         is raised here, and nothing has changed.
+        """
+
+    async def revision(self) -> int:
+        """Return how often what is matched and delivered to was written: each such write raises it, in its transaction.
+
+        What a destination's own deliveries note in it (failures, what it has missed) does not count.
         """
 
     async def get(self, alert_id: str) -> Alert | None:
@@ -279,11 +273,12 @@ class Work(Protocol):
         lease: Lease,
         *,
         hits: Sequence[Hit] = (),
+        revision: int | None = None,
     ) -> None:
         """Move a cursor and write what it caused, in one transaction: rows of the outbox, and what alerts have met.
 
         A match already in the outbox, or for a destination that is gone, is skipped. Raises CursorMoved when the
-        cursor is not at `expect`.
+        cursor is not at `expect`, and AlertsMoved when a `revision` is given and the alerts have another.
         """
 
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:

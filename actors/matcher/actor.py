@@ -6,7 +6,8 @@ point repeats whole events, and the outbox takes a pair of destination and event
 there twice.
 
 A change of alerts takes effect between two events: what came before the cursor is settled by the old alerts and durable
-before the new ones are read and the change is acknowledged.
+before the new ones are read and the change is acknowledged. Whoever stored a change and went away before that is not
+forgotten: the alerts have a revision, and rows that were found by an older one are not committed but found anew.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from actors.messages import AlertsChanged, Committed, MatcherMessage
 from actors.notices import about
 from actors.query import Told, told_in
 from actors.world import World
-from storage.errors import CursorMoved, DiskFull, Unavailable
+from storage.errors import AlertsMoved, CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
@@ -34,6 +35,9 @@ from supervision import Child, Mailbox
 PAGE = 200
 PARKED = 5.0
 """Seconds between two tries while storage takes nothing."""
+LAST = Seq((1 << 63) - 1)
+MOST_EVENTS = 2_000
+"""Events after which the cursor is saved, though nobody wants any of them: a next life need not read them again."""
 MOST_ROWS = 500
 """Rows of outbox and alerts in one transaction, or those of one event where they are more."""
 
@@ -80,9 +84,18 @@ class Matcher:
     async def run(self, child: Child) -> None:
         """Follow the log until cancelled, which may happen at any point: the next life goes on at the cursor."""
         self._child = child
+        moved: AlertsMoved | None = None
         while True:
             try:
+                if moved is not None:
+                    await self._settle_before(moved)
+                    moved = None
+                    await self._refresh()
                 await self._follow()
+            except AlertsMoved as error:
+                # Stored a moment ago, or by somebody who was gone before anybody was told: in force from here on.
+                self._world.log("matcher.alerts_moved", revision=error.revision, after=error.at)
+                moved = error
             except CursorMoved as error:
                 # A write that was given up arrived after the cursor had been read. The stored one is right.
                 self._world.log("matcher.cursor_moved", error=str(error))
@@ -95,17 +108,27 @@ class Matcher:
         self._begin(await self._storage.work.cursor(MATCHED))
         self._audience = Audience(self._refused)
         await self._read_alerts()
-        await self._read_log()
-        await self._save()
         # An earlier life may have ended between its commit and its nudges.
         for destination in self._audience.all_destinations():
             self._nudge(destination)
+        # The outbox is durable, and nobody needs this to be level with the log: a backlog delays no start.
         self._child.ready()
+        await self._read_log()
+        await self._save()
         while True:
             await self._handle(await self._mailbox.receive())
             while (message := self._waiting()) is not None:
                 await self._handle(message)
+            if self._at < self._storage.tail.head:  # a batch found the mailbox full
+                await self._read_log()
             await self._save()
+
+    async def _settle_before(self, moved: AlertsMoved) -> None:
+        """Match what was committed before a change by the alerts as they were. Raises AlertsMoved at another change."""
+        self._begin(self._saved)
+        self._revision = moved.revision
+        await self._read_log(moved.at)
+        await self._save()
 
     def _begin(self, saved: Seq | None) -> None:
         """Forget everything but the durable cursor: `_at` is how far this life has matched, `_rows` what it found.
@@ -114,6 +137,7 @@ class Matcher:
         """
         self._saved = saved
         self._at = START if saved is None else saved
+        self._since_save = 0
         self._rows: list[Match] = []
         self._hits: dict[str, Hit] = {}
 
@@ -123,7 +147,7 @@ class Matcher:
                 await self._take(after, events)
             case AlertsChanged(reply):
                 with reply:
-                    await self._save()
+                    await self._save(settled=True)
                     await self._read_alerts()
                     await self._refresh()
                     reply.answer(None)
@@ -143,12 +167,16 @@ class Matcher:
         # Reading the log may have gone past some or all of the batch.
         await self._match([event for event in events if event.seq > self._at])
 
-    async def _read_log(self) -> None:
+    async def _read_log(self, upto: Seq = LAST) -> None:
         while True:
             page = await self._storage.log.read(self._at, PAGE, EVERYTHING)
-            if not page.events:
+            if page.floor > self._at and self._saved is not None:
+                missed = {"after": self._at, "to": page.floor}
+                self._world.log("matcher.missed", level="error", **missed)
+            events = [event for event in page.events if event.seq <= upto]
+            if not events:
                 return
-            await self._match(page.events)
+            await self._match(events)
 
     async def _match(self, events: Sequence[Stored]) -> None:
         for event in events:
@@ -157,8 +185,8 @@ class Matcher:
                 subject = about(event)
                 for alert in self._audience.of(told, event):
                     self._note(alert, event.seq, subject)
-            self._at = event.seq
-            if len(self._rows) + len(self._hits) >= MOST_ROWS:
+            self._at, self._since_save = event.seq, self._since_save + 1
+            if len(self._rows) + len(self._hits) >= MOST_ROWS or self._since_save >= MOST_EVENTS:
                 await self._save()
             else:
                 await trio.lowlevel.checkpoint()
@@ -176,12 +204,16 @@ class Matcher:
             self._world.log("matcher.unreadable", seq=event.seq, error=str(error)[:200])
             return None
 
-    async def _save(self) -> None:
-        """Commit the rows found and the cursor; then tell the destinations."""
+    async def _save(self, *, settled: bool = False) -> None:
+        """Commit the rows found and the cursor; then tell the destinations.
+
+        settled: what was read so far is for the alerts as they were, though others may be stored by now. Raises
+        AlertsMoved otherwise.
+        """
         if self._at == (START if self._saved is None else self._saved):
             return
         self._world.reach("matcher/before advance")
-        await self._advance()
+        await self._advance(None if settled else self._revision)
         self._world.reach("matcher/after advance")
         grown = dict.fromkeys(row.destination for row in self._rows)
         self._world.metrics.matches.add(by=len(self._rows))
@@ -189,13 +221,13 @@ class Matcher:
         for destination in grown:
             self._nudge(destination)
 
-    async def _advance(self) -> None:
+    async def _advance(self, revision: int | None) -> None:
         """Commit; while the disk is full, try again, and let the service start without deliveries meanwhile."""
         hits = tuple(self._hits.values())
         while True:
             try:
                 return await self._storage.work.advance(
-                    MATCHED, self._saved, self._at, self._rows, self._storage.lease, hits=hits
+                    MATCHED, self._saved, self._at, self._rows, self._storage.lease, hits=hits, revision=revision
                 )
             except DiskFull as error:
                 self._world.log("matcher.parked", error=str(error))
@@ -203,6 +235,7 @@ class Matcher:
                 await trio.sleep(PARKED)
 
     async def _read_alerts(self) -> None:
+        self._revision = await self._storage.alerts.revision()
         alerts = await self._storage.alerts.all()
         destinations = await self._storage.alerts.destinations()
         self._audience.replace(alerts, destinations)

@@ -22,7 +22,8 @@ from actors.recorder.identifiers import Identifiers
 from actors.signatures.event import Signer
 from actors.signing import SigningKeys
 from actors.world import World
-from storage.errors import DiskFull, StorageError
+from storage.append import Answer, events_of
+from storage.errors import DiskFull, StorageError, Unavailable
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Draft, Kind, Stored
@@ -33,10 +34,12 @@ MOST_MESSAGES = 512
 PAGE = 500
 TIERS = {Kind.FEED: "feed", Kind.HTML: "html", Kind.PUSH: "push", Kind.NOTICE: "notice", Kind.HELD: "feed"}
 """What events are counted by."""
-DISK_FULL_PAUSE = 5.0
-"""Seconds between two tries while there is no room on the disk."""
-NO_ROOM_FOR = 120.0
-"""Seconds for which a refusal for want of room is told: whoever was refused has tried again by then, and cleared it."""
+PARKED = 5.0
+"""Seconds between two tries while storage takes nothing."""
+TOLD_FOR = 120.0
+"""Seconds for which a refusal is told: whoever was refused has tried again by then, and cleared it."""
+FULL = "the disk is full, and nothing is recorded: free some room"
+AWAY = "the storage does not answer, and nothing is recorded"
 STUCK_AFTER = 30.0
 """Seconds in one commit after which the service is not ready any more."""
 
@@ -63,7 +66,8 @@ class Recorder:
         self._matcher = matcher
         self._mint = Identifiers(world.now, chance.getrandbits)
         self._busy_since: float | None = None
-        self._no_room_at: float | None = None
+        self._refused: tuple[float, str] | None = None
+        self._unseen = True
 
     async def run(self, child: Child) -> None:
         """Commit batches until stopped; a polite stop first commits what waits."""
@@ -77,13 +81,17 @@ class Recorder:
                 await self._commit(batch)
 
     async def _show_unseen(self) -> None:
-        """Publish what an earlier life of this actor committed and could not show; else live readers would miss it."""
+        """Publish what was committed and could not be shown: live readers would miss it.
+
+        An earlier life of this actor ended between the two, or storage did not say that a commit had happened.
+        """
         tail = self._storage.tail
         while True:
             page = await self._storage.log.read(tail.head, PAGE, EVERYTHING)
             if not page.events:
-                return
+                break
             await tail.publish(page.events)
+        self._unseen = False
 
     async def _wake_at_stop(self, stopping: trio.Event) -> None:
         await stopping.wait()
@@ -101,8 +109,8 @@ class Recorder:
 
     def says(self) -> str:
         """Return what is wrong as a sentence, empty when all is well: it must be seen to move, not only to run."""
-        if self._no_room_at is not None and trio.current_time() - self._no_room_at < NO_ROOM_FOR:
-            return "the disk is full, and nothing is recorded: free some room"
+        if self._refused is not None and trio.current_time() - self._refused[0] < TOLD_FOR:
+            return self._refused[1]
         since, waiting = self._busy_since, self._mailbox.statistics().depth
         stuck = 0.0 if since is None else trio.current_time() - since
         return f"no commit has ended for {stuck:.0f} s, and {waiting} messages wait" if stuck > STUCK_AFTER else ""
@@ -124,30 +132,34 @@ class Recorder:
             if states:
                 await self._storage.log.save_states(states, self._storage.lease)
             if records or states:
-                self._room_again()
-        except DiskFull as error:
-            # Nothing was written. The senders keep their state and will look again; reading goes on meanwhile.
-            level = "error" if self._no_room_at is None else "debug"
-            self._world.log("recorder.disk_full", level=level, error=str(error), harvests=len(records))
-            self._no_room_at = trio.current_time()
+                self._goes_on()
+        except (DiskFull, Unavailable) as error:
+            # The senders find out what was written, and will look again; reading goes on meanwhile.
+            full = isinstance(error, DiskFull)
+            event, says = ("recorder.disk_full", FULL) if full else ("recorder.parked", f"{AWAY} ({error})")
+            self._world.log(event, level="debug" if self._refused else "error", error=str(error), harvests=len(records))
+            self._refused = (trio.current_time(), says)
+            self._unseen = self._unseen or not full
             for record in records:
                 record.reply.fail(error)
-            await trio.sleep(DISK_FULL_PAUSE)
+            await trio.sleep(PARKED)
         except StorageError as error:
             for record in records:
                 record.reply.fail(error)
             raise
 
-    def _room_again(self) -> None:
-        if self._no_room_at is not None:
-            self._no_room_at = None
-            self._world.log("recorder.room_again")
+    def _goes_on(self) -> None:
+        if self._refused is not None:
+            self._refused = None
+            self._world.log("recorder.goes_on")
 
     async def _append(self, records: Sequence[Record]) -> None:
+        if self._unseen:
+            await self._show_unseen()
         after = self._storage.tail.head
         stamp, began = partial(self._stamp, await self._signing.signer()), trio.current_time()
         try:
-            events = await self._storage.log.append(
+            answers = await self._storage.log.append(
                 [record.harvest for record in records], self._storage.lease, self._mint, stamp
             )
         except StorageError:
@@ -157,8 +169,9 @@ class Recorder:
             await self._append_singly(records, error)
             return
         self._world.reach("recorder/after commit")
+        events = events_of(answers)
         self._count(len(records), trio.current_time() - began, events)
-        acknowledge(records, events)
+        acknowledge(records, answers)
         await self._announce(after, events)
 
     def _count(self, harvests: int, seconds: float, events: Sequence[Stored]) -> None:
@@ -192,13 +205,10 @@ class Recorder:
         return signer.sign(build(event_id, source, draft, self._base_url, now), now)
 
 
-def acknowledge(records: Sequence[Record], events: Sequence[Stored]) -> None:
-    """Answer each sender with its own events; the log keeps the order of harvests, and of drafts within them."""
-    position = 0
-    for record in records:
-        harvest = record.harvest
-        mine = events[position : position + len(harvest.drafts)]
-        if mine and mine[0].source != harvest.source:
-            mine = ()  # skipped whole: the source was deleted meanwhile
-        position += len(mine)
-        record.reply.answer(mine)
+def acknowledge(records: Sequence[Record], answers: Sequence[Answer]) -> None:
+    """Tell each sender what became of its harvest."""
+    for record, answer in zip(records, answers, strict=True):
+        if isinstance(answer, StorageError):
+            record.reply.fail(answer)
+        else:
+            record.reply.answer(answer)

@@ -25,7 +25,7 @@ from actors.source import naming, newcomer, progress
 from actors.source.bell import Bell
 from actors.source.feed import reading_of, without_reports
 from actors.source.fetch import host_of, look_at, refusal
-from actors.source.ports import Live, Ports, limits_of
+from actors.source.ports import Live, Ports, drawn, limits_of
 from actors.source.progress import Looked
 from actors.source.tier import Reading, Tier
 from storage.errors import StorageError
@@ -183,14 +183,13 @@ class PolledSource:
         health, said = self._bell.news(self._live.hot.health, after.health, at)
         after, drafts = replace(after, health=health), (*said, *drafts)
         if drafts or base is not None:
-            await self._send(Harvest(source.id, drafts, SourceState(source.id, after, base)))
+            await self._send(self._harvest(drafts, after, base))
         else:
             self._keep(after)
 
     async def _tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
         """Have what a source says of itself committed, between two looks."""
-        source = self._live.source.id
-        await self._send(Harvest(source, said, SourceState(source, after)))
+        await self._send(self._harvest(said, after))
 
     async def _read(self, fetched: Fetched, at: Millis) -> Reading | None:
         """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored."""
@@ -220,13 +219,18 @@ class PolledSource:
         self._live.hot, self._live.unsaved = hot, not urgent
         if urgent:
             try:
-                self._ports.recorder.send_nowait(SaveStates((SourceState(self._live.source.id, hot),)))
+                self._ports.recorder.send_nowait(SaveStates((self._live.swept(),)))
             except MailboxFull:
                 self._live.unsaved = True  # the sweep saves it
 
+    def _harvest(self, drafts: tuple[Draft, ...], after: HotState, base: bytes | None = None) -> Harvest:
+        live, version = self._live, drawn(self._ports.world)
+        return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
+
     async def _send(self, harvest: Harvest) -> None:
-        """Have a harvest committed; without an answer, find out from storage what happened."""
-        assert harvest.state is not None
+        """Have a harvest committed; without an answer, or refused, find out from storage what is true."""
+        live, state = self._live, harvest.state
+        assert state is not None
         self._live.unsaved = False  # else a sweep would save the older state after this one
         try:
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
@@ -234,11 +238,12 @@ class PolledSource:
             self._ports.world.log("harvest.unacknowledged", source_id=harvest.source, error=str(error))
             await self._recover()
         else:
-            self._live.hot = harvest.state.hot
+            live.hot, live.version = state.hot, state.version
 
     async def _recover(self) -> None:
         stored = await self._ports.storage.sources.get(self._live.source.id)
         hot = self._live.hot if stored is None else stored.hot
+        self._live.version = self._live.version if stored is None else stored.version
         soon = self._ports.world.now() + round(1000 * self._limits.floor * (0.5 + self._chance.random()))
         self._live.hot = replace(hot, next_look_at=Millis(soon))
 
@@ -305,4 +310,5 @@ def first_state(fetched: Fetched, reading: Reading, at: Millis, ports: Ports, li
         times=reading.times,
     )
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
-    return SourceState(live.source.id, hot, note.after(note.Kept(b""), reading.base, reading.note))
+    base = note.after(note.Kept(b""), reading.base, reading.note)
+    return SourceState(live.source.id, hot, base, live.version, drawn(ports.world))

@@ -37,7 +37,7 @@ from actors.source.fetch import host_of, look_at
 from actors.source.html import HtmlTier
 from actors.source.locks import KeyedLocks
 from actors.source.naming import named
-from actors.source.ports import Live, Ports
+from actors.source.ports import Live, Ports, drawn
 from actors.source.preview import LISTEN, Narrowing, check_selectors, preview, preview_page
 from actors.source.table import Table, renewed
 from actors.source.tier import Reading, in_jail
@@ -46,7 +46,7 @@ from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import Expected, is_expected
 from storage.records.source import MOST_NOISE, OWN_NAMESPACES, Harvest, HotState, Source, SourceState, Validators
-from supervision import MailboxFull, Unanswered
+from supervision import MailboxFull
 
 
 class Desk:
@@ -198,17 +198,23 @@ class Desk:
         return self._table.describe(source)
 
     async def _replace(self, live: Live, after: Source) -> Live:
-        """Store a source as it is to be, and return it; its memory goes first if another part is watched.
+        """Store a source as it is to be, without its memory if another part is watched, and return it.
 
-        A failure between the two costs a baseline. The other way round, the old one would be compared with a new part.
+        A harvest of its stopped actor that still waits is refused from then on: it came from the state before.
         """
-        before, storage = live.source, self._ports.storage
+        before, storage, version = live.source, self._ports.storage, drawn(self._ports.world)
+        state = None
         if (after.type, after.selector, after.ignore) != (before.type, before.selector, before.ignore):
             hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
-            await storage.log.save_states([SourceState(after.id, hot, await self._forgotten(after.id))], storage.lease)
-            live.hot = hot
-        await storage.sources.update(after, storage.lease)
-        return renewed(live, after)
+            state = SourceState(after.id, hot, await self._forgotten(after.id), live.version, version)
+        await storage.sources.update(after, storage.lease, version, state)
+        changed = renewed(live, after)
+        if state is not None:
+            changed.hot = state.hot
+        elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
+            changed.hot = stored.hot  # a harvest that was under way at the stop may have been committed
+        changed.version = version
+        return changed
 
     async def teach(self, lesson: Teach) -> Learned:
         """Take the blocks that a user has called noise into the source's noise, or out of it when they are real."""
@@ -295,9 +301,9 @@ class Desk:
         return Live(source, HotState(interval=START_INTERVAL))
 
     async def begin(self, live: Live, found: Classified) -> None:
-        """Save a new source with its baseline; what a backfill asks for is committed together with the baseline.
+        """Save a new source with its baseline and what a backfill asks for, in one transaction.
 
-        A crash between the two steps leaves a source that has not been looked at: its first look does the rest.
+        Raises StorageError, Unanswered: it may be there then, and is found by its URL when it is asked for again.
         """
         storage, source = self._ports.storage, live.source
         if found.fetched is None:
@@ -310,18 +316,12 @@ class Desk:
             raise refused(failure, source.url) from None
         live.source = source = named(source, reading.title)
         state = first_state(found.fetched, reading, now, self._ports, live)
-        if not reading.drafts:
-            await storage.sources.add(source, state, storage.lease)
-            live.hot = state.hot
-            return
-        await storage.sources.add(source, SourceState(source.id, live.hot, b""), storage.lease)
-        harvest = Harvest(source.id, reading.drafts, state)
-        try:
+        if reading.drafts:
+            harvest = Harvest(source.id, reading.drafts, state, born=source)
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
-        except (Unanswered, StorageError) as error:
-            self._ports.world.log("backfill.postponed", source_id=source.id, error=str(error))
         else:
-            live.hot = state.hot
+            await storage.sources.add(source, state, storage.lease)
+        live.hot, live.version = state.hot, state.version
 
     async def _first_reading(self, source: Source, found: Classified, fetched: Fetched, now: Millis) -> Reading:
         """Return what the body that classified a source says; a feed was read for that already."""

@@ -108,6 +108,8 @@ class Intake:
         """Read back from storage what was admitted lately; of what is pending, keep what is not in it."""
         stored = await self._ports.storage.sources.get(self._live.source.id)
         window = self._live.window = decode(stored.base) if stored is not None else Window()
+        if stored is not None:
+            self._live.version = stored.version
         kept = [each for each in self.pending if each[0] not in window]
         self.drop()
         for each in kept:

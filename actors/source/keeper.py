@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from actors.messages import Record, SaveStates
 from actors.source.bell import Bell
 from actors.source.intake import Intake
-from actors.source.ports import Live, Ports
+from actors.source.ports import Live, Ports, drawn
 from storage.errors import StorageError
 from storage.records.event import Draft
 from storage.records.source import Harvest, HotState, SourceState
@@ -83,10 +83,10 @@ class Keeper:
 
     def leave(self) -> None:
         """Save the whole window, if the last harvest saved but a part of it and all that it knows is committed."""
-        window, source = self._live.window, self._live.source.id
+        window = self._live.window
         if window is None or window.is_saved or self._unsure or self._asking:
             return
-        state = SourceState(source, self._live.hot, window.encode(len(window)))
+        state = replace(self._live.swept(), base=window.encode(len(window)))
         with suppress(MailboxFull):
             self._ports.recorder.send_nowait(SaveStates((state,)))
 
@@ -95,12 +95,15 @@ class Keeper:
             stored = await self._ports.storage.sources.get(self._live.source.id)
         except StorageError:
             return False
+        if stored is not None:
+            self._live.version = stored.version
         return stored is not None and stored.hot.health.told == after.health.told
 
     async def _send(self, drafts: tuple[Draft, ...], fresh: int, hot: HotState | None = None) -> bool:
         source = self._live.source.id
         base = self._intake.window.encode(fresh) if fresh else None
-        state = SourceState(source, self._live.hot if hot is None else hot, base)
+        since, version = self._live.version, drawn(self._ports.world)
+        state = SourceState(source, self._live.hot if hot is None else hot, base, since, version)
         self._live.unsaved = False  # else a sweep would save the older state after this one
         self._asking = True
         try:
@@ -109,5 +112,5 @@ class Keeper:
             self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
             self._asking, self._live.unsaved = False, True
             return False
-        self._asking = False
+        self._asking, self._live.version = False, version
         return True

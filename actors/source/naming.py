@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from actors.source.ports import Live, Ports
+from actors.source.ports import Live, Ports, drawn
 from storage.errors import StorageError
 from storage.records.source import Source
 
@@ -31,9 +31,10 @@ async def follow(ports: Ports, live: Live, title: str) -> None:
     after = named(live.source, title)
     if after is live.source:
         return
+    version = drawn(ports.world)
     try:
-        await ports.storage.sources.update(after, ports.storage.lease)
+        await ports.storage.sources.update(after, ports.storage.lease, version)
     except StorageError as error:
         ports.world.log("title.unsaved", source_id=after.id, error=str(error))
     else:
-        live.source = after
+        live.source, live.version = after, version

@@ -18,7 +18,7 @@ from actors.source import progress
 from actors.source.cadence import START_INTERVAL
 from actors.source.classify import Classified, Wanted, found_out
 from actors.source.health import flag_of
-from actors.source.ports import Live, Ports, limits_of
+from actors.source.ports import Live, Ports, drawn, limits_of
 from storage.records.event import SourceType
 from storage.records.health import Health
 from storage.records.identity import Millis
@@ -96,6 +96,7 @@ async def find_out(ports: Ports, source: Source, claim: Claim) -> Classified:
 async def answered(ports: Ports, live: Live, found: Classified) -> None:
     """Put what was found into the source's record. Raises StorageError."""
     after = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
-    await ports.storage.sources.update(after, ports.storage.lease)
-    live.source, live.hot = after, welcomed(live.hot)
+    version = drawn(ports.world)
+    await ports.storage.sources.update(after, ports.storage.lease, version)
+    live.source, live.hot, live.version = after, welcomed(live.hot), version
     ports.world.log("source.answered", source_id=after.id, type=after.type)

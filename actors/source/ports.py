@@ -20,7 +20,7 @@ from actors.source.window import Window
 from actors.world import World
 from storage.interface import Storage
 from storage.records.identity import Millis
-from storage.records.source import HotState, Source
+from storage.records.source import FIRST, HotState, Source, SourceState, Version
 from supervision import Mailbox
 
 
@@ -59,13 +59,15 @@ class Live:
     `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
     who asked why had it looked at last. `ranking` follows the health, once the source is in it. `push` and `window` are
     a push source's: what its connections bring, and what it has admitted lately (None until its actor has read it).
+    `version` is that of the stored state which `hot` came from.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
     """
 
-    __slots__ = ("_hot", "asked_at", "doubted", "mailbox", "push", "ranking", "source", "unsaved", "window")
+    __slots__ = ("_hot", "asked_at", "doubted", "mailbox", "push", "ranking", "source", "unsaved", "version", "window")
 
-    def __init__(self, source: Source, hot: HotState) -> None:
+    def __init__(self, source: Source, hot: HotState, version: Version = FIRST) -> None:
         self.source = source
+        self.version = version
         self._hot = hot
         self.unsaved = self.doubted = False
         self.asked_at = Millis(0)
@@ -85,8 +87,17 @@ class Live:
         if self.ranking is not None and hot.health is not before:
             self.ranking.put(self.source.id, hot.health)
 
+    def swept(self) -> SourceState:
+        """Return the state to save without a harvest: what others know of the stored one stays true."""
+        return SourceState(self.source.id, self.hot, None, self.version, self.version)
+
     def __repr__(self) -> str:
         return f"Live({self.source.type} {self.source.watch_url!r}, next {self.hot.next_look_at})"
+
+
+def drawn(world: World) -> Version:
+    """Return a new version of a source's stored state."""
+    return Version(int.from_bytes(world.entropy(8), "big") >> 2)
 
 
 def limits_of(source: Source, settings: Settings) -> Limits:

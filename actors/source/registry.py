@@ -43,7 +43,7 @@ from actors.source.rehearsal import Rehearsal
 from actors.source.table import Table
 from actors.source.watchman import EVERY, News, Watchman
 from storage.errors import StorageError
-from storage.records.source import Harvest, SourceState
+from storage.records.source import Harvest
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
 
 AT_ONCE = 32
@@ -167,10 +167,9 @@ class Registry:
         says = f"Sources are not being looked at: {self.watchman.says()}. This one has waited longest."
         now, source = self._ports.world.now(), live.source
         told = draft("watching_stalled", source.url, "The watching has stalled", says, now, source_type=source.type)
-        harvest = Harvest(source.id, (told,), SourceState(source.id, live.hot))
+        harvest = Harvest(source.id, (told,), None)
         with trio.move_on_after(TELL_WITHIN), suppress(Unanswered, StorageError):
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
-        live.unsaved = True  # its actor may have gone on meanwhile
 
     async def _sweep_for_ever(self) -> None:
         while True:

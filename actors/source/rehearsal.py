@@ -22,7 +22,7 @@ from actors.source.cadence import START_INTERVAL
 from actors.source.classify import Classified, detection_of, found_in, refused
 from actors.source.desk import Desk
 from actors.source.fetch import NO_VALIDATORS
-from actors.source.ports import Live, Ports
+from actors.source.ports import Live, Ports, drawn
 from actors.source.practised import practised
 from actors.source.table import Table
 from storage.records.event import SourceType
@@ -59,8 +59,9 @@ class Rehearsal:
             _check(live, now)
             step = (live.source.practice or 0) + 1
             after = replace(live.source, practice=step, updated_at=now)
-            await self._ports.storage.sources.update(after, self._ports.storage.lease)
-            live.source, live.asked_at = after, now
+            version = drawn(self._ports.world)
+            await self._ports.storage.sources.update(after, self._ports.storage.lease, version)
+            live.source, live.asked_at, live.version = after, now, version
             try:
                 live.mailbox.send_nowait(LookNow())
             except MailboxFull:

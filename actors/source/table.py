@@ -78,7 +78,7 @@ class Table:
             for watched in page:
                 live = self._live.get(watched.source.id)
                 if live is None:
-                    self._keep(live := Live(watched.source, watched.hot))
+                    self._keep(live := Live(watched.source, watched.hot, watched.version))
                 if live.source.enabled and not self._supervisor.has(live.source.id):
                     idle.append(live)
             if len(idle) >= MANY:
@@ -220,7 +220,7 @@ class Table:
     def take_unsaved(self, live: Live) -> SourceState:
         """Return the state to save, and count it as saved."""
         live.unsaved = False
-        return SourceState(live.source.id, live.hot)
+        return live.swept()
 
     async def planned(self) -> float:
         """Return the looks a second that all polled sources together have planned. Walks over all sources."""
@@ -298,7 +298,7 @@ def _overdue(live: Live, now: Millis) -> bool:
 
 def renewed(live: Live, source: Source) -> Live:
     """Return a live source with other wishes and the same memory."""
-    after = Live(source, live.hot)
+    after = Live(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at = live.asked_at
     after.doubted = live.doubted or not live.source.enabled

@@ -13,6 +13,7 @@ from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
 from api.acts.desk import Desk, known_id
+from api.acts.whole import whole
 from api.etags import guarded, refuse_stale
 from api.problems import invalid
 from api.v1 import alert_schemas as wire
@@ -91,6 +92,7 @@ async def named(desk: Desk, id: str) -> Alert:
     return found
 
 
+@whole
 async def add(desk: Desk, new: wire.NewAlert, planned: str | None = None) -> Alert:
     """Add an alert; one with the `planned` id that is there already is it. Raises Refusal, Unprocessable, Conflict."""
     alerts, now = desk.doors.storage.alerts, desk.doors.world.now()
@@ -122,6 +124,7 @@ async def add(desk: Desk, new: wire.NewAlert, planned: str | None = None) -> Ale
     return alert
 
 
+@whole
 async def change(desk: Desk, id: str, patch: wire.AlertPatch, expected: Expected = None) -> Alert:
     """Change one alert. Raises NotFound, Stale, Refusal, Unprocessable."""
     old, now = await named(desk, id), desk.doors.world.now()
@@ -140,6 +143,7 @@ async def change(desk: Desk, id: str, patch: wire.AlertPatch, expected: Expected
     return alert
 
 
+@whole
 async def delete(desk: Desk, id: str, expected: Expected = None) -> None:
     """Forget one alert with its destinations. Raises NotFound, Stale."""
     if not await desk.doors.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):

@@ -18,6 +18,7 @@ from actors.messages import TestDelivery, TestResult
 from actors.signatures import webhook
 from api.acts import alerts
 from api.acts.desk import Desk, known_id
+from api.acts.whole import whole
 from api.etags import guarded, refuse_stale
 from api.v1 import alert_schemas as wire
 from api.v1.webhooks import admitted
@@ -114,6 +115,7 @@ async def named(desk: Desk, id: str) -> Destination:
     return found
 
 
+@whole
 async def add(desk: Desk, alert_id: str, new: wire.NewDestination, planned: str | None = None) -> WithSecret:
     """Add a destination to an alert, with the `planned` id if there is one.
 
@@ -151,6 +153,7 @@ async def add(desk: Desk, alert_id: str, new: wire.NewDestination, planned: str 
     return WithSecret(destination, secret)
 
 
+@whole
 async def _edit(desk: Desk, id: str, expected: Expected, change: Callable[[Destination], Destination]) -> Destination:
     changed = await desk.doors.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
     if changed is None:
@@ -181,6 +184,7 @@ async def rotate(desk: Desk, id: str, expected: Expected = None) -> WithSecret:
     return WithSecret(await _edit(desk, id, expected, change), secret)
 
 
+@whole
 async def delete(desk: Desk, id: str, expected: Expected = None) -> None:
     """Forget one destination and what waits for it. Raises NotFound, Stale."""
     kept = desk.doors.storage.alerts

@@ -20,6 +20,7 @@ from api import streams
 from api.server import front
 from sanderling.keys import make_key
 from sanderling.simulation import scheduling
+from sanderling.simulation.arrivals import Arrivals
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
 from sanderling.simulation.facts import Facts, Logged
@@ -39,11 +40,11 @@ from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, 
 from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
-from storage.memory import MemoryStorage
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
-from storage.records.identity import START, Millis, Seq, SourceId
+from storage.records.identity import Millis, SourceId
 from storage.records.note import opened
+from storage.sqlite.in_loop import InLoopStorage
 
 PORT = 8080
 KEEPALIVE = 300.0
@@ -123,6 +124,7 @@ class _Simulation:
         self._doctor = Doctor(self._caller("doctor"))
         self._clients = [StreamClient(plan, self._caller(plan.name), trace) for plan in program.clients]
         self._facts = Facts(program)
+        self._arrivals = Arrivals(self._machine.disk)
         self._stage = Stage(
             program.letters,
             program.seed,
@@ -173,10 +175,7 @@ class _Simulation:
 
     def _read_log(self) -> None:
         """Read the disk itself: what is durable is what counts."""
-        known = self._facts.log[-1].seq if self._facts.log else START
-        disk = self._machine.disk
-        new = disk.events[disk.index_after(Seq(known)) :]
-        self._facts.log.extend(Logged(event.seq, event.body) for event in new)
+        self._facts.log.extend(Logged(seq, body) for seq, body in self._arrivals.take())
 
     def _remember(self) -> None:
         """Note what the disk holds as told of each scripted page, and how many events it holds with that."""
@@ -184,7 +183,7 @@ class _Simulation:
         told: dict[str, Sequence[str]] = {}
         for plan in self._program.origins:
             added = self._user.added.get(plan.url) if plan.scenes else None
-            watched = None if added is None else self._machine.disk.sources.get(SourceId(added.id))
+            watched = None if added is None else self._machine.disk.sources().get(SourceId(added.id))
             memory = None if watched is None else decode_memory(opened(watched.base).tier)
             told[plan.url] = () if memory is None else settled_of(memory).texts
         self._facts.remembered.append((len(self._facts.log), told))
@@ -196,7 +195,7 @@ class _Simulation:
     async def _provision(self) -> None:
         """Do what the command line does before the first start: a key, an alert, a destination."""
         disk, now = self._machine.disk, Millis(int(EPOCH * 1000))
-        storage = MemoryStorage(disk, disk.start("provisioning"))
+        storage = InLoopStorage(disk, disk.start("provisioning"))
         await storage.keys.add(self._key_record)
         await storage.alerts.put(Alert("alert", "Storms", ALERT_WORD, "en", (), now, now))
         secret = Secret("whsec_" + b64encode(chance(self._program.seed, "secret").randbytes(24)).decode())

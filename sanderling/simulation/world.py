@@ -25,7 +25,7 @@ from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import CALM, SERVICE, Program
 from sanderling.simulation.trace import Trace
 from storage.interface import Storage
-from storage.memory import Disk, MemoryStorage
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Escalate, Mailbox
 
 ACTORS = ("recorder/", "matcher/", "delivery/")
@@ -169,7 +169,7 @@ class Life:
         return await self._side.listen(host, port)
 
     async def _open_storage(self) -> Storage:
-        return MemoryStorage(
+        return InLoopStorage(
             self.machine.disk, self.machine.disk.start(f"life {self.number}"), sync=self._sync, reach=self._reach
         )
 

@@ -7,7 +7,7 @@ are swept lazily. Hot and base are separate tables because hot is 450 bytes and 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NewType
 
 from msgspec import Struct
 
@@ -138,25 +138,38 @@ class HotState(Struct, frozen=True):
     """The worst score of each of the last 90 days in compact form."""
 
 
+Version = NewType("Version", int)
+"""Which of a source's stored states this is: 62 random bits, drawn anew by whoever writes a state or the record."""
+FIRST = Version(0)
+
+
 class SourceState(Struct, frozen=True):
-    """A source's memory as it is saved. `base` None leaves the stored base as it is; b"" is a base that is empty."""
+    """A source's memory as it is saved. `base` None leaves the stored base as it is; b"" is a base that is empty.
+
+    since: the version of the stored state that this one came from; where that is another, nothing is written.
+    version: the one that is stored from now on.
+    """
 
     source: SourceId
     hot: HotState
     base: bytes | None = None
+    since: Version = FIRST
+    version: Version = FIRST
 
 
 class Harvest(Struct, frozen=True):
     """What one look brought: drafts in reading order (oldest first) and the source's next state, committed together.
 
     The service's own harvest has the source SERVICE and no state. With a `debtor` it is the notice which this
-    destination owes: committed only while it does, and in the same transaction it no longer does.
+    destination owes: committed only while it does, and in the same transaction it no longer does. `born`: a source that
+    is added with its first state, in the same transaction.
     """
 
     source: SourceId
     drafts: tuple[Draft, ...]
     state: SourceState | None
     debtor: str | None = None
+    born: Source | None = None
 
     def pays(self, owed: str | None) -> bool:
         """Whether this is the notice that is owed."""
@@ -169,3 +182,4 @@ class Watched(Struct, frozen=True):
     source: Source
     hot: HotState
     base: bytes
+    version: Version = FIRST

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from storage.interface import Lease
+from storage.append import Lease
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis
@@ -43,7 +43,13 @@ class SqliteAlerts:
 
     async def put(self, alert: Alert) -> None:
         """Add or replace an alert; see Alerts."""
-        await self._write(_PUT_ALERT, *_alert_row(alert))
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            transaction.execute(_PUT_ALERT, _alert_row(alert))
+            revise(transaction)
+
+        await self._writer.submit(job)
 
     async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
         """Change an alert as it is at this moment; see Alerts."""
@@ -55,9 +61,14 @@ class SqliteAlerts:
                 return None
             changed = change(_alert(row))
             transaction.execute(_PUT_ALERT, _alert_row(changed))
+            revise(transaction)
             return changed
 
         return await self._writer.submit(job)
+
+    async def revision(self) -> int:
+        """Return the revision of what is matched; see Alerts."""
+        return await self._readers.run(revision_of)
 
     async def get(self, alert_id: str) -> Alert | None:
         """Return one alert; see Alerts."""
@@ -91,13 +102,19 @@ class SqliteAlerts:
             if row is not None:
                 check(_alert(row))
                 transaction.execute("DELETE FROM alert WHERE id=?", (alert_id,))
+                revise(transaction)
             return row is not None
 
         return await self._writer.submit(job)
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination; see Alerts."""
-        await self._write(_PUT_DESTINATION, *_destination_row(destination, self._vault))
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            put_destination(transaction, destination)
+
+        await self._writer.submit(job)
 
     async def edit_destination(
         self, destination_id: str, change: Callable[[Destination], Destination]
@@ -133,24 +150,22 @@ class SqliteAlerts:
             if row is not None:
                 check(_destination(row, transaction.vault))
                 transaction.execute("DELETE FROM destination WHERE id=?", (destination_id,))
+                revise(transaction)
             return row is not None
 
         return await self._writer.submit(job)
-
-    async def _write(self, statement: str, *parameters: object) -> None:
-        """Run one statement in the next transaction."""
-
-        def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
-            transaction.execute(statement, parameters)
-
-        await self._writer.submit(job)
 
     async def _read(self, query: str, *parameters: object) -> Sequence[Any]:
         def look(connection: sqlite3.Connection) -> Sequence[Any]:
             return connection.execute(query, parameters).fetchall()
 
         return await self._readers.run(look)
+
+
+def put_destination(transaction: Transaction, destination: Destination) -> None:
+    """Add or replace a destination."""
+    transaction.execute(_PUT_DESTINATION, _destination_row(destination, transaction.vault))
+    revise(transaction)
 
 
 def change_destination(
@@ -160,9 +175,29 @@ def change_destination(
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
     if row is None:
         return None
-    changed = change(_destination(row, transaction.vault))
+    before = _destination(row, transaction.vault)
+    changed = change(before)
     transaction.execute(_PUT_DESTINATION, _destination_row(changed, transaction.vault))
+    if _wishes(changed) != _wishes(before):
+        revise(transaction)
     return changed
+
+
+def revise(transaction: Transaction) -> None:
+    """Raise the revision of what is matched and delivered to."""
+    transaction.execute("UPDATE fact SET value=value+1 WHERE name='alerts'")
+    transaction.execute("UPDATE fact SET value=(SELECT coalesce(max(seq), 0) FROM log) WHERE name='alerts_at'")
+
+
+def revision_of(connection: sqlite3.Connection) -> int:
+    """Return the revision of what is matched and delivered to."""
+    (revision,) = connection.execute("SELECT value FROM fact WHERE name='alerts'").fetchone()
+    return int(revision)
+
+
+def _wishes(destination: Destination) -> tuple[object, ...]:
+    """Return what of a destination is its user's, and whether it gets anything at all."""
+    return destination.updated_at, destination.secrets, destination.enabled, destination.state == "disabled"
 
 
 def pay(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:

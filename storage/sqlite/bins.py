@@ -12,7 +12,7 @@ from contextlib import closing
 
 import msgspec
 
-from storage.interface import Lease
+from storage.append import Lease
 from storage.records.bin import Bin, Capture, CapturePage, Kept
 from storage.records.identity import Millis
 from storage.sqlite.connection import translated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from storage.interface import Lease
+from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.kept_call import KeptCall
 from storage.sqlite.writer import Transaction, Writer

@@ -15,35 +15,30 @@ from typing import NamedTuple
 
 import trio
 
+from storage.append import Lease
 from storage.errors import Locked
-from storage.interface import Lease, Storage
+from storage.interface import Storage
 from storage.records.identity import START, Seq, millis_of
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.session import Password, SetUpLink
 from storage.records.times import rfc3339
 from storage.sqlite import scan
-from storage.sqlite.alerts import SqliteAlerts
-from storage.sqlite.bins import SqliteBins
-from storage.sqlite.calls import SqliteCalls
 from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translated
 from storage.sqlite.folder import FolderLock, HeadMark, identity, opening, prepare
-from storage.sqlite.keys import SqliteKeys, all_keys, all_public, all_signing, delete_key, insert_key, insert_signing
-from storage.sqlite.log import SqliteLog
+from storage.sqlite.keys import all_keys, all_public, all_signing, delete_key, insert_key, insert_signing
 from storage.sqlite.migrations import STEPS, version_of
 from storage.sqlite.own_key import settle
-from storage.sqlite.people import SqlitePeople, insert_link, read_password
-from storage.sqlite.readers import Readers
+from storage.sqlite.people import insert_link, read_password
+from storage.sqlite.readers import ReaderPool
 from storage.sqlite.room import rebuild
 from storage.sqlite.sealing import examine_boxes
-from storage.sqlite.sources import SqliteSources
+from storage.sqlite.stores import Stores
 from storage.sqlite.unlocking import OTHER, mark_of, unlock
 from storage.sqlite.unlocking import mark as note_key
 from storage.sqlite.upgrade import scrub, upgrade
 from storage.sqlite.vault import Vault
 from storage.sqlite.wal import Wal
-from storage.sqlite.work import SqliteWork
-from storage.sqlite.writer import Writer
-from storage.tail import Tail
+from storage.sqlite.writer import WriterThread
 
 REBUILT = 1 << 30
 """Bytes of a database that a start copies, in seconds, so that it can give room back; larger ones `migrate` does."""
@@ -73,8 +68,8 @@ async def open_sqlite(
             warn(sentence)
         door = connect(database, READER, read_only=True)
         undo.callback(door.close)
-        writer = Writer(opened.mark, Wal(database, clock), clock, warn, opened.vault)
-        parts = _Parts(lock, door, Readers(database), writer, database)
+        writer = WriterThread(opened.mark, Wal(database, clock), clock, warn, opened.vault)
+        parts = _Parts(lock, door, ReaderPool(database), writer, database)
         storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known, opened.vault)
         parts.writer.start(opened.connection, opened.newest)
         undo.pop_all()
@@ -86,28 +81,18 @@ class _Parts(NamedTuple):
 
     lock: FolderLock
     door: sqlite3.Connection
-    readers: Readers
-    writer: Writer
+    readers: ReaderPool
+    writer: WriterThread
     database: Path
 
 
-class SqliteStorage:
+class SqliteStorage(Stores):
     """One opened engine; see `storage.interface.Storage`. `known`: the newest position that anyone may have seen."""
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
-        _, door, readers, writer, database = parts
-        self._is = identity(database)
-        self.lease = lease
-        self.tail = Tail(known)
-        self.log = SqliteLog(writer, readers, known)
-        self.sources = SqliteSources(writer, readers, vault)
-        self.keys = SqliteKeys(writer, readers, door, lease, vault)
-        self.alerts = SqliteAlerts(writer, readers, lease, vault)
-        self.bins = SqliteBins(writer, readers, door, lease)
-        self.calls = SqliteCalls(writer, lease)
-        self.people = SqlitePeople(writer, readers, door, lease)
-        self.work = SqliteWork(writer, readers)
+        self._is = identity(parts.database)
+        super().__init__(parts.writer, parts.readers, parts.door, lease, known, vault)
 
     def __repr__(self) -> str:
         return f"SqliteStorage({self.lease}, {self._parts.writer}, {self._parts.readers})"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from storage.interface import Lease
+from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.sqlite.connection import translated

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-import msgspec
-
-from storage.interface import Lease, Mint, Stamp
+from storage.append import Answer, Lease, Mint, Stamp
+from storage.errors import Duplicate, StateMoved
 from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Held, Page
 from storage.records.event import Kind, Stored, check_adopted, kind_of
 from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
-from storage.records.source import Harvest, HotState, SourceState
+from storage.records.source import Harvest, SourceState
 from storage.retention import Room
 from storage.sqlite import room, scan, weights
 from storage.sqlite.alerts import pay
 from storage.sqlite.readers import Readers
+from storage.sqlite.sources import by_url, encode_hot, insert
 from storage.sqlite.writer import MOST_ROWS, Transaction, Writer
 
-_KEY = "SELECT s.key FROM source_key k JOIN source s ON s.key=k.key WHERE k.id=?"
+_KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
 _BETWEEN = "SELECT count(*) FROM log WHERE seq>? AND seq<? AND kind<>?"
 _KNOW = "INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING"
 _NUMBER = "SELECT key FROM source_key WHERE id=?"
 _INSERT = "INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)"
-
-encode_hot = msgspec.msgpack.Encoder().encode
-decode_hot = msgspec.msgpack.Decoder(HotState).decode
 
 
 class SqliteLog:
@@ -36,39 +33,40 @@ class SqliteLog:
         self._writer, self._readers, self._pages = writer, readers, scan.Pages(known)
         self._last = known  # the newest position minted, kept or not; touched on the writer thread only
 
-    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Stored]:
+    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Answer]:
         """Commit harvests in one transaction; see EventLog."""
         job = partial(self._append, harvests, lease, mint, stamp)
         return await self._writer.submit(job, events=sum([len(harvest.drafts) or 1 for harvest in harvests]))
 
     def _append(
         self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, transaction: Transaction
-    ) -> Sequence[Stored]:
+    ) -> Sequence[Answer]:
         transaction.fence(lease)
         mint.raise_floor(self._last)
-        events: list[Stored] = []
+        answers: list[Answer] = []
         rows: list[tuple[Seq, int, int, bytes]] = []
-        states: list[tuple[int, SourceState]] = []
+        states = _States()
         for harvest in harvests:
-            key = _key(transaction, harvest)
-            if key is None:
+            key = _admitted(transaction, harvest, states)
+            if not isinstance(key, int):
+                answers.append(() if key is None else key)
                 continue
-            if harvest.state is not None:
-                states.append((key, harvest.state))
-            for draft in harvest.drafts:
-                seq, event_id = mint.mint()
-                if seq <= self._last:
-                    raise ValueError(f"minted {seq} after {self._last}: positions must rise")
-                self._last = seq
-                body = stamp(seq, event_id, harvest.source, draft)
-                kind = kind_of(draft)
-                events.append(Stored(seq, harvest.source, kind, body))
-                rows.append((seq, key, kind, body))
+            events = list(self._minted(harvest, mint, stamp))
+            rows += [(event.seq, key, event.kind, event.body) for event in events]
+            answers.append(events)
         transaction.executemany(_INSERT, rows)
-        _save(transaction, states)
+        states.write(transaction)
         if rows:
             transaction.newest = rows[-1][0]
-        return events
+        return answers
+
+    def _minted(self, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
+        for draft in harvest.drafts:
+            seq, event_id = mint.mint()
+            if seq <= self._last:
+                raise ValueError(f"minted {seq} after {self._last}: positions must rise")
+            self._last = seq
+            yield Stored(seq, harvest.source, kind_of(draft), stamp(seq, event_id, harvest.source, draft))
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
         """Take over a part of another instance's log; see EventLog."""
@@ -92,8 +90,10 @@ class SqliteLog:
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            keys = ((transaction.execute(_KEY, (state.source,)).fetchone(), state) for state in states)
-            _save(transaction, [(key[0], state) for key, state in keys if key is not None])
+            admitted = _States()
+            for state in states:
+                admitted.take(transaction, state)
+            admitted.write(transaction)
 
         await self._writer.submit(job, rows=len(states))
 
@@ -167,22 +167,59 @@ class SqliteLog:
         return await self._writer.submit(job, rows=limit)
 
 
-def _key(transaction: Transaction, harvest: Harvest) -> int | None:
-    """Return the number of a harvest's source; None when the harvest is to be skipped. A debt is paid here."""
-    if harvest.source != SERVICE:
-        found = transaction.execute(_KEY, (harvest.source,)).fetchone()
-        return None if found is None else found[0]
-    if harvest.debtor is not None and not pay(transaction, harvest.debtor, harvest.pays):
-        return None
-    transaction.execute(_KNOW, (SERVICE,))
-    (key,) = transaction.execute(_NUMBER, (SERVICE,)).fetchone()
-    return int(key)
+class _States:
+    """The states that one transaction writes: each must come from the one before it, in storage or here."""
+
+    def __init__(self) -> None:
+        self._rows: dict[SourceId, tuple[int, SourceState]] = {}
+        self._bases: dict[int, bytes] = {}
+
+    def take(self, transaction: Transaction, state: SourceState) -> int | StateMoved | None:
+        """Admit a state and return its source's number; None when there is no such source."""
+        known = self._rows.get(state.source)
+        if known is not None:
+            key, version = known[0], known[1].version
+        else:
+            found = transaction.execute(_KEY, (state.source,)).fetchone()
+            if found is None:
+                return None
+            key, version = found
+        if version != state.since:
+            return StateMoved(state.source)
+        self.put(key, state)
+        return key
+
+    def put(self, key: int, state: SourceState) -> None:
+        """Admit a state, whatever is stored."""
+        self._rows[state.source] = (key, state)
+        if state.base is not None:
+            self._bases[key] = state.base
+
+    def write(self, transaction: Transaction) -> None:
+        """Write hot states, and the bases that are given."""
+        hot = [(encode_hot(state.hot), state.version, key) for key, state in self._rows.values()]
+        transaction.executemany("UPDATE source_hot SET body=?, version=? WHERE key=?", hot)
+        if self._bases:
+            bases = [(base, key) for key, base in self._bases.items()]
+            transaction.executemany("UPDATE source_base SET body=? WHERE key=?", bases)
 
 
-def _save(transaction: Transaction, states: Sequence[tuple[int, SourceState]]) -> None:
-    """Write hot states, and the bases that are given, of sources by their numbers."""
-    hot = [(encode_hot(state.hot), key) for key, state in states]
-    transaction.executemany("UPDATE source_hot SET body=? WHERE key=?", hot)
-    bases = [(state.base, key) for key, state in states if state.base is not None]
-    if bases:
-        transaction.executemany("UPDATE source_base SET body=? WHERE key=?", bases)
+def _admitted(transaction: Transaction, harvest: Harvest, states: _States) -> int | StateMoved | Duplicate | None:
+    """Return the number of a harvest's source, or why the harvest is refused; None when it is to be skipped.
+
+    A debt is paid here, and a new source added.
+    """
+    if harvest.source == SERVICE:
+        if harvest.debtor is not None and not pay(transaction, harvest.debtor, harvest.pays):
+            return None
+        transaction.execute(_KNOW, (SERVICE,))
+        return int(transaction.execute(_NUMBER, (SERVICE,)).fetchone()[0])
+    if harvest.born is not None and harvest.state is not None:
+        existing = by_url(transaction, harvest.born.url)
+        if existing is not None:
+            return Duplicate(existing)
+        return insert(transaction, harvest.born, harvest.state)
+    if harvest.state is not None:
+        return states.take(transaction, harvest.state)
+    found = transaction.execute(_KEY, (harvest.source,)).fetchone()
+    return None if found is None else int(found[0])

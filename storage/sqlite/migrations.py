@@ -201,7 +201,22 @@ def sealed(db: Database, vault: Vault | None) -> None:
         db.conn.execute("INSERT INTO fact SELECT 'scrub', 1 WHERE EXISTS (SELECT 1 FROM signing_key)")
 
 
-STEPS: Sequence[Step] = (first, figures_and_digests, bins_and_calls, dashboard, matched_days, public_keys, sealed)
+def versions(db: Database, _: Vault | None) -> None:
+    """Each stored state has a version, the alerts with their destinations a revision."""
+    db.conn.execute("ALTER TABLE source_hot ADD COLUMN version INTEGER NOT NULL DEFAULT 0")
+    db.conn.execute("INSERT INTO fact VALUES('alerts', 0), ('alerts_at', 0)")
+
+
+STEPS: Sequence[Step] = (
+    first,
+    figures_and_digests,
+    bins_and_calls,
+    dashboard,
+    matched_days,
+    public_keys,
+    sealed,
+    versions,
+)
 
 
 def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> int:

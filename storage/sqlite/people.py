@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from storage.interface import Lease
+from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.session import IDLE, LIFE, Password, Session, SetUpLink
 from storage.sqlite.connection import translated

@@ -10,7 +10,7 @@ import queue
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import trio
 
@@ -25,7 +25,14 @@ CLOSE_WITHIN = 5.0
 T = TypeVar("T")
 
 
-class Readers:
+class Readers(Protocol):
+    """Where the stores look: the pool below, or the loop itself (`in_loop.py`)."""
+
+    async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `look` finds with a connection. Raises Corrupt, Unavailable."""
+
+
+class ReaderPool:
     """A pool of read-only connections behind a limiter of its own. A look that waits for its turn can be cancelled."""
 
     def __init__(self, database: Path) -> None:
@@ -36,10 +43,10 @@ class Readers:
             self._idle.put(connect(database, READER, read_only=True))
 
     def __repr__(self) -> str:
-        return f"Readers(busy={self._limiter.borrowed_tokens} of {HOW_MANY})"
+        return f"ReaderPool(busy={self._limiter.borrowed_tokens} of {HOW_MANY})"
 
     async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what `look` finds with a connection, in a thread. Raises Corrupt, Unavailable.
+        """Return what `look` finds with a connection, in a thread; see Readers.
 
         If cancelled, returns at once; the look ends by itself and its answer is dropped.
         """

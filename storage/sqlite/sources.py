@@ -8,19 +8,24 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
+from storage.append import Lease
 from storage.errors import Duplicate
-from storage.interface import Lease
 from storage.records.identity import SourceId
-from storage.records.source import Source, SourceState, Watched
-from storage.sqlite.log import decode_hot, encode_hot
+from storage.records.source import FIRST, HotState, Source, SourceState, Version, Watched
 from storage.sqlite.readers import Readers
 from storage.sqlite.sealing import HELLOS
 from storage.sqlite.vault import Vault
 from storage.sqlite.writer import Transaction, Writer
 
 _decode = msgspec.json.Decoder(Source).decode
-_WATCHED = """SELECT s.body, s.sealed, h.body, b.body FROM source_key k JOIN source s ON s.key=k.key
+_WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version FROM source_key k JOIN source s ON s.key=k.key
     JOIN source_hot h ON h.key=k.key JOIN source_base b ON b.key=k.key """
+_GIVE_VERSION = "UPDATE source_hot SET version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+_WRITE_HOT = "UPDATE source_hot SET body=?, version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+_WRITE_BASE = "UPDATE source_base SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+
+encode_hot = msgspec.msgpack.Encoder().encode
+decode_hot = msgspec.msgpack.Decoder(HotState).decode
 
 
 class SqliteSources:
@@ -34,28 +39,28 @@ class SqliteSources:
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            existing = _by_url(transaction.connection, source.url, transaction.vault)
+            existing = by_url(transaction, source.url)
             if existing is not None:
                 raise Duplicate(existing)
-            transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (source.id,))
-            (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (source.id,)).fetchone()
-            insert = "INSERT INTO source(key, url, body, sealed) VALUES(?,?,?,?)"
-            transaction.execute(insert, (key, source.url, *_row(source, transaction.vault)))
-            transaction.execute("INSERT INTO source_hot VALUES(?,?)", (key, encode_hot(state.hot)))
-            transaction.execute("INSERT INTO source_base VALUES(?,?)", (key, state.base or b""))
+            insert(transaction, source, state)
 
         await self._writer.submit(job, rows=3)
 
-    async def update(self, source: Source, lease: Lease) -> None:
+    async def update(
+        self, source: Source, lease: Lease, version: Version = FIRST, state: SourceState | None = None
+    ) -> None:
         """Replace what the user asked for; see Sources."""
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            existing = _by_url(transaction.connection, source.url, transaction.vault)
+            existing = by_url(transaction, source.url)
             if existing is not None and existing.id != source.id:
                 raise Duplicate(existing)
             update = "UPDATE source SET url=?, body=?, sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
             transaction.execute(update, (source.url, *_row(source, transaction.vault), source.id))
+            transaction.execute(_GIVE_VERSION, (version, source.id))
+            if state is not None:
+                write_state(transaction, state)
 
         await self._writer.submit(job)
 
@@ -87,14 +92,42 @@ class SqliteSources:
         return await self._readers.run(look)
 
 
+def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
+    """Add a source whose URL nobody watches; return its number."""
+    transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (source.id,))
+    (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (source.id,)).fetchone()
+    row = "INSERT INTO source(key, url, body, sealed) VALUES(?,?,?,?)"
+    transaction.execute(row, (key, source.url, *_row(source, transaction.vault)))
+    transaction.execute("INSERT INTO source_hot VALUES(?,?,?)", (key, encode_hot(state.hot), state.version))
+    transaction.execute("INSERT INTO source_base VALUES(?,?)", (key, state.base or b""))
+    return int(key)
+
+
+def all_watched(connection: sqlite3.Connection, vault: Vault) -> Sequence[Watched]:
+    """Return all sources in the order of their ids."""
+    return [_watched(row, vault) for row in connection.execute(_WATCHED + "ORDER BY k.id").fetchall()]
+
+
+def by_url(transaction: Transaction, url: str) -> Source | None:
+    """Return the source of a normalised URL, inside a transaction."""
+    return _by_url(transaction.connection, url, transaction.vault)
+
+
+def write_state(transaction: Transaction, state: SourceState) -> None:
+    """Write a source's state, whatever is stored; an unknown source is skipped."""
+    transaction.execute(_WRITE_HOT, (encode_hot(state.hot), state.version, state.source))
+    if state.base is not None:
+        transaction.execute(_WRITE_BASE, (state.base, state.source))
+
+
 def _by_url(connection: sqlite3.Connection, url: str, vault: Vault) -> Source | None:
     row = connection.execute("SELECT body, sealed FROM source WHERE url=?", (url,)).fetchone()
     return None if row is None else _source(row[0], row[1], vault)
 
 
-def _watched(row: tuple[bytes, bytes | None, bytes, bytes], vault: Vault) -> Watched:
-    body, sealed, hot, base = row
-    return Watched(_source(body, sealed, vault), decode_hot(hot), base)
+def _watched(row: tuple[bytes, bytes | None, bytes, bytes, int], vault: Vault) -> Watched:
+    body, sealed, hot, base, version = row
+    return Watched(_source(body, sealed, vault), decode_hot(hot), base, Version(version))
 
 
 def _source(body: bytes, sealed: bytes | None, vault: Vault) -> Source:

@@ -14,10 +14,12 @@ from hashlib import blake2b
 
 from nacl.exceptions import CryptoError
 from nacl.secret import Aead
+from nacl.utils import random
 
 from storage.errors import Unopened
 
 SIZE = 32
+NONCE = Aead.NONCE_SIZE
 _PERSON = b"sanderling at"  # at rest; BLAKE2b's "person" keeps this use of the key apart from any other
 _FORM = b"\x01"
 """The first byte of a box. There is one form so far."""
@@ -43,8 +45,12 @@ class Vault:
 
     def seal(self, kind: str, name: str, secret: bytes) -> bytes:
         """Return a box for the row `name` of a kind of rows: 41 bytes longer than the secret, other at each call."""
-        # libsodium draws the nonce: 24 bytes never repeat by chance, and nothing else hangs on them.
-        return _FORM + bytes(self._box(kind).encrypt(secret, name.encode()))
+        # 24 bytes never repeat by chance, and nothing else hangs on them.
+        return self.seal_with(kind, name, secret, random(NONCE))
+
+    def seal_with(self, kind: str, name: str, secret: bytes, nonce: bytes) -> bytes:
+        """Return a box as `seal` does, with a nonce that no other box of this kind has."""
+        return _FORM + bytes(self._box(kind).encrypt(secret, name.encode(), nonce))
 
     def open(self, kind: str, name: str, box: bytes) -> bytes:
         """Return what was sealed. Raises Unopened when it was altered, moved, or sealed with another master key."""

@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from storage.append import Lease
 from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
-from storage.errors import CursorMoved
-from storage.interface import Lease
+from storage.errors import AlertsMoved, CursorMoved
 from storage.records.alert import KEPT_DAYS
 from storage.records.body import first_seq_in, id_in
 from storage.records.delivery import (
@@ -34,7 +34,7 @@ from storage.records.delivery import (
     Waiting,
 )
 from storage.records.identity import Millis, Seq, day_of
-from storage.sqlite.alerts import change_destination
+from storage.sqlite.alerts import change_destination, revision_of
 from storage.sqlite.readers import Readers
 from storage.sqlite.scan import LAST
 from storage.sqlite.writer import Transaction, Writer
@@ -110,6 +110,7 @@ class SqliteWork:
         lease: Lease,
         *,
         hits: Sequence[Hit] = (),
+        revision: int | None = None,
     ) -> None:
         """Move a cursor and write what it caused; see Work."""
 
@@ -118,6 +119,9 @@ class SqliteWork:
             at = _cursor(transaction.connection, name)
             if at != expect:
                 raise CursorMoved(f"cursor {name!r} is at {at}, not at {expect}")
+            if revision is not None and (now := revision_of(transaction.connection)) != revision:
+                (newest,) = transaction.execute("SELECT value FROM fact WHERE name='alerts_at'").fetchone()
+                raise AlertsMoved(now, Seq(newest))
             put = "INSERT INTO cursor VALUES(?,?) ON CONFLICT(name) DO UPDATE SET seq=excluded.seq"
             transaction.execute(put, (name, to))
             transaction.executemany(_PUT, [(m.seq, m.due, m.due, m.destination) for m in matches])
@@ -166,7 +170,7 @@ class SqliteWork:
             if key is None:
                 return 0
             taken, gone = _inside(transaction, key, portion)
-            _note(transaction, key, [gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone])
+            note(transaction, key, [gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone])
             _freeze(transaction, key, taken, portion.end, freeze)
             return len(taken) + len(gone)
 
@@ -272,7 +276,7 @@ def _claim(transaction: Transaction, destination: str, now: Millis, limit: int, 
             event_id = digest or id_in(body)
             claimed.append(Delivery(destination, Seq(seq), event_id, attempts + 1, Millis(first_due), body))
     transaction.executemany(_CLAIM, [(d.attempt, d.event_id, key, d.seq) for d in claimed])
-    _note(transaction, key, gone)
+    note(transaction, key, gone)
     return claimed
 
 
@@ -324,7 +328,7 @@ def _settle(transaction: Transaction, outcomes: Sequence[Outcome]) -> None:
             transaction.execute(_LEAVE, (key, outcome.seq))
         lines.setdefault(key, []).append(attempt_of(outcome, event_id, attempts))
     for key, attempted in lines.items():
-        _note(transaction, key, attempted)
+        note(transaction, key, attempted)
         delivered = [line.at for line in attempted if line.result == "sent"]
         if delivered:
             transaction.execute(_DELIVERED, (delivered[-1], key))
@@ -347,7 +351,7 @@ def _make_good(transaction: Transaction, replayed: Replayed) -> None:
     change_destination(transaction, done.destination, lambda it: it.replayed(done.after, done.to, whole=done.whole))
 
 
-def _note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:
+def note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:
     """Add lines to a destination's attempts log and drop the oldest over the cap."""
     if not lines:
         return

@@ -13,12 +13,12 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import trio
 
+from storage.append import Lease
 from storage.errors import Fenced, Unavailable
-from storage.interface import Lease
 from storage.records.identity import START, Seq
 from storage.sqlite.connection import in_our_words
 from storage.sqlite.folder import HeadMark
@@ -55,6 +55,17 @@ class Transaction:
 Job = Callable[[Transaction], T]
 
 
+class Writer(Protocol):
+    """Where the stores hand in what they write: the thread below, or the loop itself (`in_loop.py`)."""
+
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+        """Run a job in the next transaction and return its result once that is durable.
+
+        `events` and `rows` say how much it writes. Raises what the job raises, DiskFull, Unavailable, Corrupt. If
+        cancelled, the job may still happen.
+        """
+
+
 class _Ticket(Generic[T]):
     """One job and the task that waits for it, None once it has given up."""
 
@@ -72,7 +83,7 @@ class _Ticket(Generic[T]):
         return trio.lowlevel.Abort.SUCCEEDED
 
 
-class Writer:
+class WriterThread:
     """The writer thread's two ends: `submit` on the loop, `_run` on the thread.
 
     The queue has no bound of its own: each waiting job has a task that waits for it, or was given up by one and is
@@ -94,7 +105,7 @@ class Writer:
         self._marked_at = 0.0
 
     def __repr__(self) -> str:
-        return f"Writer(waiting={self._waiting}, closing={self._closing})"
+        return f"WriterThread(waiting={self._waiting}, closing={self._closing})"
 
     # --- on the loop -------------------------------------------------------------------------------------------------
 
@@ -104,11 +115,7 @@ class Writer:
         threading.Thread(target=self._run, args=(connection,), name="sqlite-writer", daemon=True).start()
 
     async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
-        """Run a job in the next transaction and return its result once that is durable.
-
-        `events` and `rows` say how much it writes. Raises what the job raises, DiskFull, Unavailable, Corrupt. If
-        cancelled, the job may still happen.
-        """
+        """Run a job in the next transaction; see Writer."""
         if self._closing:
             raise Unavailable("the storage is closed")
         ticket = _Ticket(job, events, rows)

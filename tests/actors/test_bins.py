@@ -21,6 +21,7 @@ from sanderling.receiving.verify import Means, check_all
 from storage.records.bin import Bin
 from tests.actors.test_delivering import Town, asked
 from tests.api.house import BASE_URL
+from tests.disks import count
 from tests.support.build import NOW
 
 SIGNED = ("webhook-timestamp", "webhook-signature", "host")
@@ -167,7 +168,7 @@ async def test_x17_expired_bins_are_swept_with_what_they_captured(autojump_clock
             bins = [await asked(client, "/v1/webhook-bins") for _ in range(12)]
             await client.post(bins[0]["url"], content="x")
             await trio.sleep(LIFE / 1000 + 700)
-        assert (town.storage._disk.bins, town.storage._disk.captures) == ({}, {})
+        assert (count(town.storage.disk, "bin"), count(town.storage.disk, "capture")) == (0, 0)
 
 
 async def test_storage_that_takes_nothing_is_our_fault_and_not_the_bins(autojump_clock: object) -> None:
@@ -176,7 +177,7 @@ async def test_storage_that_takes_nothing_is_our_fault_and_not_the_bins(autojump
         bins = Bins(town.world, town.storage, BASE_URL)
         bin = await bins.mint()
         way = Homeward(Nowhere(), bins, "")
-        town.storage._disk.full = True
+        town.storage.disk.full = True
         with pytest.raises(LookFailed) as caught:
             await way.deliver.post(parse_url(bins.address(bin)), {}, b"{}")
         assert caught.value.blame is Blame.LOCAL

@@ -18,7 +18,7 @@ from actors.settings import Settings
 from actors.signatures import event, webhook
 from actors.system import System, signing_keys
 from api.server import serve
-from storage.memory import Disk, MemoryStorage
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec
 from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House, MemoryListener
 from tests.source.harness import rss
@@ -43,7 +43,7 @@ class Town:
         entropy = random.Random("town").randbytes
         self.world = a_world(network, jail=InlineJail(), entropy=entropy, listen=self._listen)
         disk = Disk()
-        self.storage = MemoryStorage(disk, disk.start("test"))
+        self.storage = InLoopStorage(disk, disk.start("test"))
 
     def _receive(self, asked: Asked) -> Answer:
         return Answer(self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0])

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,11 +12,13 @@ import pytest
 from actors.pruner import MOST_BACK, Pruner
 from actors.recorder.identifiers import Identifiers
 from actors.settings import Settings
-from storage.errors import DiskFull
-from storage.memory import Disk, MemoryStorage
-from storage.records.identity import Millis, Seq
+from storage.errors import DiskFull, Duplicate
+from storage.records.cursor import EVERYTHING, MATCHED
+from storage.records.identity import START, Millis, Seq
 from storage.records.kept_call import KeptCall
 from storage.retention import LITTLE, STEP, Room
+from storage.sqlite.in_loop import Disk, InLoopStorage
+from tests.disks import set_cursor
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
 
 DAY = 86_400_000
@@ -25,22 +29,25 @@ class Clock:
         self.now = Millis(NOW)
 
 
-async def a_log(clock: Clock, days: Sequence[int], disk: Disk) -> MemoryStorage:
-    """A log with one event of each of these days."""
-    storage = MemoryStorage(disk, disk.start("test"))
-    await storage.sources.add(a_source(), a_state(a_source_id()), storage.lease)
+async def a_log(clock: Clock, days: Sequence[int], disk: Disk, heavy: int = 0) -> InLoopStorage:
+    """A log with one event of each of these days, each of at least so many bytes."""
+    storage = InLoopStorage(disk, disk.start("test"))
+    with suppress(Duplicate):
+        await storage.sources.add(a_source(), a_state(a_source_id()), storage.lease)
     mint = Identifiers(lambda: clock.now, random.Random(1).getrandbits)
     for day in days:
         clock.now = Millis(NOW + day * DAY)
-        await storage.log.append([a_harvest(a_source_id(), f"day {day}")], storage.lease, mint, stamp)
+        made = partial(stamp, heavy)
+        await storage.log.append([a_harvest(a_source_id(), f"day {day}")], storage.lease, mint, made)
+    set_cursor(disk, MATCHED, disk.head())
     return storage
 
 
-def stamp(seq: Seq, event_id: str, source: str, draft: Any) -> bytes:
-    return b'{"id":"%b","tags":[]}' % event_id.encode()
+def stamp(heavy: int, seq: Seq, event_id: str, source: str, draft: Any) -> bytes:
+    return b'{"id":"%b","tags":[]}' % event_id.encode() + b" " * heavy
 
 
-def a_pruner(storage: MemoryStorage, clock: Clock, **settings: Any) -> tuple[Pruner, list[str]]:
+def a_pruner(storage: InLoopStorage, clock: Clock, **settings: Any) -> tuple[Pruner, list[str]]:
     logged: list[str] = []
     world: Any = SimpleNamespace(now=lambda: clock.now, log=lambda name, **fields: logged.append(name))
     return Pruner(world, Settings(**settings), storage), logged
@@ -75,14 +82,25 @@ async def test_events_go_until_the_storage_weighs_what_the_setting_says(
 ) -> None:
     monkeypatch.setattr("storage.retention.LEAST", 2)
     monkeypatch.setattr("storage.retention.SLICE", 1)
-    clock = Clock()
-    storage = await a_log(clock, range(10), Disk())
-    each = (await storage.log.room()).used // 10
-    pruner, _ = a_pruner(storage, clock, retention_bytes=each * 6)
+    clock, disk = Clock(), Disk()
+    empty = (await (await a_log(clock, [], disk)).log.room()).used
+    storage = await a_log(clock, range(10), disk, heavy=100_000)
+    each = ((await storage.log.room()).used - empty) // 10
+    pruner, _ = a_pruner(storage, clock, retention_bytes=empty + each * 6)
     assert await pruner.prune() == 4
     pruner, _ = a_pruner(storage, clock, retention_bytes=1)
     assert await pruner.prune() == 4
     assert await storage.log.count() == 2
+
+
+async def test_r9_what_nobody_has_matched_stays_and_that_is_said(autojump_clock: object) -> None:
+    clock, disk = Clock(), Disk()
+    storage = await a_log(clock, range(10), disk)
+    set_cursor(disk, MATCHED, (await storage.log.read(START, 3, EVERYTHING)).events[-1].seq)
+    pruner, logged = a_pruner(storage, clock, retention_days=4.5)
+    assert (await pruner.prune(), logged) == (3, ["log.prune_waits"])
+    set_cursor(disk, MATCHED, disk.head())
+    assert await pruner.prune() == 2
 
 
 async def test_a_full_disk_ends_the_round_and_is_told(autojump_clock: object) -> None:
@@ -139,4 +157,4 @@ async def test_kept_answers_go_after_a_day(autojump_clock: object) -> None:
         await storage.calls.begin(KeptCall(f"key {number}", "asked", Millis(NOW + number), "id"), Millis(0))
     clock.now = Millis(NOW + DAY + 2)
     assert await pruner.sweep() == 2
-    assert list(storage._disk.calls) == ["key 2"]
+    assert [key for (key,) in storage.disk.connection.execute("SELECT key FROM call")] == ["key 2"]

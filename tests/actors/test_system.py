@@ -10,8 +10,9 @@ from actors.jail.inline import InlineJail
 from actors.messages import SaveStates
 from actors.settings import Settings
 from actors.system import EDGES, System, signing_keys
-from storage.memory import Disk, MemoryStorage
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, check_acyclic
+from tests.disks import count
 from tests.support.build import a_source_id, a_state
 from tests.support.memory_network import MemoryNetwork, a_world
 
@@ -44,7 +45,7 @@ async def a_system(nursery: trio.Nursery, disk: Disk, states: list[tuple[str, st
         await child.stopping.wait()
 
     world = a_world(MemoryNetwork(nursery), jail=InlineJail(), log=log, entropy=lambda size: b"k" * size)
-    storage = MemoryStorage(disk, disk.start("test"))
+    storage = InLoopStorage(disk, disk.start("test"))
     keys = await signing_keys(world, storage)
     return System(world, Settings(), storage, keys, lambda doors: [ChildSpec("web", web)])
 
@@ -114,7 +115,7 @@ async def test_the_first_start_makes_a_signing_key_and_the_next_one_keeps_it() -
         second = await a_system(nursery, disk, [])
         assert await first.doors.jwks() == await second.doors.jwks()
         assert b'"kty":"OKP"' in await first.doors.jwks()
-        assert len(disk.signing) == 1
+        assert count(disk, "signing_key") == 1
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -119,7 +119,7 @@ async def test_what_sources_hold_is_told_of_one_and_of_the_heaviest(house: House
     sizes = (await client.get("/v1/admin/sizes")).json()
     held = [{"events": len(found), "bytes": sum(len(event.body) for event in found)} for found in (heavy, light)]
     assert [{"events": one["events"], "bytes": one["bytes"]} for one in sizes["sources"]] == held
-    assert (sizes["free"], sizes["bytes"]) == (0, sum(one["bytes"] for one in held))
+    assert sizes["bytes"] - sizes["free"] > sum(one["bytes"] for one in held)
     assert len((await client.get("/v1/admin/sizes", params={"limit": 1})).json()["sources"]) == 1
     assert (await client.get(f"/v1/admin/tree/{path}")).json()["source"]["held"] == held[1]
     status = await (await house.client("sources:read")).get(f"/v1/{path}/status")

@@ -183,7 +183,8 @@ async def test_an_empty_query_is_everything(client: httpx.AsyncClient) -> None:
 
 
 async def test_there_is_an_end_to_how_many_alerts_there_may_be(house: House, client: httpx.AsyncClient) -> None:
-    house.storage._disk.alerts |= {f"a{n}": an_alert(f"a{n}") for n in range(MOST_ALERTS)}
+    for number in range(MOST_ALERTS):
+        await house.storage.alerts.put(an_alert(f"a{number}"))
     answer = await client.post("/v1/alerts", json=PRICES)
     assert (answer.status_code, answer.json()["type"].rpartition("/")[2]) == (409, "conflict")
 

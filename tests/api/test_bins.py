@@ -17,6 +17,7 @@ from sanderling.receiving.documents import items
 from storage.records.times import parse_rfc3339
 from tests.api.house import BASE_URL, House, make_house, running
 from tests.contract.builders import a_bin
+from tests.disks import count
 
 BINS = ("bins:read", "bins:write")
 SAME = {"date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"}
@@ -72,7 +73,8 @@ async def test_x17_reading_and_making_bins_are_scopes_of_their_own(house: House)
 
 
 async def test_x17_there_is_an_end_to_how_many_bins_there_may_be(house: House) -> None:
-    house.storage._disk.bins |= {f"b{n}": a_bin(f"b{n}") for n in range(MOST_BINS)}
+    for number in range(MOST_BINS):
+        await house.storage.bins.add(a_bin(f"b{number}"))
     async with await house.client(*BINS) as client:
         answer = await client.post("/v1/webhook-bins")
     assert (answer.status_code, str(MOST_BINS) in answer.json()["detail"]) == (409, True)
@@ -150,7 +152,7 @@ async def test_x17_an_unknown_bin_and_an_expired_one_are_the_same_404(house: Hou
     async with await house.client(*BINS) as client:
         assert (await client.get(f"/v1/webhook-bins/{bin['id']}")).status_code == 404
         assert (await client.get("/v1/webhook-bins")).json() == []
-    assert house.storage._disk.captures[bin["id"]] == []
+    assert count(house.storage.disk, "capture") == 0
 
 
 async def test_x17_a_bin_keeps_its_last_hundred_captures_and_lists_them_in_pages(
@@ -244,11 +246,11 @@ async def test_x17_one_address_has_so_many_requests_at_once_and_a_second(house: 
 
 async def test_a_full_disk_is_503_and_nothing_is_said_to_be_kept(house: House) -> None:
     client, bin = await minted(house)
-    house.storage._disk.full = True
+    house.storage.disk.full = True
     async with house.stranger() as stranger:
         answer = await stranger.post(bin["url"], content="x")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "60")
-    house.storage._disk.full = False
+    house.storage.disk.full = False
     assert await captures(client, bin) == []
 
 

@@ -383,7 +383,7 @@ def test_d11_at_most_five_secrets_sign_and_those_whose_time_is_over_leave() -> N
 async def test_a_full_disk_is_503_with_retry_after_and_changes_nothing(house: House, client: httpx.AsyncClient) -> None:
     record = await hooked(client)
     path = f"/v1/destinations/{record['id']}"
-    house.storage._disk.full = True
+    house.storage.disk.full = True
     for method, url, body in (
         ("POST", "/v1/alerts", {"filter_query": "x"}),
         ("PATCH", f"/v1/alerts/{record['alert_id']}", {"name": "x"}),
@@ -395,6 +395,6 @@ async def test_a_full_disk_is_503_with_retry_after_and_changes_nothing(house: Ho
         answer = await client.request(method, url, json=body)
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60"), url
         assert "nothing was written" in answer.json()["detail"]
-    house.storage._disk.full = False
+    house.storage.disk.full = False
     assert len((await client.get("/v1/alerts")).json()) == 1
     assert (await client.get(path)).json()["label"] == "hook.test"

@@ -21,6 +21,7 @@ from storage.records.event import Stored
 from storage.records.identity import START, Seq
 from tests.api.calls import BusyLog, a_call, next_target
 from tests.api.house import House, ids, make_house
+from tests.disks import floor
 from tests.support.build import a_draft
 
 Deed = tuple[str, int]
@@ -50,7 +51,7 @@ class Shared:
             await storage.log.retain(Seq(2**63 - 1), deed[1], storage.lease)
 
     def floor(self) -> Seq:
-        return self.house.storage._disk.floor
+        return floor(self.house.storage.disk)
 
 
 class Pages(NamedTuple):

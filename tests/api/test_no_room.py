@@ -85,7 +85,7 @@ async def test_a_write_without_room_is_503_says_when_to_come_back_and_changes_no
     async with await house.client(*ALL) as client:
         there = await ids_of(house, client)
         before = await picture(client)
-        house.storage._disk.full = True
+        house.storage.disk.full = True
         handle, house.registry._handle = house.registry._handle, refuse  # type: ignore[method-assign]
         method, path = label.replace("{what}", "page").split()
         for beginning, id in there.items():
@@ -95,7 +95,7 @@ async def test_a_write_without_room_is_503_says_when_to_come_back_and_changes_no
         answer = await client.request(method, path, json=BODIES.get(label), headers=headers)
         assert (answer.status_code, answer.headers.get("retry-after")) == (503, "60"), answer.text
         assert answer.json()["type"].endswith("/unavailable")
-        house.storage._disk.full = False
+        house.storage.disk.full = False
         assert await picture(client) == before
 
 

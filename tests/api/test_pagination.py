@@ -19,6 +19,7 @@ from storage.records.trail import Verdict, look, noted
 from tests.api.house import House
 from tests.api.test_alerts import made
 from tests.api.test_destinations import HOOK, hooked
+from tests.disks import note_attempt
 from tests.support.build import NOW, a_source
 
 URLSAFE = string.ascii_letters + string.digits + "-_"
@@ -103,7 +104,7 @@ async def test_attempts_are_paged_newest_first_also_those_of_one_result(
     def attempt(number: int) -> None:
         result: Any = "sent" if number % 2 else "retry"
         line = Attempt(hook, f"event {number}", 1, result, NOW, 200, 5, None, None)
-        house.storage.work._note(hook, line)
+        note_attempt(house.storage.disk, line)
 
     for number in range(7):
         attempt(number)

@@ -10,17 +10,17 @@ import trio
 
 from api.reader import FEWEST, MOST, PAGE, SEND_SIZE, FellBehind, Reader, Sieve
 from api.sse import head_of
-from storage.memory import MemoryStorage
 from storage.records.cursor import EVERYTHING, Filter
 from storage.records.event import Kind
 from storage.records.identity import START, Seq, id_of, seq_of
+from storage.sqlite.in_loop import InLoopStorage
 from storage.tail import Tail
 from tests.api.house import House, ids, make_house
 from tests.api.listening import listening
 from tests.support.build import a_draft
 
 
-def a_reader(storage: MemoryStorage, cursor: Seq = START, sieve: Sieve | None = None, log: Any = None) -> Reader:
+def a_reader(storage: InLoopStorage, cursor: Seq = START, sieve: Sieve | None = None, log: Any = None) -> Reader:
     sieve = sieve or Sieve()
     return Reader(log or storage.log, storage.tail, sieve, cursor=cursor, form="ndjson", replay_from="")
 

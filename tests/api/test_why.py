@@ -9,6 +9,7 @@ import msgspec
 
 from actors.messages import SourceView, Teach
 from actors.recorder.event_builder import build
+from storage.append import events_of
 from storage.records import note
 from storage.records.alert import Alert
 from storage.records.event import Change, Delta, DeltaStats, Diff, Draft, Op, Stored
@@ -46,7 +47,9 @@ async def commit(house: House, *drafts: Draft, notes: tuple[Note, ...] = (), typ
     done: list[Stored] = []
     for draft in drafts:
         house.mint.raise_floor(Seq(draft.fetched_at << COUNTER_BITS))
-        done += await storage.log.append([Harvest(source, (draft,), state)], storage.lease, house.mint, real_stamp)
+        done += events_of(
+            await storage.log.append([Harvest(source, (draft,), state)], storage.lease, house.mint, real_stamp)
+        )
     return done
 
 

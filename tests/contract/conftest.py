@@ -9,7 +9,7 @@ from storage.interface import Storage
 from tests.contract.engines import ENGINES, Engine
 
 
-@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.real)])
+@pytest.fixture(params=["in_loop", pytest.param("sqlite", marks=pytest.mark.real)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
     return ENGINES[request.param](tmp_path / "data")
 

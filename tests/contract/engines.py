@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from storage.interface import Storage
-from storage.memory import Disk, MemoryStorage
 from storage.sqlite import open_sqlite
+from storage.sqlite.in_loop import Disk, InLoopStorage
 
 
 class SqliteEngine:
@@ -20,13 +20,13 @@ class SqliteEngine:
         return await open_sqlite(self.folder, clock=lambda: self.wall, owner="test", warn=self.warnings.append)
 
 
-class MemoryEngine:
+class InLoopEngine:
     def __init__(self, folder: Path) -> None:
         self.disk = Disk()
 
     async def start(self) -> Storage:
-        return MemoryStorage(self.disk, self.disk.start("test"))
+        return InLoopStorage(self.disk, self.disk.start("test"))
 
 
-Engine = SqliteEngine | MemoryEngine
-ENGINES: dict[str, Callable[[Path], Engine]] = {"memory": MemoryEngine, "sqlite": SqliteEngine}
+Engine = SqliteEngine | InLoopEngine
+ENGINES: dict[str, Callable[[Path], Engine]] = {"in_loop": InLoopEngine, "sqlite": SqliteEngine}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from storage.append import events_of
 from storage.errors import Fenced
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, Bounds, Filter
@@ -43,7 +44,7 @@ async def test_events_come_as_they_are_though_nobody_watches_their_source(engine
 async def test_what_comes_after_them_is_above_them(storage: Storage) -> None:
     await storage.log.adopt(elsewhere(5), FLOOR, storage.lease)
     await storage.sources.add(a_source(), a_state(), storage.lease)
-    (event,) = await storage.log.append([a_harvest(1, "new")], storage.lease, CountingMint(0), stamp)
+    (event,) = events_of(await storage.log.append([a_harvest(1, "new")], storage.lease, CountingMint(0), stamp))
     assert event.seq == FLOOR + 6
 
 
@@ -54,7 +55,7 @@ async def test_a_floor_alone_is_a_log_that_was_emptied(engine: Engine) -> None:
     again = await engine.start()
     assert await again.log.bounds() == Bounds(FLOOR, START, FLOOR)
     await again.sources.add(a_source(), a_state(), again.lease)
-    (event,) = await again.log.append([a_harvest(1, "new")], again.lease, CountingMint(0), stamp)
+    (event,) = events_of(await again.log.append([a_harvest(1, "new")], again.lease, CountingMint(0), stamp))
     assert event.seq == FLOOR + 1
     await again.aclose()
 

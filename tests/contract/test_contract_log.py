@@ -4,6 +4,7 @@ import msgspec
 import pytest
 import trio
 
+from storage.append import events_of
 from storage.errors import Fenced
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, Bounds, Filter
@@ -37,7 +38,7 @@ async def filled(storage: Storage, count: int, mint: CountingMint | None = None)
     """Commit `count` events titled 0, 1, ... of sources 1, 2, 3 in turn."""
     await watched(storage, 1, 2, 3)
     harvests = [a_harvest(1 + number % 3, a_draft(str(number), (f"topic:{number % 2}",))) for number in range(count)]
-    return list(await storage.log.append(harvests, storage.lease, mint or CountingMint(), stamp))
+    return list(events_of(await storage.log.append(harvests, storage.lease, mint or CountingMint(), stamp)))
 
 
 async def all_pages(storage: Storage, where: Filter, limit: int, budget: int) -> list[Stored]:
@@ -58,8 +59,8 @@ async def all_pages(storage: Storage, where: Filter, limit: int, budget: int) ->
 async def test_events_come_back_in_commit_order_with_rising_positions(storage: Storage) -> None:
     await watched(storage, 1, 2)
     mint = CountingMint()
-    first = await storage.log.append([a_harvest(2, "a", "b"), a_harvest(1, "c")], storage.lease, mint, stamp)
-    second = await storage.log.append([a_harvest(1, "d")], storage.lease, mint, stamp)
+    first = events_of(await storage.log.append([a_harvest(2, "a", "b"), a_harvest(1, "c")], storage.lease, mint, stamp))
+    second = events_of(await storage.log.append([a_harvest(1, "d")], storage.lease, mint, stamp))
     page = await storage.log.read(START, 500, EVERYTHING)
     assert titles(page.events) == ["a", "b", "c", "d"]
     assert [*first, *second] == list(page.events)
@@ -132,7 +133,7 @@ async def test_a_harvest_of_a_deleted_source_is_skipped_whole(storage: Storage) 
     mint = CountingMint()
     await storage.log.append([a_harvest(1, "before")], storage.lease, mint, stamp)
     await storage.sources.delete(a_source_id(1), storage.lease)
-    got = await storage.log.append([a_harvest(1, "late"), a_harvest(2, "fine")], storage.lease, mint, stamp)
+    got = events_of(await storage.log.append([a_harvest(1, "late"), a_harvest(2, "fine")], storage.lease, mint, stamp))
     assert titles(got) == ["fine"]
     assert await storage.sources.get(a_source_id(1)) is None
     assert titles((await storage.log.read(START, 500, EVERYTHING)).events) == ["before", "fine"]
@@ -140,7 +141,9 @@ async def test_a_harvest_of_a_deleted_source_is_skipped_whole(storage: Storage) 
 
 async def test_a_harvest_without_events_saves_its_state(storage: Storage) -> None:
     await watched(storage)
-    assert list(await storage.log.append([a_harvest(1, looks=3)], storage.lease, CountingMint(), stamp)) == []
+    assert (
+        list(events_of(await storage.log.append([a_harvest(1, looks=3)], storage.lease, CountingMint(), stamp))) == []
+    )
     found = await storage.sources.get(a_source_id(1))
     assert found is not None
     assert found.hot.looks == 3
@@ -208,7 +211,7 @@ async def test_everything_is_there_after_a_restart_and_ids_go_on_above(engine: E
     assert list(page.events) == before
     assert second.tail.head == before[-1].seq
     stepped_back = CountingMint(start=1000)
-    (event,) = await second.log.append([a_harvest(1, "next")], second.lease, stepped_back, stamp)
+    (event,) = events_of(await second.log.append([a_harvest(1, "next")], second.lease, stepped_back, stamp))
     assert stepped_back.floors[0] == before[-1].seq
     assert event.seq > before[-1].seq
     await second.aclose()
@@ -241,7 +244,7 @@ async def test_pages_together_are_exactly_what_the_filter_admits(
         a_harvest(1 + number % 3, a_draft(str(number), (f"topic:{number % 2}",), source_type=kinds[number % 5 % 3]))
         for number in range(40)
     ]
-    events = list(await storage.log.append(harvests, storage.lease, CountingMint(), stamp))
+    events = list(events_of(await storage.log.append(harvests, storage.lease, CountingMint(), stamp)))
     wanted = [event for event in events if where.admits(event)]
     assert await all_pages(storage, where, limit, budget) == wanted
 
@@ -339,7 +342,7 @@ async def test_a_log_emptied_by_retention_keeps_its_head(engine: Engine) -> None
     again = await engine.start()
     assert again.tail.head == last
     mint = CountingMint(start=5)
-    (event,) = await again.log.append([a_harvest(1, "next")], again.lease, mint, stamp)
+    (event,) = events_of(await again.log.append([a_harvest(1, "next")], again.lease, mint, stamp))
     assert event.seq > last
     await again.aclose()
 
@@ -351,7 +354,7 @@ async def test_waiting_appends_are_each_answered_with_their_own_events(storage: 
 
     async def send(name: str) -> None:
         answers[name] = titles(
-            await storage.log.append([a_harvest(1, f"{name}.1", f"{name}.2")], storage.lease, mint, stamp)
+            events_of(await storage.log.append([a_harvest(1, f"{name}.1", f"{name}.2")], storage.lease, mint, stamp))
         )
 
     async with trio.open_nursery() as nursery:
@@ -366,7 +369,7 @@ async def test_waiting_appends_are_each_answered_with_their_own_events(storage: 
 async def test_one_append_larger_than_a_batch_is_still_one_transaction(storage: Storage) -> None:
     await watched(storage)
     harvests = harvests_of(1, range(1_500))
-    assert len(await storage.log.append(harvests, storage.lease, CountingMint(), stamp)) == 1_500
+    assert len(events_of(await storage.log.append(harvests, storage.lease, CountingMint(), stamp))) == 1_500
     assert await storage.log.count() == 1_500
 
 

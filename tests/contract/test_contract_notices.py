@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from storage.append import events_of
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, Filter
 from storage.records.destination import Notice
@@ -27,18 +28,18 @@ async def indebted(storage: Storage) -> None:
 async def test_a_notice_is_committed_once_and_ends_the_debt(storage: Storage) -> None:
     await indebted(storage)
     mint = CountingMint()
-    (event,) = await storage.log.append([a_notice(), a_notice()], storage.lease, mint, stamp)
+    (event,) = events_of(await storage.log.append([a_notice(), a_notice()], storage.lease, mint, stamp))
     assert (event.source, event.kind) == (SERVICE, Kind.NOTICE)
     hook = await storage.alerts.destination("hook")
     assert hook is not None and hook.owes is None
-    assert list(await storage.log.append([a_notice()], storage.lease, mint, stamp)) == []
+    assert list(events_of(await storage.log.append([a_notice()], storage.lease, mint, stamp))) == []
 
 
 async def test_a_notice_that_is_not_owed_is_skipped_and_its_neighbours_are_not(storage: Storage) -> None:
     await indebted(storage)
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
     harvests = [a_notice("other"), a_notice(kind="destination_disabled"), a_notice("gone"), a_harvest(1, "news")]
-    events = await storage.log.append(harvests, storage.lease, CountingMint(), stamp)
+    events = events_of(await storage.log.append(harvests, storage.lease, CountingMint(), stamp))
     assert [event.source for event in events] == [a_source(1).id]
     hook = await storage.alerts.destination("hook")
     assert hook is not None and hook.owes == FAILING

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from storage.append import events_of
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
@@ -31,7 +32,7 @@ async def test_a_source_holds_its_events_and_the_heaviest_is_first(storage: Stor
     for number in (1, 2, 3):
         await storage.sources.add(a_source(number), a_state(number), storage.lease)
     harvests = [a_harvest(1, *["short"] * 10), a_harvest(2, "long " * 500, "long " * 500)]
-    stored = await storage.log.append(harvests, storage.lease, CountingMint(), stamp)
+    stored = events_of(await storage.log.append(harvests, storage.lease, CountingMint(), stamp))
     await storage.sources.delete(a_source_id(2), storage.lease)
     weights = [sum(len(event.body) for event in stored if event.source == a_source_id(n)) for n in (1, 2)]
     assert await storage.log.held(a_source_id(1)) == (10, weights[0])

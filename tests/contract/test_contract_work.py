@@ -6,6 +6,7 @@ import msgspec
 import pytest
 import trio
 
+from storage.append import events_of
 from storage.attempts import KEPT_ATTEMPTS
 from storage.errors import CursorMoved
 from storage.interface import Storage
@@ -31,7 +32,7 @@ async def prepared(storage: Storage, count: int, *, due: int = NOW) -> Sequence[
     await storage.alerts.put(an_alert())
     await storage.alerts.put_destination(a_destination())
     harvest = a_harvest(1, *[str(number) for number in range(count)])
-    events = await storage.log.append([harvest], storage.lease, CountingMint(), stamp)
+    events = events_of(await storage.log.append([harvest], storage.lease, CountingMint(), stamp))
     matches = [Match("hook", event.seq, Millis(due)) for event in events]
     to = events[-1].seq if events else Seq(1)
     await storage.work.advance("matcher", None, to, matches, storage.lease)
@@ -309,7 +310,9 @@ async def test_d10_a_digest_is_cut_by_number_and_by_size_and_takes_one_event_at_
 async def test_d10_a_digest_is_never_larger_than_its_size_unless_one_event_is(storage: Storage) -> None:
     (event, *_) = await prepared(storage, 5)
     assert [await frozen(storage, NOW, NOW + 1, size=2 * len(event.body)) for _ in range(4)] == [2, 2, 1, 0]
-    (more,) = await storage.log.append([a_harvest(1, "more")], storage.lease, CountingMint(event.seq + 50), stamp)
+    (more,) = events_of(
+        await storage.log.append([a_harvest(1, "more")], storage.lease, CountingMint(event.seq + 50), stamp)
+    )
     await storage.work.enqueue([Match("hook", more.seq, NOW)], storage.lease)
     assert await frozen(storage, NOW, NOW + 1, size=1) == 1
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from actors.keys import new_key
 from actors.recorder.event_builder import build
+from storage.append import events_of
 from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Draft, Op, Spans, Stored
 from storage.records.identity import Seq, SourceId
 from storage.records.session import Password
@@ -54,10 +55,10 @@ def a_changed_page(text: str) -> Draft:
 
 async def publish(house: House, told: Sequence[str | Draft]) -> list[Stored]:
     state = SourceState(SOURCE, HotState())
-    if SOURCE not in house.storage._disk.sources:
+    if SOURCE not in house.storage.disk.sources():
         await house.storage.sources.add(a_source(1), state, house.storage.lease)
     harvest = Harvest(SOURCE, tuple(a_changed_page(one) if isinstance(one, str) else one for one in told), state)
-    events = await house.storage.log.append([harvest], house.storage.lease, house.mint, stamp)
+    events = events_of(await house.storage.log.append([harvest], house.storage.lease, house.mint, stamp))
     await house.storage.tail.publish(events)
     return list(events)
 

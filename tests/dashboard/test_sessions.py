@@ -8,10 +8,11 @@ import pytest
 import trio
 
 from api.dashboard.sessions import Sessions, hashed
-from storage.memory import Disk, MemoryStorage
 from storage.records.session import IDLE, LIFE, Password
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.api.house import House, make_house, running
 from tests.dashboard.browser import PASSWORD, Browser, signed_in
+from tests.disks import set_password
 from tests.support.build import NOW
 
 DAY = 86_400.0
@@ -35,7 +36,7 @@ async def test_x14_signing_in_gives_another_session_than_any_before(house: House
 
 
 async def test_x14_a_session_that_somebody_planted_is_not_taken_over(house: House, stranger: Browser) -> None:
-    house.storage._disk.password = Password(f"hash of {PASSWORD}", NOW)
+    set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     planted = "x" * 43
     stranger.client.cookies.set("session", planted, domain="sanderling.test", path="/")
     await stranger.get("/sign-in")
@@ -124,7 +125,7 @@ async def test_x14_a_session_that_ends_ends_its_live_streams_within_a_second(
 
 
 async def test_attempts_are_counted_by_address(house: House, stranger: Browser, autojump_clock: object) -> None:
-    house.storage._disk.password = Password(f"hash of {PASSWORD}", NOW)
+    set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     await stranger.get("/sign-in")
     for _ in range(5):
         await stranger.submit("/sign-in", {"password": "a guess"})
@@ -147,7 +148,7 @@ async def test_x14_cookies_are_strict_unreadable_and_on_https_bound_to_the_host(
     base_url: str, names: tuple[str, ...]
 ) -> None:
     house, disk = make_house(base_url=base_url), Disk()
-    sessions = Sessions(house.doors.world, MemoryStorage(disk, disk.start("test")).people, base_url)
+    sessions = Sessions(house.doors.world, InLoopStorage(disk, disk.start("test")).people, base_url)
     _, cookie = sessions.begin("Browser\r\n1.0", "192.0.2.1")
     assert cookie.startswith(f"{names[0]}=")
     assert "; HttpOnly; Path=/; SameSite=Strict" in cookie
@@ -170,7 +171,7 @@ async def test_a_link_on_another_site_makes_one_detour_through_a_page_of_ours(st
     ["https://evil.test", "//evil.test", "/\\evil.test", "/%09/evil.test", "javascript:alert(1)", "/x\r\nX: y", "evil"],
 )
 async def test_x13_nobody_is_led_elsewhere_after_signing_in(house: House, stranger: Browser, evil: str) -> None:
-    house.storage._disk.password = Password(f"hash of {PASSWORD}", NOW)
+    set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     await stranger.client.get("/sign-in", params={"next": evil})
     await stranger.get("/sign-in")
     answer = await stranger.submit("/sign-in", {"password": PASSWORD, "next": evil}, follow=False)

@@ -28,7 +28,7 @@ async def misses_of(service: Watching, origin: Origin, number: int, line: dict[s
     origin.bodies["/feed"] = body
     origin.headers["/feed"] = {"content-type": line["serve_as"]} if line["serve_as"] else {}
     wanted = line["expected"]
-    before = len(service.disk.events)
+    before = len(service.disk.events())
     try:
         view = (await service.add(f"http://{host}/feed", backfill=MOST)).view
     except DomainError as error:

@@ -17,10 +17,11 @@ from actors.egress.whereabouts import Whereabouts
 from actors.messages import Record
 from actors.metrics import Metrics
 from actors.signatures.event import new_signing_key
-from storage.memory import Disk, MemoryStorage
+from storage.append import events_of
 from storage.records.delivery import Match
 from storage.records.event import Stored
 from storage.records.identity import Millis
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Supervisor
 from tests.matcher.rig import Mint, a_destination, an_alert, stamp
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
@@ -53,7 +54,7 @@ def answers(*statuses: int, retry_after: float | None = None, takes: float = 0.0
 class Rig:
     def __init__(self, disk: Disk | None = None) -> None:
         self.disk = Disk() if disk is None else disk
-        self.storage = MemoryStorage(self.disk, self.disk.start("test"))
+        self.storage = InLoopStorage(self.disk, self.disk.start("test"))
         self.mint = Mint()
         self.arrivals: list[Arrival] = []
         self.receivers: dict[str, Receiver] = {}
@@ -90,7 +91,7 @@ class Rig:
         """Do the recorder's work: commit what was put before it."""
         harvests = [message.harvest for message in self.records]
         self.records.clear()
-        return await self.storage.log.append(harvests, self.storage.lease, self.mint, stamp)
+        return events_of(await self.storage.log.append(harvests, self.storage.lease, self.mint, stamp))
 
     def _reach(self, name: str) -> None:
         self.at_point(name)
@@ -116,7 +117,7 @@ class Rig:
     async def match(self, hook: str, *titles: str, nudge: bool = True) -> Sequence[Stored]:
         """Commit events and put them into a destination's outbox."""
         harvest = a_harvest(a_source_id(), *titles)
-        events = await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
+        events = events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
         rows = [Match(hook, event.seq, self.world.now()) for event in events]
         at = await self.storage.work.cursor("matcher")
         await self.storage.work.advance("matcher", at, events[-1].seq, rows, self.storage.lease)

@@ -13,7 +13,7 @@ from actors.jail.inline import InlineJail
 from actors.settings import Settings
 from actors.system import System, signing_keys
 from api.v1.metrics import exposition
-from storage.memory import Disk, MemoryStorage
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.rules.source_files import ROOT
 from tests.support.memory_network import MemoryNetwork, a_world
 
@@ -25,7 +25,7 @@ async def scraped() -> str:
     async with trio.open_nursery() as nursery:
         world = a_world(MemoryNetwork(nursery), jail=InlineJail(), entropy=lambda size: b"k" * size)
         disk = Disk()
-        storage = MemoryStorage(disk, disk.start("test"))
+        storage = InLoopStorage(disk, disk.start("test"))
         system = System(world, Settings(), storage, await signing_keys(world, storage), lambda doors: [], version="1")
         nursery.start_soon(system.run)
         await wait_all_tasks_blocked()

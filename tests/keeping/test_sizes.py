@@ -10,6 +10,7 @@ import pytest
 from sanderling import cli
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.sizes import Size, sizes
+from storage.append import events_of
 from storage.sqlite import open_sqlite
 from tests.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, stamp
 
@@ -23,7 +24,7 @@ async def test_the_heaviest_source_is_first_and_a_deleted_one_is_counted(
     for number in (1, 2):
         await storage.sources.add(a_source(number), a_state(number), storage.lease)
     harvests = [a_harvest(1, "short"), a_harvest(2, "long " * 100, "and another")]
-    stored = await storage.log.append(harvests, storage.lease, CountingMint(), stamp)
+    stored = events_of(await storage.log.append(harvests, storage.lease, CountingMint(), stamp))
     await storage.sources.delete(a_source_id(1), storage.lease)
     found = sizes(tmp_path)
     await storage.aclose()

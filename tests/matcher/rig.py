@@ -11,13 +11,15 @@ import msgspec
 from actors.matcher.actor import Matcher
 from actors.messages import MatcherMessage
 from actors.metrics import Metrics
-from storage.memory import Disk, MemoryStorage
+from storage.append import events_of
 from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination, Secret
 from storage.records.event import Draft, Stored
 from storage.records.identity import START, Millis, Seq, SourceId, id_of
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
+from tests.disks import cursor, outbox
 from tests.support.build import NOW, a_draft, a_harvest, a_source, a_source_id, a_state
 
 
@@ -63,11 +65,11 @@ class Rig:
         self.logged: list[str] = []
         self.points: list[str] = []
         self.at_point: Callable[[str], None] = lambda name: None
-        self.storage = MemoryStorage(self.disk, self.disk.start("test"))
+        self.storage = InLoopStorage(self.disk, self.disk.start("test"))
 
     def restart(self) -> None:
         """Begin another life on the same disk."""
-        self.storage = MemoryStorage(self.disk, self.disk.start("test"))
+        self.storage = InLoopStorage(self.disk, self.disk.start("test"))
 
     async def prepare(self, *alerts: Alert) -> None:
         """Store sources 1 and 2, and each alert with a destination `<alert>-hook`."""
@@ -83,14 +85,14 @@ class Rig:
 
     async def commit(self, *titles: str, source: int = 1) -> Sequence[Stored]:
         harvest = a_harvest(a_source_id(source), *titles)
-        return await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
+        return events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
 
     async def notice(self, alert_type: str, source: int = 1) -> Sequence[Stored]:
         return await self.commit_draft(a_draft("price", alert_type=alert_type), source)
 
     async def commit_draft(self, draft: Draft, source: int = 1) -> Sequence[Stored]:
         harvest = msgspec.structs.replace(a_harvest(a_source_id(source)), drafts=(draft,))
-        return await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp)
+        return events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
 
     def matcher(self, **more: Any) -> Matcher:
         def reach(name: str) -> None:
@@ -107,15 +109,12 @@ class Rig:
 
     def outbox(self) -> dict[str, list[str]]:
         """Return the titles that wait for each destination, in order."""
-        return {
-            destination: [self._title(seq) for seq in sorted(rows)] for destination, rows in self.disk.outbox.items()
-        }
+        return {destination: [self._title(seq) for seq in seqs] for destination, seqs in outbox(self.disk).items()}
 
     def _title(self, seq: Seq) -> str:
-        event = self.disk.event_at(seq)
-        assert event is not None
+        event = self.disk.events(Seq(seq - 1))[0]
         return str(msgspec.json.decode(event.body)["title"])
 
     async def is_settled(self) -> bool:
         page = await self.storage.log.read(START, 500, EVERYTHING)
-        return self.disk.cursors.get(MATCHED) == (page.events[-1].seq if page.events else None)
+        return cursor(self.disk, MATCHED) == (page.events[-1].seq if page.events else None)

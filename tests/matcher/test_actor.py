@@ -12,6 +12,7 @@ from actors.messages import AlertsChanged, Committed
 from storage.errors import CursorMoved
 from storage.records.event import Stored
 from storage.records.identity import START
+from tests.disks import set_cursor
 from tests.matcher.rig import Rig, a_child, a_destination, an_alert
 from tests.support.build import NOW, a_draft, a_source_id
 
@@ -200,7 +201,7 @@ async def test_a_cursor_that_was_moved_by_an_earlier_life_is_read_again() -> Non
     await rig.prepare(an_alert())
     async with running(rig):
         events = await rig.commit("price 1", "price 2")
-        rig.disk.cursors["matcher"] = events[0].seq
+        set_cursor(rig.disk, "matcher", events[0].seq)
         committed(rig, START, events)
         await wait_all_tasks_blocked()
         assert "matcher.cursor_moved" in rig.logged

@@ -25,6 +25,7 @@ from sanderling.moving.whole.schema import as_text, schema
 from sanderling.moving.whole.stage import STAGE, unfinished
 from sanderling.moving.whole.writing import CannotWrite, export, position_of, write_export
 from sanderling.real_world import entropy
+from storage.append import events_of
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Match, Portion
@@ -111,7 +112,7 @@ async def test_cursors_and_ids_go_on_where_they_were(data: bytes, moved: Storage
     assert found is not None
     assert msgspec.json.decode(found.body) == events[-1]
     await moved.sources.add(a_source(5), a_state(5), moved.lease)
-    (new,) = await moved.log.append([a_harvest(5, "new")], moved.lease, CountingMint(0), stamp)
+    (new,) = events_of(await moved.log.append([a_harvest(5, "new")], moved.lease, CountingMint(0), stamp))
     assert new.seq > seq_of(last)
     await moved.aclose()
 
@@ -161,7 +162,7 @@ async def test_destinations_come_in_disabled_and_know_from_where_to_replay(data:
 async def test_a_digest_and_what_is_under_way_are_offered_for_a_replay_too(tmp_path: Path) -> None:
     storage = await opened(tmp_path / "old")
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
-    told = await storage.log.append([a_harvest(1, *"abcde")], storage.lease, CountingMint(), stamp)
+    told = events_of(await storage.log.append([a_harvest(1, *"abcde")], storage.lease, CountingMint(), stamp))
     await storage.alerts.put(an_alert(id=ALERT))
     for id in (HOOK, OFF):
         await storage.alerts.put_destination(a_destination(id=id, alert_id=ALERT))

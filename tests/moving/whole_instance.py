@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, new_signing_key
 from sanderling.moving.whole.writing import export
+from storage.append import events_of
 from storage.interface import Storage
 from storage.records.cursor import MATCHED
 from storage.records.delivery import Hit, Match
@@ -66,13 +67,15 @@ async def fill(storage: Storage, events: int = 7) -> None:
     await _watched(storage)
     mint = CountingMint()
     drafts = [a_draft(f"news {n}", ("topic:x",), practice=n == 1) for n in range(events)]
-    told = await storage.log.append([a_harvest(1, *drafts, base=b"seen \x00\xff", looks=3)], lease, mint, stamp)
+    told = events_of(
+        await storage.log.append([a_harvest(1, *drafts, base=b"seen \x00\xff", looks=3)], lease, mint, stamp)
+    )
     notice = a_draft("quiet", alert_type="source_quiet", source_type="html")
     gone = a_source(9)
     await storage.sources.add(gone, a_state(9), lease)
     await storage.log.append([a_harvest(9, "of a source that is gone")], lease, mint, stamp)
     await storage.sources.delete(gone.id, lease)
-    (last,) = await storage.log.append([Harvest(SERVICE, (notice,), None)], lease, mint, stamp)
+    (last,) = events_of(await storage.log.append([Harvest(SERVICE, (notice,), None)], lease, mint, stamp))
     await storage.log.retain(told[1].seq, 1, lease)
     await _alerting(storage)
     waiting = [Match(HOOK, told[n].seq, NOW) for n in (2, 3)]

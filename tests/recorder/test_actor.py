@@ -13,16 +13,16 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
-from actors.recorder.actor import NO_ROOM_FOR, TIERS, Recorder
+from actors.recorder.actor import TIERS, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
-from storage.errors import DiskFull
+from storage.errors import DiskFull, Unavailable
 from storage.interface import Storage
-from storage.memory import Disk, MemoryStorage
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Kind, Stored
 from storage.records.identity import START
 from storage.records.source import Harvest
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Mailbox, Supervisor, Unanswered
 from tests.support.build import BASE_URL, NOW, a_draft, a_harvest, a_source, a_source_id, a_state
 
@@ -35,7 +35,7 @@ class Bench:
     def __init__(self, disk: Disk, sync: Callable[[], Any] = trio.lowlevel.checkpoint) -> None:
         self.points: list[str] = []
         self.logged: list[str] = []
-        self.storage: Storage = MemoryStorage(disk, disk.start("test"), sync)
+        self.storage: Storage = InLoopStorage(disk, disk.start("test"), sync)
         self.mailbox: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher: Mailbox[MatcherMessage] = Mailbox("matcher", 4)
         world: Any = SimpleNamespace(
@@ -188,7 +188,7 @@ async def test_a_full_disk_is_told_to_the_senders_and_the_recorder_lives_on(auto
         disk.full = False
         await bench.record(a_harvest(a_source_id(), "kept"))
         assert await bench.titles() == ["kept"]
-        assert bench.recorder.says() == "" and bench.logged == ["recorder.disk_full", "recorder.room_again"]
+        assert bench.recorder.says() == "" and bench.logged == ["recorder.disk_full", "recorder.goes_on"]
 
 
 async def test_a_full_disk_of_which_nobody_has_heard_again_is_not_told_for_ever(autojump_clock: object) -> None:
@@ -197,8 +197,34 @@ async def test_a_full_disk_of_which_nobody_has_heard_again_is_not_told_for_ever(
         disk.full = True
         with pytest.raises(DiskFull):
             await bench.record(a_harvest(a_source_id(), "lost"))
-        await trio.sleep(NO_ROOM_FOR)
+        await trio.sleep(TOLD_FOR)
         assert bench.recorder.says() == ""
+
+
+async def test_r8_storage_that_does_not_answer_parks_the_recorder_and_is_said_at_once(autojump_clock: object) -> None:
+    disk = Disk()
+    async with running(disk=disk) as bench:
+        disk.silent = "before"
+        with pytest.raises(Unavailable):
+            await bench.record(a_harvest(a_source_id(), "lost"))
+        assert "does not answer" in bench.recorder.says()
+        disk.silent = "no"
+        await bench.record(a_harvest(a_source_id(), "kept"))
+        assert await bench.titles() == ["kept"]
+        assert bench.recorder.says() == "" and bench.logged == ["recorder.parked", "recorder.goes_on"]
+
+
+async def test_r8_what_was_committed_without_an_answer_is_shown_before_the_next_event(autojump_clock: object) -> None:
+    disk = Disk()
+    async with running(disk=disk) as bench:
+        disk.silent = "after"
+        with pytest.raises(Unavailable):
+            await bench.record(a_harvest(a_source_id(), "unknown"))
+        disk.silent = "no"
+        await bench.record(a_harvest(a_source_id(), "next"))
+        assert await bench.titles() == ["unknown", "next"]
+        shown = bench.storage.tail.since(START)
+        assert shown is not None and len(shown) == 2
 
 
 async def test_a_draft_that_cannot_be_encoded_is_refused_alone() -> None:
@@ -235,7 +261,7 @@ async def test_a_polite_stop_commits_what_waits() -> None:
         for number in range(3):
             bench.mailbox.send_nowait(SaveStates((a_state(a_source_id(), looks=number),)))
         bench.supervisor.stop()
-    assert disk.sources[a_source_id()].hot.looks == 2
+    assert disk.sources()[a_source_id()].hot.looks == 2
 
 
 async def test_a_crash_between_receiving_and_committing_leaves_the_sender_unanswered_and_nothing_in_the_log() -> None:

@@ -20,9 +20,9 @@ from actors.signing import SigningKeys
 from actors.source.admission import Admission
 from actors.source.ports import Ports
 from actors.source.registry import Registry
-from storage.memory import Disk, MemoryStorage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, SourceId
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, DynamicSupervisor, Mailbox, Strategy, Supervisor
 from tests.support.build import BASE_URL, NOW
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
@@ -93,7 +93,7 @@ class Watching:
             reach=self.points.append,
             log=self._log,
         )
-        self.storage = MemoryStorage(disk, disk.start("test"))
+        self.storage = InLoopStorage(disk, disk.start("test"))
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
         matcher: Mailbox[MatcherMessage] = Mailbox("matcher", 4)
         self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 64)
@@ -139,7 +139,7 @@ class Watching:
 
     def events_from(self, position: int) -> list[dict[str, Any]]:
         """The events from the `position`-th of the log on, however many there are."""
-        return [msgspec.json.decode(event.body) for event in self.disk.events[position:]]
+        return [msgspec.json.decode(event.body) for event in self.disk.events()[position:]]
 
     async def events(self) -> list[dict[str, Any]]:
         found = await self.storage.log.read(START, 500, EVERYTHING)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import trio
 
-from storage.memory import Disk
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import rss, watching
 from tests.support.memory_network import Answer, web
 

@@ -7,9 +7,9 @@ import trio
 
 from actors.errors import Unprocessable
 from actors.messages import EditSource, Learned, SourceEdit, Teach
-from storage.memory import Disk
 from storage.records.identity import SourceId
 from storage.records.source import MOST_NOISE
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import Watching, page, rss, watching
 from tests.source.test_notes import PROSE, notes_in
 

@@ -7,8 +7,8 @@ import trio
 from actors.content.diff import apply
 from actors.errors import Unprocessable
 from actors.messages import DetectUrl
-from storage.memory import Disk
 from storage.records.event import Delta
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import page, watching
 from tests.support.memory_network import Answer, Asked, web
 

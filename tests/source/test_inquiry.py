@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from actors.errors import NotFound
 from actors.messages import EditSource, Explained, ExplainSource, SourceEdit
 from actors.source.answers import noted
-from storage.memory import Disk
 from storage.records.identity import Millis, SourceId
 from storage.records.note import Note, Part
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import Watching, page, rss, watching
 from tests.source.test_notes import PROSE, notes_in
 from tests.source.test_push import Pusher

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from actors.egress.line import SPREAD
 from actors.errors import Overloaded
 from actors.world import ResolveFailed
-from storage.memory import Disk
 from storage.records.identity import Millis
 from storage.records.source import Watched
+from storage.sqlite.in_loop import Disk
+from tests.disks import keep
 from tests.source.harness import Watching, rss, watching
 from tests.support.build import NOW, a_source, a_state
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
@@ -32,12 +33,13 @@ class Library:
         self.first: dict[str, float] = {}
         """By host: its first look since a test cleared this."""
         self.count = count
+        watched = []
         for number in range(count):
             source = a_source(number)
             due = Millis(NOW + round(1000 * every * (number + 1) / count))
             state = a_state(source.id, b"", interval=every, next_look_at=due)
-            self.disk.sources[source.id] = Watched(source, state.hot, b"")
-        self.disk.source_ids = sorted(self.disk.sources)
+            watched.append(Watched(source, state.hot, b""))
+        keep(self.disk, watched)
 
     def join(self, network: MemoryNetwork) -> None:
         body = rss("a")
@@ -118,7 +120,7 @@ async def test_b3_an_outage_of_ours_blames_no_source_and_its_end_is_no_stampede(
         minutes = Counter(int((at - back) // 60) for at in library.first.values())
         busiest = max(minutes.values())
         assert busiest <= 1.5 * count / (SPREAD / 60) + 5, "spread over ten minutes"
-        views = [service.registry.table.describe(source) for source in library.disk.sources]
+        views = [service.registry.table.describe(source) for source in library.disk.sources()]
         assert {view.hot.breaker.state for view in views} == {"closed"}
         assert {view.hot.health.score for view in views} == {1.0}
         assert all(view.hot.last_success_at is not None for view in views)
@@ -141,7 +143,7 @@ async def test_b3_an_outage_that_looks_like_the_hosts_fault_is_ours_when_it_is_e
         assert not service.ports.egress.line.down
         assert len(library.looks) > tried
         await trio.sleep(SPREAD)
-        views = [service.registry.table.describe(source) for source in library.disk.sources]
+        views = [service.registry.table.describe(source) for source in library.disk.sources()]
         assert {view.hot.health.score for view in views} == {1.0}
         opened = sum(view.hot.breaker.state != "closed" for view in views)
         assert opened == 0
@@ -149,9 +151,9 @@ async def test_b3_an_outage_that_looks_like_the_hosts_fault_is_ours_when_it_is_e
 
 async def test_b3_one_dead_host_with_many_sources_is_not_our_line(autojump_clock: object) -> None:
     library = Library(50, every=60.0)
-    for source, watched in list(library.disk.sources.items()):
+    for source, watched in library.disk.sources().items():
         moved = replace(watched.source, watch_url=f"https://site0.test/{source}")
-        library.disk.sources[source] = replace(watched, source=moved)
+        keep(library.disk, [replace(watched, source=moved)])
     async with watching(disk=library.disk, **MORE) as (service, _):
         library.join(service.network)
         service.network.deaf.add(_address(0))
@@ -173,7 +175,7 @@ async def test_many_hosts_that_died_for_good_do_not_stop_the_watching_of_the_res
         service.network.deaf.update(_address(number) for number in range(28))
         await trio.sleep(3600)
         assert logged(service, "egress.down") == 1, "dead hosts make no second outage"
-        views = [service.registry.table.describe(source).hot for source in library.disk.sources]
+        views = [service.registry.table.describe(source).hot for source in library.disk.sources()]
         assert sum(hot.breaker.state == "open" for hot in views) >= 20
         start = trio.current_time()
         await trio.sleep(3600)

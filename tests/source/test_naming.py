@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 
 from actors.messages import DescribeSource, EditSource, ListSources, SourceEdit
 from actors.outline import written
 from actors.picked import Picked
-from storage.memory import Disk
 from storage.records.identity import SourceId
 from storage.records.revision import revision_of
 from storage.records.source import Source
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import SITE, Watching, page, rss, watching
 
 FEED, PAGE = f"https://{SITE}/feed", f"https://{SITE}/page"
@@ -51,9 +53,9 @@ async def test_a_title_that_changes_is_followed_but_not_for_its_numbers(autojump
         writes: list[str] = []
         update = service.storage.sources.update
 
-        async def noted(after: Source, lease: object) -> None:
+        async def noted(after: Source, *more: Any) -> None:
             writes.append(after.found_title)
-            await update(after, lease)  # type: ignore[arg-type]
+            await update(after, *more)
 
         service.storage.sources.update = noted  # type: ignore[method-assign]
         for number, title in enumerate(("Page", "(3) Notices", "(4) Notices", "Notices of today")):

@@ -10,8 +10,8 @@ import trio
 
 from actors.errors import DomainError, Unprocessable, UrlRefused
 from actors.messages import CheckNow, DescribeSource, EditSource, SourceEdit, SourceView
-from storage.memory import Disk
 from storage.records.identity import SourceId
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import SITE, Origin, Watching, page, rss, watching
 from tests.source.test_push import URL as PUSH
 from tests.source.test_push import Pusher

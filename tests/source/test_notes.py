@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from actors.messages import SourceEdit
 from actors.source.registry import Registry
-from storage.memory import Disk
 from storage.records import note
 from storage.records.identity import Millis, SourceId
 from storage.records.note import MOST_BYTES, MOST_NOTES, Kept, Note, Part
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import page, rss, watching
 from tests.support.build import NOW
 
@@ -32,7 +32,7 @@ def churn(second: int, *keys: str) -> Note:
 
 
 def notes_in(disk: Disk, source: SourceId) -> list[Note]:
-    return note.read(note.opened(disk.sources[source].base).notes)
+    return note.read(note.opened(disk.sources()[source].base).notes)
 
 
 @given(st.binary(max_size=50), st.binary(max_size=50))
@@ -155,7 +155,7 @@ async def test_another_selector_forgets_the_page_and_keeps_the_notes(autojump_cl
         origin.bodies["/prices"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
         await edit(service.registry, source)
-        stored = note.opened(service.disk.sources[source].base)
+        stored = note.opened(service.disk.sources()[source].base)
         assert stored.tier == b"" and len(note.read(stored.notes)) == 1
         await trio.sleep(600)
         assert [one.came for one in notes_in(service.disk, source)] == ["baseline", "baseline"]

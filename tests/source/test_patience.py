@@ -7,9 +7,9 @@ import trio
 from actors.egress.failures import Blame, LookFailed
 from actors.messages import EditSource, SourceEdit
 from actors.source.patience import Patience
-from storage.memory import Disk
 from storage.records.alert import Alert
 from storage.records.identity import SourceId
+from storage.sqlite.in_loop import Disk
 from tests.matcher.rig import an_alert
 from tests.source.harness import Origin, Watching, rss, watching
 from tests.source.test_push import Pusher

@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 import trio
 
-from storage.memory import Disk
 from storage.records.identity import Millis
 from storage.records.source import Watched
+from storage.sqlite.in_loop import Disk
+from tests.disks import keep
 from tests.source.harness import ADDRESS, SITE, page, rss, watching
 from tests.support.build import NOW, a_source, a_state
 from tests.support.memory_network import Answer, Asked, web
@@ -20,11 +21,12 @@ TEXT = "A paragraph that is long enough to count as text of a page, with a dozen
 def crowd(count: int, **wish: Any) -> Disk:
     """So many sources at one host, all due at once."""
     disk = Disk()
+    crowd: list[Watched] = []
     for number in range(count):
         source = a_source(number, url=f"https://{SITE}/{number}", **wish)
         state = a_state(source.id, b"", interval=60.0, next_look_at=Millis(NOW - 1000))
-        disk.sources[source.id] = Watched(source, state.hot, b"")
-    disk.source_ids = sorted(disk.sources)
+        crowd.append(Watched(source, state.hot, b""))
+    keep(disk, crowd)
     return disk
 
 
@@ -50,9 +52,9 @@ async def test_many_sources_of_one_host_keep_its_pace_and_share_it_fairly(autoju
 
 async def test_a_source_that_wants_little_of_a_crowded_host_gets_all_of_it(autojump_clock: object) -> None:
     disk = crowd(100, schedule=60)
-    modest = next(iter(disk.sources))
-    wanted = msgspec.structs.replace(disk.sources[modest].source, schedule=200)
-    disk.sources[modest] = msgspec.structs.replace(disk.sources[modest], source=wanted)
+    modest = next(iter(disk.sources()))
+    wanted = msgspec.structs.replace(disk.sources()[modest].source, schedule=200)
+    keep(disk, [msgspec.structs.replace(disk.sources()[modest], source=wanted)])
     async with watching(disk=disk) as (_, origin):
         origin.bodies |= {f"/{number}": rss("a") for number in range(100)}
         await trio.sleep(3000)
@@ -64,7 +66,7 @@ async def test_what_a_user_asks_for_does_not_wait_behind_a_crowded_hosts_queue(a
     async with watching(disk=crowd(2000)) as (service, origin):
         origin.bodies |= {f"/{number}": rss("a") for number in range(2001)}
         await trio.sleep(400)
-        late = max(service.disk.sources, key=service.place)
+        late = max(service.disk.sources(), key=service.place)
         assert service.place(late) > 1000
         start = trio.current_time()
         await service.add(f"https://{SITE}/2000")
@@ -81,7 +83,7 @@ async def test_what_a_user_asks_for_does_not_wait_behind_a_crowded_hosts_queue(a
 
 async def test_who_asks_for_a_look_while_one_is_under_way_is_answered_by_it(autojump_clock: object) -> None:
     async with watching(disk=crowd(1)) as (service, origin):
-        (source,) = service.disk.sources
+        (source,) = service.disk.sources()
         slow = web(lambda asked: Answer(200, rss("a"), after=10), origin.asked)
         service.network.servers[ADDRESS, 443] = slow
         await trio.sleep(5)
@@ -95,13 +97,13 @@ async def test_a_dead_host_costs_its_sources_no_looks_but_their_health_says_so(a
         del service.network.servers[ADDRESS, 443]
         await trio.sleep(24 * 3600)
         assert len(service.network.connected) < 150
-        views = [service.registry.table.describe(source) for source in service.disk.sources]
+        views = [service.registry.table.describe(source) for source in service.disk.sources()]
         assert {view.hot.health.flag for view in views} <= {"degraded", "rotten"}
         assert {event["alert_type"] for event in await service.alerts()} == {"source_failing"}
         assert len(await service.alerts()) == 50
         service.network.servers[ADDRESS, 443] = web(lambda asked: Answer(200, rss("a")))
         await trio.sleep(3600)
-        views = [service.registry.table.describe(source) for source in service.disk.sources]
+        views = [service.registry.table.describe(source) for source in service.disk.sources()]
         assert {view.hot.health.flag for view in views} == {"ok"}
 
 
@@ -114,7 +116,7 @@ async def test_a_host_that_asks_for_quiet_rests_with_all_its_sources_and_none_is
         )
         await trio.sleep(1790)
         assert len(origin.asked) <= 2
-        views = [service.registry.table.describe(source) for source in service.disk.sources]
+        views = [service.registry.table.describe(source) for source in service.disk.sources()]
         assert {(view.hot.health.score, view.hot.breaker.state) for view in views} == {(1.0, "closed")}
         service.network.servers[ADDRESS, 443] = web(lambda asked: Answer(200, rss("a")), origin.asked)
         await trio.sleep(300)

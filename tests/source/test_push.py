@@ -11,9 +11,9 @@ from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_st
 from actors.errors import Unprocessable
 from actors.messages import EditSource, SourceEdit
 from actors.source import pulse
-from storage.memory import Disk
 from storage.records.alert import Alert
 from storage.records.trail import Verdict, read
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import SITE, Watching, rss, watching
 from tests.support.build import NOW
 
@@ -380,4 +380,4 @@ async def test_after_a_restart_nothing_that_was_admitted_comes_again(autojump_cl
             await trio.sleep(2)
             for frame in slow:
                 await pusher.send(frame)
-            assert len(disk.events) == 4_020
+            assert len(disk.events()) == 4_020

@@ -24,9 +24,10 @@ from actors.picked import Picked
 from actors.source import table
 from actors.source.fetch import refusal
 from storage.errors import DiskFull
-from storage.memory import Disk
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
+from storage.sqlite.in_loop import Disk
+from tests.disks import keep
 from tests.source.harness import SITE, Watching, page, rss, watching
 from tests.support.build import NOW
 
@@ -133,7 +134,7 @@ async def test_what_cannot_be_watched_is_refused_and_leaves_nothing(
     async with watching(disk=disk) as (service, _):
         with pytest.raises(error):
             await service.add(url)
-        assert (len(service.registry.table), disk.sources) == (0, {})
+        assert (len(service.registry.table), disk.sources()) == (0, {})
 
 
 async def test_a_name_that_resolves_to_a_private_address_never_becomes_a_source(autojump_clock: object) -> None:
@@ -347,9 +348,9 @@ async def test_b6_many_overdue_sources_are_spread_out_after_a_restart(autojump_c
         for number in range(200):
             origin.bodies[f"/{number}"] = rss("a")
             await service.add(f"https://{SITE}/{number}")
-    for source, watched in disk.sources.items():
+    for watched in disk.sources().values():
         overdue = replace(watched.hot, next_look_at=Millis(NOW - 3_600_000))
-        disk.sources[source] = replace(watched, hot=overdue)
+        keep(disk, [replace(watched, hot=overdue)])
     origin.asked.clear()
     async with watching(origin, disk=disk, host_rate=1000.0, host_parallel=100):
         await trio.sleep(5)
@@ -365,8 +366,8 @@ async def test_the_lazy_state_is_swept_at_a_stop(autojump_clock: object) -> None
         source = (await service.add(URL)).view.source.id
         await trio.sleep(1200)
         looks = service.registry.table.describe(source).hot.looks
-        assert disk.sources[source].hot.looks < looks
-    assert disk.sources[source].hot.looks == looks
+        assert disk.sources()[source].hot.looks < looks
+    assert disk.sources()[source].hot.looks == looks
 
 
 async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_returns(autojump_clock: object) -> None:

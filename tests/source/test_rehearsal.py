@@ -26,8 +26,8 @@ from actors.practice.documents import What, address
 from actors.signatures.event import check, jwks
 from actors.source import registry
 from actors.source.rehearsal import PACE
-from storage.memory import Disk
 from storage.records.identity import SourceId
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import KEY, SITE, Origin, Watching, rss, watching
 from tests.support.build import BASE_URL
 from tests.support.memory_network import Answer, Asked, web
@@ -223,7 +223,7 @@ async def test_a_new_public_address_begins_anew(autojump_clock: object) -> None:
             "https://moved.test/practice/page",
             "https://moved.test/practice/feed",
         ]
-        assert len(disk.sources) == 2
+        assert len(disk.sources()) == 2
 
 
 # --- no hole in the guard ---

@@ -41,6 +41,6 @@ async def test_an_outage_is_in_the_scores_of_its_days_and_outlives_a_restart(aut
             origin.status = status
             await trio.sleep(86_400)
         disk = service.disk
-    stored = disk.sources[source].hot.scores
+    stored = disk.sources()[source].hot.scores
     days = [score for _, score in sorted(read(stored).items())]
     assert min(read(stored)) == day_of(NOW) and days[0] == 1.0 and days[-1] == 1.0 and min(days) < 0.3

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.source.spread import CATCH_UP_RATE, MARGIN, wait_of
-from storage.memory import Disk
 from storage.records.event import SourceType
 from storage.records.identity import Millis
+from storage.sqlite.in_loop import Disk
+from tests.disks import keep
 from tests.source.harness import watching
 from tests.source.test_line import MORE, Library
 from tests.support.build import NOW
@@ -39,13 +40,12 @@ def test_nobody_waits_for_long_and_a_few_hardly_at_all(late: int, interval: floa
 
 def overdue(library: Library, interval: float) -> Disk:
     """Everything overdue since an hour ago, every other source a page."""
-    for number, (source, watched) in enumerate(library.disk.sources.items()):
+    changed = []
+    for number, watched in enumerate(library.disk.sources().values()):
         kind: SourceType = "html" if number % 2 else "feed"
-        library.disk.sources[source] = replace(
-            watched,
-            source=replace(watched.source, type=kind),
-            hot=replace(watched.hot, interval=interval, next_look_at=Millis(NOW - 3_600_000)),
-        )
+        hot = replace(watched.hot, interval=interval, next_look_at=Millis(NOW - 3_600_000))
+        changed.append(replace(watched, source=replace(watched.source, type=kind), hot=hot))
+    keep(library.disk, changed)
     return library.disk
 
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.egress.failures import Blame
-from storage.memory import Disk
 from storage.records.identity import Millis
 from storage.records.trail import MOST_LOOKS, Verdict, look, noted, read
+from storage.sqlite.in_loop import Disk
 from tests.source.harness import Origin, rss, watching
 from tests.support.build import NOW
 
@@ -74,4 +74,4 @@ async def test_a_source_remembers_its_looks_across_a_restart(autojump_clock: obj
     ]
     assert (before[0].status, before[1].status, before[-1].status) == (304, 200, 500)
     assert before[0].looks > 3 and before[1].size > 0
-    assert read(disk.sources[source].hot.trail) == before
+    assert read(disk.sources()[source].hot.trail) == before

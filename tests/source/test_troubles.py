@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from actors.notices import asked_for
 from actors.source.troubles import Reached, news
-from storage.memory import Disk
 from storage.records.event import Kind, Stored
 from storage.records.health import Flag, Health, Telling
 from storage.records.identity import Millis, Seq
 from storage.records.times import rfc3339
+from storage.sqlite.in_loop import Disk
 from tests.matcher.rig import an_alert
 from tests.source.harness import Origin, rss, watching
 from tests.source.test_push import Pusher
@@ -170,7 +170,7 @@ async def test_a_source_that_fails_and_recovers_says_each_once_as_a_notice(autoj
             "source_recovered",
             "b",
         ]
-        assert [event.kind for event in service.disk.events] == [Kind.NOTICE, Kind.NOTICE, Kind.FEED]
+        assert [event.kind for event in service.disk.events()] == [Kind.NOTICE, Kind.NOTICE, Kind.FEED]
         assert service.registry.table.describe(source).hot.events == 1, "notices are no events of the source"
 
 

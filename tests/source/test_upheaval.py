@@ -128,7 +128,7 @@ async def test_a_feed_that_is_new_as_a_whole_is_said_once_and_then_watched_as_al
         assert event["tags"] == ["kind:notice"]
         assert [one["title"] for one in held] == names(100, 12)[::-1]
         assert {tuple(one["tags"]) for one in held} == {("change:reset",)}
-        assert {one.kind for one in service.disk.events[1:]} == {Kind.HELD}
+        assert {one.kind for one in service.disk.events()[1:]} == {Kind.HELD}
         origin.bodies["/feed"] = rss("fresh", *names(100, 11))
         await trio.sleep(2 * 3600)
         assert (await service.titles())[13:] == ["fresh"]

@@ -85,7 +85,7 @@ async def no_places(service: Watching) -> Callable[[], None]:
 
 
 async def lost_task(service: Watching) -> Callable[[], None]:
-    live = service.registry.table.get(next(iter(service.disk.sources)))
+    live = service.registry.table.get(next(iter(service.disk.sources())))
     await service.sources.stop_child(live.source.id)
     return lambda: service.registry.table.start(live)
 
@@ -157,7 +157,7 @@ async def test_a_crowded_host_makes_sources_overdue_but_is_no_stall(autojump_clo
             origin.bodies[f"/{number}"] = rss("a")
             await service.add(f"https://{SITE}/{number}")
         await trio.sleep(1800)
-        for live in [service.registry.table.get(source) for source in service.disk.sources]:
+        for live in [service.registry.table.get(source) for source in service.disk.sources()]:
             live.hot = replace(live.hot, interval=60.0)
         await trio.sleep(3 * 3600)
         assert service.registry.watchman.last.overdue >= 1

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import trio
 
+from storage.append import events_of
 from storage.errors import Duplicate
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
@@ -56,7 +57,7 @@ async def harvest(storage: Storage, number: int, mint: CountingMint, chance: ran
         upto = given + chance.choice((1, 1, 3, 10))
         titles = [str(item) for item in range(given, upto)]
         look = a_harvest(number, *titles, base=b"seen %d" % upto, events=upto)
-        events = await storage.log.append([look], storage.lease, mint, stamp)
+        events = events_of(await storage.log.append([look], storage.lease, mint, stamp))
         say("ACK", number, given, upto, *[event.seq for event in events])
         given = upto
         await trio.sleep(chance.random() * 0.005)

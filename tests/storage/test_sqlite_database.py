@@ -14,6 +14,7 @@ import msgspec
 import pytest
 import trio
 
+from storage.append import events_of
 from storage.errors import Corrupt, Exposed, Fenced, Locked, NewerSchema, StorageError
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
@@ -52,7 +53,7 @@ def modes_in(folder: Path) -> dict[str, int]:
 
 async def appended(storage: Storage, *titles: str, mint: CountingMint | None = None) -> Seq:
     harvest = a_harvest(1, *titles)
-    events = await storage.log.append([harvest], storage.lease, mint or CountingMint(), stamp)
+    events = events_of(await storage.log.append([harvest], storage.lease, mint or CountingMint(), stamp))
     return events[-1].seq
 
 

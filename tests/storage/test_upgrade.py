@@ -19,13 +19,18 @@ from storage.records.source import HotState
 from storage.sqlite import open_keys, open_sqlite, upgrade
 from storage.sqlite.connection import WRITER, connect
 from storage.sqlite.folder import DATABASE
-from storage.sqlite.log import encode_hot
 from storage.sqlite.migrations import STEPS, migrate, version_of
+from storage.sqlite.own_key import OWN, make_own
+from storage.sqlite.sealing import seal_plain
+from storage.sqlite.sources import encode_hot
+from storage.sqlite.unlocking import mark
 from storage.sqlite.vault import Vault
 from tests.contract.builders import NOW, a_destination, a_signing_key, a_source, an_alert, an_api_key
 
 pytestmark = pytest.mark.real
 EARLIER = range(1, len(STEPS))
+SEALED = 7
+"""From this step on secrets lie in boxes."""
 SECRET = Secret("whsec_b2xk")
 VAULT = Vault(b"v" * 32)
 
@@ -44,7 +49,7 @@ def written_by(step: int, folder: Path) -> Path:
         put = database.execute
         put("INSERT INTO source_key VALUES(1, ?)", (source.id,))
         put("INSERT INTO source(key, url, body) VALUES(1, ?, ?)", (source.url, encode(source)))
-        put("INSERT INTO source_hot VALUES(1, ?)", (encode_hot(HotState()),))
+        put("INSERT INTO source_hot(key, body) VALUES(1, ?)", (encode_hot(HotState()),))
         put("INSERT INTO source_base VALUES(1, x'')")
         seq = Seq(NOW << COUNTER_BITS)
         put("INSERT INTO log VALUES(?, 1, 1, 0, ?)", (seq, json.dumps({"title": f"of step {step}"}).encode()))
@@ -65,6 +70,10 @@ def written_by(step: int, folder: Path) -> Path:
             put("INSERT INTO password VALUES(1, 'argon2', ?)", (NOW,))
         if step >= 6:
             put("INSERT INTO public_key VALUES('other', 'x', ?)", (NOW,))
+        if step >= SEALED:
+            vault = make_own(folder)
+            mark(database, vault)
+            seal_plain(database, vault)
         database.execute("COMMIT")
     return path
 
@@ -103,6 +112,8 @@ async def test_the_copy_of_an_upgrade_is_what_the_older_program_left(step: int, 
         assert version_of(database) == step
         assert database.execute("SELECT count(*) FROM log").fetchone() == (1,)
     copy.rename(tmp_path / DATABASE)
+    if step >= SEALED:
+        (tmp_path / "data" / OWN).rename(tmp_path / OWN)
     await all_of_it(tmp_path, f"of step {step}")
 
 

@@ -168,7 +168,7 @@ def a_world(network: MemoryNetwork, *, wall: float = 1_800_000_000.0, **ports: A
     given: dict[str, Any] = {
         "wall": lambda: wall + trio.current_time(),
         "chance": random.Random,
-        "entropy": bytes,
+        "entropy": random.Random(0).randbytes,
         "resolver": network,
         "connector": network,
         "listen": missing,

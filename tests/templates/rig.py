@@ -12,7 +12,8 @@ from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
 from actors.templates.parameters import read_parameters
 from actors.templates.report import Report, SourceOutcome
-from storage.memory import Disk
+from storage.sqlite.in_loop import Disk
+from tests.disks import count
 from tests.source.harness import Origin, Watching, page, rss, watching
 from tests.support.memory_network import web
 
@@ -27,7 +28,7 @@ class Market:
     def __init__(self, service: Watching) -> None:
         self.service = service
         self.sites: dict[str, Origin] = {}
-        world = replace(service.world, entropy=Random(len(service.disk.alerts)).randbytes)
+        world = replace(service.world, entropy=Random(count(service.disk, "alert")).randbytes)
         self.templates = Templates(
             world, "https://clinicaltrials.gov", service.storage, service.registry_box, built_in()
         )

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from actors.messages import DeleteSource, EditSource, SourceEdit
 from actors.templates import instantiation, suggesting
 from actors.templates.report import LATE
-from storage.memory import Disk
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES
 from storage.records.identity import SourceId
+from storage.sqlite.in_loop import Disk
+from tests.disks import count
 from tests.matcher.rig import an_alert
 from tests.templates.rig import COMPETITORS, PATHS, TAG, a_market, statuses
 from tests.templates.samples import PAGE, a_template
@@ -130,7 +131,7 @@ async def test_after_a_crash_half_way_the_next_call_does_the_rest(writes: int, a
             storage.sources.add, storage.alerts.put = dying(storage.sources.add), dying(storage.alerts.put)
             await market.attach("a.example")
             raise AssertionError("it was not killed")
-    assert gone.cancelled_caught and len(disk.sources) + len(disk.alerts) == writes
+    assert gone.cancelled_caught and count(disk, "source") + count(disk, "alert") == writes
     async with a_market(disk) as market:
         market.site("a.example")
         report = await market.attach("a.example")
@@ -322,7 +323,8 @@ async def test_an_alert_takes_so_many_sources_and_no_more(autojump_clock: object
 async def test_when_there_is_no_room_for_alerts_the_sources_attach_all_the_same(autojump_clock: object) -> None:
     async with a_market() as market:
         market.site("a.example")
-        market.service.disk.alerts |= {f"a{n}": an_alert(f"a{n}") for n in range(MOST_ALERTS - 1)}
+        for number in range(MOST_ALERTS - 1):
+            await market.service.storage.alerts.put(an_alert(f"a{number}"))
         report = await market.attach("a.example")
         assert [one.status for one in report.alerts] == ["created", "failed"]
         assert f"there are {MOST_ALERTS} alerts" in str(report.alerts[1].reason)

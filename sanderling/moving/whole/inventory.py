@@ -16,7 +16,7 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "body": "source.source",
         "sealed": "a greeting does not travel; source.greets says that there is one",
     },
-    "source_hot": {"key": "", "body": "source.memory"},
+    "source_hot": {"key": "", "body": "source.memory", "version": "drawn anew at the first look there"},
     "source_base": {"key": "", "body": "source.base"},
     "log": {
         "seq": "event.event.id",

@@ -8,34 +8,49 @@ from __future__ import annotations
 
 from collections import Counter
 
-from storage.records.destination import Destination
+import msgspec
 
+from storage.records.destination import Destination
+from storage.sqlite.in_loop import Disk
+
+_decode = msgspec.json.Decoder(Destination).decode
+_TRIGGERS = """
+    CREATE TEMP TRIGGER ledger_put AFTER INSERT ON main.destination BEGIN SELECT ledger(NEW.id, NEW.body); END;
+    CREATE TEMP TRIGGER ledger_change AFTER UPDATE OF body ON main.destination
+        BEGIN SELECT ledger(NEW.id, NEW.body); END;
+    CREATE TEMP TRIGGER ledger_gone AFTER DELETE ON main.destination BEGIN SELECT ledger(OLD.id, NULL); END;
+"""
 _NOTICE = "destination_disabled"
 
 
-class Ledger(dict[str, Destination]):
-    """A table of destinations that counts. falls: how often each was disabled by the service.
+class Ledger:
+    """A table of destinations that counts each write. falls: how often each was disabled by the service.
 
     spared: how often that was no longer owed before it was told: all was well again, or newer news took its place.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, disk: Disk) -> None:
+        self._known: dict[str, Destination] = {}
         self.falls: Counter[str] = Counter()
         self.spared: Counter[str] = Counter()
+        disk.connection.create_function("ledger", 2, self._write)
+        disk.connection.executescript(_TRIGGERS)
 
-    def __setitem__(self, id: str, new: Destination) -> None:
-        old = self.get(id)
+    def _write(self, id: str, body: bytes | None) -> None:
+        if body is None:
+            self._known.pop(id, None)
+            return
+        new, old = _decode(body), self._known.get(id)
         if old is not None:
             fallen = new.state == "disabled" and old.state != "disabled"
             moved = (new.state, new.told) != (old.state, old.told)
             self.falls[id] += fallen
             # What the log pays of a debt changes nothing else.
             self.spared[id] += old.owes == _NOTICE and (fallen or (moved and new.owes != _NOTICE))
-        super().__setitem__(id, new)
+        self._known[id] = new
 
     def due(self, id: str) -> int:
         """Return how often it must have been told by now that a destination was disabled."""
-        known = self.get(id)
+        known = self._known.get(id)
         waits = known is not None and known.owes == _NOTICE
         return self.falls[id] - self.spared[id] - waits

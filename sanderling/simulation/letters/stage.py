@@ -19,7 +19,7 @@ from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import Life
 from storage.interface import Storage
-from storage.memory import Disk
+from storage.sqlite.in_loop import Disk
 
 
 class Stage:
@@ -39,8 +39,7 @@ class Stage:
         self._plan, self._network = plan, network
         self.letters: Letters | None = None
         if plan is not None:
-            disk.destinations = ledger = Ledger()
-            self.letters = Letters(ledger)
+            self.letters = Letters(Ledger(disk))
             self._hosts = [ReceiverHost(network.add(host), trace, self.letters.receipts) for host in plan.hosts]
             self._keeper = Keeper(caller("keeper"), trace, self.letters, chance(seed, "keeper"))
             self._scribe = Scribe(life, self.letters.said)

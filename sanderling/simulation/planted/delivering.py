@@ -9,33 +9,33 @@ from unittest.mock import patch
 
 from actors.delivery import schedule
 from actors.delivery.schedule import Answer
-from storage.interface import Lease
-from storage.memory.work import MemoryWork
+from storage.append import Lease
 from storage.records.delivery import Match
 from storage.records.identity import Seq
+from storage.sqlite.work import SqliteWork
 
 
 def claimed_for_ever() -> AbstractContextManager[Any]:
     """Deliveries that were under way at a crash stay claimed by the dead life."""
 
-    async def wrong(self: MemoryWork, lease: Lease, **more: Any) -> int:
+    async def wrong(self: SqliteWork, lease: Lease, **more: Any) -> int:
         return 0
 
-    return patch.object(MemoryWork, "release", wrong)
+    return patch.object(SqliteWork, "release", wrong)
 
 
 def matches_after_the_cursor() -> AbstractContextManager[Any]:
     """The matcher's cursor is durable before the rows that its step caused."""
-    right = MemoryWork.advance
+    right = SqliteWork.advance
 
     async def wrong(  # noqa: PLR0917  # as the method that it stands for
-        self: MemoryWork, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+        self: SqliteWork, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, (), lease, **more)
         if matches:
             await right(self, name, to, to, matches, lease)
 
-    return patch.object(MemoryWork, "advance", wrong)
+    return patch.object(SqliteWork, "advance", wrong)
 
 
 def given_up_after_two() -> AbstractContextManager[Any]:

@@ -15,9 +15,9 @@ from actors.source.actor import PolledSource
 from actors.source.admission import Admission
 from actors.source.bell import Bell
 from actors.source.upheaval import Turn, turn_of
-from storage.memory import log
 from storage.records.event import KIND_OF, Draft, Kind
 from storage.records.source import Harvest
+from storage.sqlite import log
 
 
 def batches_are_moves() -> AbstractContextManager[Any]:

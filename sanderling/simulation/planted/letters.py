@@ -24,16 +24,29 @@ from actors.egress.guard import Guard
 from actors.matcher.actor import Matcher
 from actors.messages import AlertsChanged, MatcherMessage
 from actors.signatures import webhook
-from storage.interface import Lease
-from storage.memory.disk import Row
-from storage.memory.log import MemoryLog
-from storage.memory.work import MemoryWork
-from storage.records.delivery import Delivery, Freeze, Outcome, Portion
+from storage.append import Lease
+from storage.errors import AlertsMoved
+from storage.records.delivery import Delivery, Freeze, Outcome
 from storage.records.destination import Destination, Secret
-from storage.records.identity import Millis
-from storage.records.source import Harvest
+from storage.records.identity import Millis, Seq
+from storage.sqlite import alerts, log
+from storage.sqlite import work as outbox
+from storage.sqlite.work import SqliteWork
+from storage.sqlite.writer import Transaction
 
 Plant = AbstractContextManager[Any]
+
+_FIRST = """SELECT due FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0
+    ORDER BY seq LIMIT 1"""
+_FORGET = """DELETE FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?1)
+    AND (NOT ?2 OR (claimed=0 AND attempts=0))"""
+_AGAIN = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) VALUES(?,?,0,?,?,0)"""
+
+
+def _forget(storage: Any, destination: str, *, fresh: bool) -> None:
+    """Delete rows of the outbox past every lock and life; with `fresh`, only those that nobody has tried."""
+    storage.disk.connection.execute(_FORGET, (destination, fresh))
+
 
 # --- bodies and ids --------------------------------------------------------------------------------------------------
 
@@ -177,13 +190,13 @@ def tests_are_marked() -> Plant:
 
 def refusals_listed_as_500() -> Plant:
     """The list of attempts says 500 for whatever refusal it was."""
-    right = MemoryWork.settle
+    right = SqliteWork.settle
 
-    async def wrong(self: MemoryWork, outcomes: Sequence[Outcome], lease: Lease) -> None:
+    async def wrong(self: SqliteWork, outcomes: Sequence[Outcome], lease: Lease) -> None:
         refused = [replace(it, status=500) if it.status is not None and it.status >= 300 else it for it in outcomes]
         await right(self, refused, lease)
 
-    return patch.object(MemoryWork, "settle", wrong)
+    return patch.object(SqliteWork, "settle", wrong)
 
 
 # --- order and number ------------------------------------------------------------------------------------------------
@@ -230,19 +243,19 @@ def slow_ones_take_all() -> Plant:
 @contextmanager
 def older_ones_first() -> Iterator[None]:
     """A delivery that waits for another try holds up all newer ones."""
-    claim = MemoryWork.claim
+    claim = SqliteWork.claim
 
     async def wrong(
-        self: MemoryWork, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+        self: SqliteWork, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
     ) -> Sequence[Delivery]:
         due = await first_due(self, destination, digests=digests)
         return () if due is None or due > now else await claim(self, destination, now, limit, lease, digests=digests)
 
-    async def first_due(self: MemoryWork, destination: str, *, digests: bool = False) -> Millis | None:
-        waiting = self._waiting(destination, digests=digests)
-        return waiting[min(waiting)].due if waiting else None
+    async def first_due(self: SqliteWork, destination: str, *, digests: bool = False) -> Millis | None:
+        due = await self._one(_FIRST, destination)
+        return None if due is None else Millis(due)
 
-    with patch.object(MemoryWork, "claim", wrong), patch.object(MemoryWork, "next_due", first_due):
+    with patch.object(SqliteWork, "claim", wrong), patch.object(SqliteWork, "next_due", first_due):
         yield
 
 
@@ -251,17 +264,15 @@ def older_ones_first() -> Iterator[None]:
 
 def in_two_digests() -> Plant:
     """What is frozen is gathered once more."""
-    right = MemoryWork.freeze
+    right = outbox._freeze
 
-    async def wrong(self: MemoryWork, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
-        before = [seq for seq, row in self._rows(destination).items() if row.digest is None]
-        taken = await right(self, destination, portion, freeze, lease)
-        rows = self._rows(destination)
-        for seq in [seq for seq in before if seq not in rows][:1]:
-            rows[seq] = Row(portion.end, portion.end)
-        return taken
+    def wrong(
+        transaction: Transaction, key: int, taken: Sequence[tuple[Seq, bytes]], end: Millis, freeze: Freeze
+    ) -> None:
+        right(transaction, key, taken, end, freeze)
+        transaction.executemany(_AGAIN, [(key, seq, end, end) for seq, _ in taken[:-1][:1]])
 
-    return patch.object(MemoryWork, "freeze", wrong)
+    return patch.object(outbox, "_freeze", wrong)
 
 
 def frozen_by_elapsed_days() -> Plant:
@@ -287,9 +298,7 @@ def quiet_hours_drop() -> Plant:
     def wrong(self: DestinationActor) -> None:
         right(self)
         if self._quiet is not None:
-            for rows in [self._storage._disk.outbox.get(self._id, {})]:  # type: ignore[attr-defined]  # in memory
-                for seq in [seq for seq, row in rows.items() if not row.claimed and not row.attempts]:
-                    del rows[seq]
+            _forget(self._storage, self._id, fresh=True)
 
     return patch.object(DestinationActor, "_hush", wrong)
 
@@ -305,13 +314,14 @@ def disabled_drops() -> Plant:
 
     async def wrong(self: DeliveryRegistry, id: str, *, forget: bool) -> None:
         await right(self, id, forget=forget)
-        self._storage._disk.outbox.pop(id, None)  # type: ignore[attr-defined]  # in memory
+        _forget(self._storage, id, fresh=False)
 
     return patch.object(DeliveryRegistry, "_stop", wrong)
 
 
-def edits_lose() -> Plant:
-    """What was matched and not yet committed is forgotten when alerts are read again."""
+@contextmanager
+def edits_lose() -> Iterator[None]:
+    """What was committed before a change of alerts, and not yet matched durably, is forgotten with the old alerts."""
     right = Matcher._handle
 
     async def wrong(self: Matcher, message: MatcherMessage) -> None:
@@ -319,7 +329,13 @@ def edits_lose() -> Plant:
             self._rows.clear()
         await right(self, message)
 
-    return patch.object(Matcher, "_handle", wrong)
+    async def passed_over(self: Matcher, moved: AlertsMoved) -> None:
+        self._begin(self._saved)
+        self._at, self._revision = max(self._at, moved.at), moved.revision
+        await self._save()
+
+    with patch.object(Matcher, "_handle", wrong), patch.object(Matcher, "_settle_before", passed_over):
+        yield
 
 
 def disabled_untold() -> Plant:
@@ -336,16 +352,21 @@ def disabled_untold() -> Plant:
 
 def debts_paid_late() -> Plant:
     """A notice that was told is owed once more."""
-    right = MemoryLog._admits
+    right = alerts.pay
     told: dict[str, None] = {}
 
-    def wrong(self: MemoryLog, harvest: Harvest, paid: dict[str, None]) -> bool:
-        debtor = harvest.debtor
-        if debtor is None or debtor in told:
-            return right(self, harvest, paid)
-        admitted = right(self, harvest, {})
-        if admitted:
-            told[debtor] = None
-        return admitted
+    def wrong(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:
+        if debtor in told:
+            return right(transaction, debtor, pays)
+        owed: list[bool] = []
 
-    return patch.object(MemoryLog, "_admits", wrong)
+        def asked(debt: str | None) -> bool:
+            owed.append(pays(debt))
+            return False
+
+        right(transaction, debtor, asked)
+        if any(owed):
+            told[debtor] = None
+        return any(owed)
+
+    return patch.object(log, "pay", wrong)

@@ -7,14 +7,16 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from msgspec.structs import replace
+
 from actors.messages import Record, RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.recorder.identifiers import Identifiers
-from storage.interface import Lease, Mint, Stamp
-from storage.memory.log import MemoryLog
+from storage.append import Answer, Lease, Mint, Stamp
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, id_of
 from storage.records.source import Harvest
+from storage.sqlite.log import SqliteLog
 
 
 def acknowledged_before_the_commit() -> AbstractContextManager[Any]:
@@ -47,43 +49,44 @@ class _AtTheLook:
 
 def minted_before_the_commit() -> AbstractContextManager[Any]:
     """An event's id says when its source looked, not when it was committed."""
-    right = MemoryLog._minted
+    right = SqliteLog._minted
 
-    def wrong(self: MemoryLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
+    def wrong(self: SqliteLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
         self._last = START
         yield from right(self, harvest, _AtTheLook(harvest), stamp)
 
-    return patch.object(MemoryLog, "_minted", wrong)
+    return patch.object(SqliteLog, "_minted", wrong)
 
 
 def state_and_events_in_two_commits() -> AbstractContextManager[Any]:
     """A source's next state is durable before the events that belong to it."""
-    right = MemoryLog.append
+    right = SqliteLog.append
 
     async def wrong(
-        self: MemoryLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
-    ) -> Sequence[Stored]:
+        self: SqliteLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
+    ) -> Sequence[Answer]:
         await self.save_states([harvest.state for harvest in harvests if harvest.state is not None], lease)
-        return await right(self, harvests, lease, mint, stamp)
+        stateless = [replace(harvest, state=None) for harvest in harvests]
+        return await right(self, stateless, lease, mint, stamp)
 
-    return patch.object(MemoryLog, "append", wrong)
+    return patch.object(SqliteLog, "append", wrong)
 
 
 @contextmanager
 def ids_by_the_wall_clock() -> Iterator[None]:
     """Ids follow the wall clock also when it is set back, and the log takes them."""
-    right = MemoryLog._minted
+    right = SqliteLog._minted
 
     def wrong(self: Identifiers) -> tuple[Seq, str]:
         now = Seq(self._now() << COUNTER_BITS)
         self._last = now if now >> COUNTER_BITS != self._last >> COUNTER_BITS else Seq(self._last + 1)
         return self._last, id_of(self._last, 0)
 
-    def unguarded(self: MemoryLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
+    def unguarded(self: SqliteLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
         self._last = START
         yield from right(self, harvest, mint, stamp)
 
-    with patch.object(Identifiers, "mint", wrong), patch.object(MemoryLog, "_minted", unguarded):
+    with patch.object(Identifiers, "mint", wrong), patch.object(SqliteLog, "_minted", unguarded):
         yield
 
 

@@ -15,6 +15,7 @@ from actors.messages import SourceView
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, jwks, new_signing_key
 from api.acts import practice
+from storage.append import events_of
 from storage.records.alert import Alert
 from storage.records.event import Change, Diff, Draft
 from storage.records.identity import Seq, SourceId
@@ -66,7 +67,7 @@ async def tell(house: House, draft: Draft | None = None) -> None:
     if await storage.sources.get(source.id) is None:
         await storage.sources.add(source, state, storage.lease)
     harvest = Harvest(source.id, (draft or a_change(),), state)
-    await storage.tail.publish(await storage.log.append([harvest], storage.lease, house.mint, stamp))
+    await storage.tail.publish(events_of(await storage.log.append([harvest], storage.lease, house.mint, stamp)))
 
 
 async def changed(browser: Browser, draft: Draft | None = None, *, after: float = 0.5) -> None:

@@ -10,6 +10,7 @@ from actors.errors import TooSoon, Unprocessable
 from actors.messages import CheckNow, EditSource, ExplainSource, PreviewSource, PushView, SourceView
 from api.dashboard.alerts.volume import named
 from api.dashboard.sources.changing import came_of_it
+from storage.append import events_of
 from storage.records import note, scores, trail
 from storage.records.event import Change, Delta, DeltaStats, Diff, Op
 from storage.records.health import BreakerState, Health
@@ -41,7 +42,7 @@ async def told(house: House, *drafts: Any, notes: tuple[Note, ...] = ()) -> list
         await house.storage.sources.add(stored, SourceState(source, HotState()), house.storage.lease)
     base = note.sealed(Kept(b"\x01", packed)) if notes else None
     harvest = Harvest(source, tuple(drafts), SourceState(source, HotState(), base))
-    done = await house.storage.log.append([harvest], house.storage.lease, house.mint, real_stamp)
+    done = events_of(await house.storage.log.append([harvest], house.storage.lease, house.mint, real_stamp))
     return [str(event.body) for event in done]
 
 

@@ -8,20 +8,20 @@ import pytest
 import trio
 
 from storage.errors import DiskFull, Fenced, Unavailable
-from storage.memory import Disk, MemoryStorage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START
+from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, an_alert, an_api_key, stamp
 
 
-async def a_life(disk: Disk, **ports: object) -> MemoryStorage:
-    storage = MemoryStorage(disk, disk.start("life"), **ports)  # type: ignore[arg-type]
+async def a_life(disk: Disk, **ports: object) -> InLoopStorage:
+    storage = InLoopStorage(disk, disk.start("life"), **ports)  # type: ignore[arg-type]
     if await storage.sources.get(a_source_id(1)) is None:
         await storage.sources.add(a_source(), a_state(), storage.lease)
     return storage
 
 
-async def append(storage: MemoryStorage, *titles: str, mint: CountingMint | None = None) -> None:
+async def append(storage: InLoopStorage, *titles: str, mint: CountingMint | None = None) -> None:
     harvest = a_harvest(1, *titles, base=titles[-1].encode(), events=len(titles))
     await storage.log.append([harvest], storage.lease, mint or CountingMint(), stamp)
 
@@ -38,12 +38,12 @@ async def test_a_commit_is_seen_when_it_is_durable_and_not_before(autojump_clock
     async with trio.open_nursery() as nursery:
         nursery.start_soon(append, storage, "a", "b")
         await trio.sleep(0.5)
-        assert points == ["log/before sync"]
+        assert points == ["append/before sync"]
         assert not (await storage.log.read(START, 500, EVERYTHING)).events
         found = await storage.sources.get(a_source_id(1))
         assert found is not None
         assert found.base == b""
-    assert points == ["log/before sync", "log/after sync"]
+    assert points == ["append/before sync", "append/after sync"]
     assert len((await storage.log.read(START, 500, EVERYTHING)).events) == 2
 
 
@@ -58,7 +58,7 @@ async def test_a_crash_before_the_sync_takes_the_commit_whole(autojump_clock: tr
 
         nursery.start_soon(late)
         await trio.sleep(0.5)
-        assert "pending=1" in repr(disk)
+        assert "pending=True" in repr(disk)
         disk.crash()
     again = await a_life(disk)
     assert await again.log.count() == 0
@@ -74,7 +74,7 @@ async def test_a_crash_may_keep_the_commit_whole_and_still_tells_nobody(autojump
         disk = Disk()
         storage = await a_life(disk, sync=slow_disk)
 
-        async def late(storage: MemoryStorage = storage) -> None:
+        async def late(storage: InLoopStorage = storage) -> None:
             with pytest.raises(Fenced):
                 await append(storage, "a", "b")
 
@@ -116,7 +116,7 @@ async def test_a_cancelled_commit_that_has_begun_happens_all_the_same(autojump_c
         await append(storage, "a")
     assert scope.cancelled_caught
     assert await storage.log.count() == 1
-    assert disk.pending == []
+    assert disk.pending is None
 
 
 async def test_a_sync_that_fails_leaves_nothing_pending(autojump_clock: trio.testing.MockClock) -> None:
@@ -126,10 +126,10 @@ async def test_a_sync_that_fails_leaves_nothing_pending(autojump_clock: trio.tes
     async def broken() -> None:
         raise Unavailable("the disk does not answer")
 
-    other = MemoryStorage(disk, storage.lease, sync=broken)
+    other = InLoopStorage(disk, storage.lease, sync=broken)
     with pytest.raises(Unavailable):
         await append(other, "a")
-    assert disk.pending == []
+    assert disk.pending is None
     assert await storage.log.count() == 0
 
 
@@ -161,7 +161,7 @@ async def test_a_disk_that_fills_up_during_the_sync_leaves_nothing(autojump_cloc
         with pytest.raises(DiskFull):
             await append(storage, "a")
     disk.full = False
-    assert (await storage.log.count(), disk.pending) == (0, [])
+    assert (await storage.log.count(), disk.pending) == (0, None)
 
 
 async def test_commits_are_made_in_the_order_in_which_they_came(autojump_clock: trio.testing.MockClock) -> None:
@@ -178,7 +178,7 @@ async def test_commits_are_made_in_the_order_in_which_they_came(autojump_clock: 
 async def test_the_writer_that_hangs_in_a_sync_is_seen_not_to_move(autojump_clock: trio.testing.MockClock) -> None:
     disk = Disk()
     storage = await a_life(disk)
-    hanging = MemoryStorage(disk, storage.lease, sync=trio.sleep_forever)
+    hanging = InLoopStorage(disk, storage.lease, sync=trio.sleep_forever)
     async with trio.open_nursery() as nursery:
         await trio.sleep(10)
         assert hanging.writer_moved_at() == trio.current_time()

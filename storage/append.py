@@ -1,0 +1,41 @@
+"""What an append is given (whose right, which ids, whose signature) and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from storage.errors import Duplicate, StateMoved, StorageError
+from storage.records.event import Draft, Stored
+from storage.records.identity import Seq, SourceId
+
+
+class Lease(NamedTuple):
+    """The right to write a shard. SQLite has one shard; its epoch is the number of this start."""
+
+    shard: int
+    owner: str
+    epoch: int
+
+
+Answer = Sequence[Stored] | StateMoved | Duplicate
+"""What became of a harvest: its events in order, or why it was refused."""
+
+
+def events_of(answers: Sequence[Answer]) -> list[Stored]:
+    """Return the events of all harvests that were not refused, in order."""
+    return [event for answer in answers if not isinstance(answer, StorageError) for event in answer]
+
+
+Stamp = Callable[[Seq, str, SourceId, Draft], bytes]
+"""Makes the signed wire JSON of an event from its position, id, source and draft. Pure; may run in a thread."""
+
+
+class Mint(Protocol):
+    """Gives positions and ids in commit order; called by the engine inside its transaction only."""
+
+    def raise_floor(self, floor: Seq) -> None:
+        """Never mint at or below `floor` from now on."""
+
+    def mint(self) -> tuple[Seq, str]:
+        """Return the next position and its UUIDv7."""

@@ -1,0 +1,272 @@
+"""The engine without threads or files: the same stores and the same SQL, on a database in memory, in the loop.
+
+Simulations and tests of actors run on it, so what they prove is proven of the SQL that users run. What it leaves out is
+the thread, group commit, the files and their locks: the contract suite and the tests with processes hold those.
+
+One connection serves the writer and the readers: no transaction is open while anything awaits, so nobody sees what is
+not durable. The fsync is awaited first and the job runs at its end, in one piece: the writer's lock is held meanwhile,
+so the job decides on the same state, and a crash during the sync takes the commit whole or leaves it whole.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
+from hashlib import blake2b
+from typing import Any, Literal, TypeVar
+
+import trio
+
+from storage.append import Lease
+from storage.errors import DiskFull, Fenced, Unavailable
+from storage.records.cursor import EVERYTHING
+from storage.records.event import Stored
+from storage.records.identity import START, Seq, SourceId
+from storage.records.source import Watched
+from storage.sqlite import scan
+from storage.sqlite.connection import in_our_words, translated
+from storage.sqlite.migrations import migrate
+from storage.sqlite.sources import all_watched
+from storage.sqlite.stores import Stores
+from storage.sqlite.unlocking import mark
+from storage.sqlite.vault import NONCE, SIZE, Vault
+from storage.sqlite.writer import Job, Transaction
+
+T = TypeVar("T")
+
+_BUMP = "UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value"
+
+
+class _DrawnVault(Vault):
+    """Draws no chance, which a simulation forbids: the nonce is a hash of what is sealed."""
+
+    def seal(self, kind: str, name: str, secret: bytes) -> bytes:
+        return self.seal_with(kind, name, secret, blake2b(name.encode() + secret, digest_size=NONCE).digest())
+
+
+@cache
+def _vault() -> Vault:
+    return _DrawnVault(bytes(range(SIZE)))
+
+
+@cache
+def _empty() -> sqlite3.Connection:
+    """Return a database of today's schema, to be copied: the schema itself takes a hundred times as long."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute("PRAGMA auto_vacuum=2")
+    migrate(connection, vault=_vault())
+    mark(connection, _vault())
+    return connection
+
+
+class Disk:
+    """What outlives a life. `full` refuses every write; `silent` ends one as Unavailable, before it has happened or
+    after. A commit whose sync is under way is `pending`.
+    """
+
+    def __init__(self) -> None:
+        self.connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
+        _empty().backup(self.connection)
+        self.connection.execute("PRAGMA foreign_keys=1")
+        self.full = False
+        self.silent: Literal["no", "before", "after"] = "no"
+        self.epoch = 0
+        self.pending: Callable[[], object] | None = None
+
+    def __repr__(self) -> str:
+        return f"Disk(epoch={self.epoch}, pending={self.pending is not None}, full={self.full})"
+
+    def start(self, owner: str) -> Lease:
+        """Begin a life: the lease that its storage is made with. Earlier lives are fenced off."""
+        (self.epoch,) = self.connection.execute(_BUMP).fetchone()
+        return Lease(0, owner, self.epoch)
+
+    def crash(self, chance: random.Random | None = None) -> None:
+        """End every life at once, as `kill -9` or a power cut does: what it still writes raises Fenced.
+
+        The commit that was not synced is lost; with `chance`, it may be there all the same, whole.
+        """
+        pending, self.pending = self.pending, None
+        if pending is not None and chance is not None and chance.random() < 0.5:
+            _survived(pending)
+        self.start("nobody")
+
+    def check(self, epoch: int) -> None:
+        """Refuse a write that can't be. Raises Fenced, DiskFull, Unavailable."""
+        if epoch != self.epoch:
+            raise Fenced(f"life {self.epoch} owns the data now, not life {epoch}")
+        if self.full:
+            raise DiskFull("the disk is full")
+        if self.silent == "before":
+            raise Unavailable("the disk does not answer")
+
+    def run(self, job: Job[T]) -> T:
+        """Run a job in a transaction of its own; nothing has changed when it raises."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            result = job(Transaction(self.connection, _vault()))
+            self.connection.execute("COMMIT")
+        except BaseException as error:
+            self.connection.execute("ROLLBACK")
+            if isinstance(error, Exception) and (told := in_our_words(error)) is not error:
+                raise told from error
+            raise
+        return result
+
+    # --- what is durable, read past every life ------------------------------------------------------------------------
+
+    def head(self) -> Seq:
+        """Return the newest position that anyone may have seen."""
+        return scan.bounds(self.connection, START).newest
+
+    def events(self, after: Seq = START) -> Sequence[Stored]:
+        """Return all events after a position."""
+        found: list[Stored] = []
+        pages, at = scan.Pages(START), after
+        while page := pages.read(self.connection, at, scan.Wish(scan.MOST, EVERYTHING, scan.MOST)).events:
+            found += page
+            at = page[-1].seq
+        return found
+
+    def sources(self) -> Mapping[SourceId, Watched]:
+        """Return all sources in the order of their ids."""
+        return {watched.source.id: watched for watched in all_watched(self.connection, _vault())}
+
+
+def _survived(commit: Callable[[], object]) -> None:
+    with suppress(Exception):  # what the job refuses, it refuses to nobody
+        commit()
+
+
+class InLoopStorage(Stores):
+    """One life's engine over a disk; see `storage.interface.Storage`.
+
+    `lease` comes from `disk.start(owner)`. `sync` is awaited once a commit, where the fsync would be. `reach` hears the
+    points around it, by the method that writes: `append/before sync`, `append/after sync`, `claim/before sync` ...
+    """
+
+    def __init__(
+        self,
+        disk: Disk,
+        lease: Lease,
+        sync: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint,
+        reach: Callable[[str], None] = lambda name: None,
+    ) -> None:
+        self.disk = disk
+        self._writer, self._readers = LoopWriter(disk, lease.epoch, sync, reach), LoopReaders(disk)
+        super().__init__(self._writer, self._readers, disk.connection, lease, disk.head(), _vault())
+
+    def __repr__(self) -> str:
+        return f"InLoopStorage({self.lease}, {self.disk})"
+
+    def writer_moved_at(self) -> float:
+        """Return when the writer last finished something or was idle, on trio's clock."""
+        return self._writer.moved_at()
+
+    def stands(self) -> bool:
+        """Return that it does: nobody can take memory away."""
+        return True
+
+    def sizes(self) -> Mapping[str, int]:
+        """Return nothing: there are no files."""
+        return {}
+
+    async def aclose(self) -> None:
+        """Finish the commits under way and refuse new ones. Safe to call twice."""
+        await self._writer.aclose()
+        self._readers.close()
+
+
+class LoopWriter:
+    """See `storage.sqlite.writer.Writer`: one commit at a time, first come, first served."""
+
+    def __init__(
+        self, disk: Disk, epoch: int, sync: Callable[[], Awaitable[None]], reach: Callable[[str], None]
+    ) -> None:
+        self._disk, self._epoch, self._sync, self._reach = disk, epoch, sync, reach
+        self._turn = trio.Lock()
+        self._closed = False
+        self._moved_at: float | None = None
+
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+        """Run a job when its turn comes; see Writer.
+
+        Cancelled before its turn, it does not happen; during the sync, it happens all the same, as with a thread that
+        can't be called back.
+        """
+        if self._closed:
+            raise Unavailable("the storage is closed")
+        if not self._turn.locked():
+            self._moved_at = trio.current_time()
+        async with self._turn:
+            self._disk.check(self._epoch)
+            name, commit = _writes(job), partial(self._disk.run, job)
+            self._disk.pending = commit
+            try:
+                self._reach(f"{name}/before sync")
+                await self._sync()
+                self._disk.check(self._epoch)
+            except trio.Cancelled:
+                if self._drop(commit):
+                    _survived(commit)
+                raise
+            except BaseException:
+                self._drop(commit)
+                raise
+            self._drop(commit)
+            result = commit()
+            self._reach(f"{name}/after sync")
+            self._moved_at = trio.current_time()
+            if self._disk.silent == "after":
+                raise Unavailable("the disk does not answer")
+            return result
+
+    def _drop(self, commit: Callable[[], object]) -> bool:
+        """Take a commit off the disk's hands; return whether no crash has done so."""
+        mine = self._disk.pending is commit
+        if mine:
+            self._disk.pending = None
+        return mine
+
+    def moved_at(self) -> float:
+        """Return when a commit last ended; now, when none waits."""
+        if self._moved_at is None or not self._turn.locked():
+            return trio.current_time()
+        return self._moved_at
+
+    async def aclose(self) -> None:
+        """Let the commits that wait finish; refuse new ones."""
+        self._closed = True
+        with trio.move_on_after(30, shield=True):
+            async with self._turn:
+                pass
+
+
+class LoopReaders:
+    """See `storage.sqlite.readers.Readers`."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._connection = disk.connection
+        self._closed = False
+
+    async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `look` finds; see Readers."""
+        if self._closed:
+            raise Unavailable("the storage is closed")
+        await trio.lowlevel.checkpoint()
+        with translated():
+            return look(self._connection)
+
+    def close(self) -> None:
+        """Refuse to look any more."""
+        self._closed = True
+
+
+def _writes(job: Job[Any]) -> str:
+    """Return the name of the method that hands in a job: a job is a part of it, or a function inside it."""
+    function = job.func if isinstance(job, partial) else job
+    names = function.__qualname__.split(".<locals>")[0]
+    return names.rpartition(".")[2].lstrip("_")

@@ -1,0 +1,38 @@
+"""All stores of an engine on one writer and its readers; what differs between engines is only where these run."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from storage.append import Lease
+from storage.records.identity import Seq
+from storage.sqlite.alerts import SqliteAlerts
+from storage.sqlite.bins import SqliteBins
+from storage.sqlite.calls import SqliteCalls
+from storage.sqlite.keys import SqliteKeys
+from storage.sqlite.log import SqliteLog
+from storage.sqlite.people import SqlitePeople
+from storage.sqlite.readers import Readers
+from storage.sqlite.sources import SqliteSources
+from storage.sqlite.vault import Vault
+from storage.sqlite.work import SqliteWork
+from storage.sqlite.writer import Writer
+from storage.tail import Tail
+
+
+class Stores:
+    """The tables by their nouns. `door`: the loop's own connection; `known`: the newest position anyone has seen."""
+
+    def __init__(  # noqa: PLR0917  # each is another part of an engine
+        self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease, known: Seq, vault: Vault
+    ) -> None:
+        self.lease = lease
+        self.tail = Tail(known)
+        self.log = SqliteLog(writer, readers, known)
+        self.sources = SqliteSources(writer, readers, vault)
+        self.keys = SqliteKeys(writer, readers, door, lease, vault)
+        self.alerts = SqliteAlerts(writer, readers, lease, vault)
+        self.bins = SqliteBins(writer, readers, door, lease)
+        self.calls = SqliteCalls(writer, lease)
+        self.people = SqlitePeople(writer, readers, door, lease)
+        self.work = SqliteWork(writer, readers)

@@ -1,0 +1,78 @@
+"""What the matcher must not miss: changes that nobody told it of, batches that found it busy, what retention took."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from actors.messages import Committed
+from storage.records.identity import START
+from supervision import MailboxFull
+from tests.contract.builders import an_alert
+from tests.disks import set_cursor
+from tests.matcher.rig import Rig
+from tests.matcher.test_actor import changed, committed, running
+
+
+async def test_r4_an_alert_whose_maker_left_before_anybody_was_told_is_in_force_for_the_next_event() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("old"))
+    async with running(rig):
+        await rig.prepare_only(an_alert("new"))  # stored, and nobody is told
+        committed(rig, START, await rig.commit("price 1"))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"old-hook": ["price 1"], "new-hook": ["price 1"]}
+        assert await rig.is_settled()
+
+
+async def test_r6_what_found_the_mailbox_full_is_matched_without_another_event(autojump_clock: object) -> None:
+    rig = Rig(bound=2)
+    await rig.prepare(an_alert(filter_query=""))
+    async with running(rig):
+        real = rig.storage.alerts.all
+
+        async def slow() -> Any:
+            await trio.sleep(3)
+            return await real()
+
+        rig.storage.alerts.all = slow  # type: ignore[method-assign]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(changed, rig)
+            await trio.sleep(0.1)
+            for number in range(4):
+                after = rig.disk.head()
+                events = await rig.commit(str(number))
+                await rig.storage.tail.publish(events)
+                with suppress(MailboxFull):
+                    rig.mailbox.send_nowait(Committed(after, events))
+        await trio.sleep(60)
+        assert await rig.is_settled()
+
+
+async def test_r2_a_backlog_that_nobody_wants_delays_no_start_and_is_not_read_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("actors.matcher.actor.MOST_EVENTS", 3)
+    rig = Rig()
+    await rig.prepare(an_alert(filter_query="nobody asks for this"))
+    await rig.commit(*[f"news {number}" for number in range(10)])
+    async with running(rig):
+        await wait_all_tasks_blocked()
+        assert rig.points.count("matcher/after advance") == 4
+
+
+async def test_r9_what_retention_took_before_it_was_matched_is_said(autojump_clock: object) -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    first = await rig.commit("price 1")
+    set_cursor(rig.disk, "matcher", first[0].seq)
+    await rig.commit("price 2", "price 3")
+    await rig.storage.log.retain(rig.disk.head(), 2, rig.storage.lease)
+    async with running(rig):
+        await trio.sleep(1)
+        assert "matcher.missed" in rig.logged
+        assert rig.outbox() == {"alert-hook": ["price 3"]}

@@ -1,0 +1,55 @@
+"""What happens to a harvest under way when its source is edited, taught, paused or restarted: told once, not lost."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+import trio
+
+from actors.messages import EditSource, SourceEdit
+from storage.records.identity import SourceId
+from tests.source.harness import SITE, Watching, rss, watching
+
+Change = Callable[[Watching, SourceId], Awaitable[Any]]
+
+
+async def tag(service: Watching, source: SourceId) -> None:
+    await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(tags=("label:a",)), reply))
+
+
+async def pause(service: Watching, source: SourceId) -> None:
+    for enabled in (False, True):
+        edit = SourceEdit(enabled=enabled)
+        await service.registry_box.ask(lambda reply, edit=edit: EditSource(source, edit, reply))  # type: ignore[misc]
+
+
+async def nothing(service: Watching, source: SourceId) -> None:
+    pass
+
+
+@pytest.mark.parametrize("change", [tag, pause, nothing])
+async def test_r3_an_edit_while_a_harvest_waits_behind_a_slow_commit_tells_it_once(
+    autojump_clock: object, change: Change
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/f1"], origin.bodies["/f2"] = rss("x1"), rss("y1")
+        ids = [(await service.add(f"https://{SITE}{path}")).view.source.id for path in ("/f1", "/f2")]
+        await trio.sleep(5)
+        real = service.storage.log.append
+
+        async def append(*given: Any) -> Any:
+            await trio.sleep(20)
+            return await real(*given)
+
+        service.storage.log.append = append  # type: ignore[method-assign]
+        origin.bodies["/f1"], origin.bodies["/f2"] = rss("x2", "x1"), rss("y2", "y1")
+        with trio.fail_after(3600):
+            while not service.recorder_box.statistics().depth:  # noqa: ASYNC110  # a mailbox tells nobody of its depth
+                await trio.sleep(0.5)
+        async with trio.open_nursery() as nursery:
+            for source in ids:
+                nursery.start_soon(change, service, source)
+        await trio.sleep(7200)
+        assert sorted(await service.news()) == ["x2", "y2"]
