@@ -46,6 +46,7 @@ from supervision import (
     Child,
     ChildSpec,
     DynamicSupervisor,
+    Escalate,
     Mailbox,
     Run,
     State,
@@ -77,7 +78,7 @@ class System:
 
     keys: the signing keys, the active one first. templates: the built-in ones, if not given. steps: a watchdog that is
     on, for the steps shown in the tree. journal: the one that the log writes into.
-    version: the program's, to be shown.
+    version: the program's, to be shown. stuck: ends the process when the tree gives up and a task of it does not end.
     """
 
     def __init__(
@@ -92,10 +93,11 @@ class System:
         steps: Watchdog | None = None,
         journal: Journal | None = None,
         version: str = "",
+        stuck: Callable[[Escalate], None] | None = None,
     ) -> None:
         self._world, self._settings, self._storage = world, settings, storage
         self._catalogue = built_in() if templates is None else templates
-        self._stopping = False
+        self._stopping, self._lost = False, ""
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
         self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
@@ -131,6 +133,7 @@ class System:
             chance=world.chance("supervision/root"),
             on_change=partial(_tell, world, self.overseer),
             steps=steps,
+            on_stuck=stuck,
         )
 
     def _recorder(self, signing: SigningKeys) -> Recorder:
@@ -173,6 +176,7 @@ class System:
         importer = Importer(self._world, self.registry_box, self.importer_box)
         pruner = Pruner(self._world, self._settings, self._storage)
         return [
+            ChildSpec("storage", self._await_loss),
             ChildSpec("log", self.recorder.run, ready_within=10, mailbox=self.recorder_box),
             ChildSpec("egress", _holding(self.egress), ready_within=10),
             ChildSpec("parsers", self._world.jail.run),
@@ -229,6 +233,16 @@ class System:
     async def run(self) -> None:
         """Run the tree until stopped. Raises Escalate when it can't be kept up."""
         await self.supervisor.run()
+        if self._lost:
+            raise Escalate(self.supervisor.path, "storage", self._lost)
+
+    async def _await_loss(self, child: Child) -> None:
+        """Stop the tree when nothing can be written any more: another life of the storage needs another process."""
+        self._lost = await self._storage.wait_ended()
+        if self._lost:
+            self._world.log("storage.lost", level="error", why=self._lost)
+            self.supervisor.stop()
+        await trio.sleep_forever()
 
     def stop(self, *, now: bool = False) -> None:
         """Ask for an ordered stop; `now` skips politeness."""

@@ -383,6 +383,9 @@ class Storage(Protocol):
     def writer_moved_at(self) -> float:
         """Return when the writer last finished something or was idle, on trio's clock (for /healthz)."""
 
+    async def wait_ended(self) -> str:
+        """Wait until nothing can be written any more for as long as this is open; return why, nothing at a close."""
+
     def stands(self) -> bool:
         """Return whether what is open is what a next start would find: not when its folder was deleted or replaced."""
 
