@@ -13,7 +13,7 @@ import trio
 
 from actors.settings import Settings
 from actors.world import World
-from storage.errors import DiskFull, Unavailable
+from storage.errors import STANDSTILL
 from storage.interface import Storage
 from storage.records.cursor import MATCHED
 from storage.records.identity import START, Millis, Seq
@@ -50,17 +50,24 @@ class Pruner:
     async def run(self, child: Child) -> None:
         """Prune, rest, and again, until cancelled."""
         while True:
-            child.note("pruning")
-            deleted = await self.prune()
-            if deleted:
-                self._world.log("log.pruned", events=deleted)
-            await self.sweep()
-            child.note("giving room back")
-            given = await self.give_back()
-            if given:
-                self._world.log("log.gave_back", bytes=given)
+            try:
+                await self._round(child)
+            except STANDSTILL as error:
+                # It stands before the front end in the tree: a crash would restart that, and mend nothing.
+                self._world.log("log.round_failed", level="warning", error=str(error))
             child.note("resting")
             await trio.sleep(ROUND)
+
+    async def _round(self, child: Child) -> None:
+        child.note("pruning")
+        deleted = await self.prune()
+        if deleted:
+            self._world.log("log.pruned", events=deleted)
+        await self.sweep()
+        child.note("giving room back")
+        given = await self.give_back()
+        if given:
+            self._world.log("log.gave_back", bytes=given)
 
     async def sweep(self) -> int:
         """Delete bins, sessions and kept answers that have expired; return how many went. A full disk ends it early."""
@@ -77,7 +84,7 @@ class Pruner:
         while True:
             try:
                 gone = await sweep()
-            except (DiskFull, Unavailable) as error:
+            except STANDSTILL as error:
                 self._world.log(f"{what}.sweep_failed", error=str(error))
                 return swept
             swept += gone
@@ -97,7 +104,7 @@ class Pruner:
             before = await self._matched(part.before)
             try:
                 gone = await log.retain(before, part.limit, self._storage.lease)
-            except (DiskFull, Unavailable) as error:
+            except STANDSTILL as error:
                 self._world.log("log.prune_failed", error=str(error))
                 return deleted
             if not gone:
@@ -127,7 +134,7 @@ class Pruner:
                 break
             try:
                 gone = await log.give_back(step, self._storage.lease)
-            except (DiskFull, Unavailable) as error:
+            except STANDSTILL as error:
                 self._world.log("log.give_back_failed", error=str(error))
                 return given
             if not gone:

@@ -9,6 +9,7 @@ sorts it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import trio
@@ -21,7 +22,8 @@ from actors.egress.traffic import Egress, build_egress
 from actors.importing import Importer
 from actors.imports import ImportMessage
 from actors.matcher.actor import Matcher
-from actors.messages import MatcherMessage, RecorderMessage, RegistryMessage
+from actors.messages import MatcherMessage, Record, RecorderMessage, RegistryMessage
+from actors.notices import RESTORE, of_damage
 from actors.overseer.figures import Figures
 from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
@@ -39,7 +41,9 @@ from actors.templates.instantiation import Templates
 from actors.world import World
 from storage.interface import Storage
 from storage.records.alert import Alert
+from storage.records.identity import SERVICE
 from storage.records.key import SigningKey
+from storage.records.source import Harvest
 from supervision import (
     Alarm,
     Change,
@@ -48,6 +52,8 @@ from supervision import (
     DynamicSupervisor,
     Escalate,
     Mailbox,
+    MailboxFull,
+    Reply,
     Run,
     State,
     Strategy,
@@ -97,7 +103,7 @@ class System:
     ) -> None:
         self._world, self._settings, self._storage = world, settings, storage
         self._catalogue = built_in() if templates is None else templates
-        self._stopping, self._lost = False, ""
+        self._stopping, self._lost, self._damage_told = False, "", False
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
         self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
@@ -221,6 +227,8 @@ class System:
         )
 
     def _stored_well(self, idle: float) -> str:
+        if self._storage.damage.says:
+            return f"{self._storage.damage.says}. {RESTORE}"
         if not self._storage.stands():
             return "the data folder was deleted or replaced while it was in use: put it back, or all since then is lost"
         return "" if idle < 30 else f"the writer has not moved for {idle:.0f} s"
@@ -237,12 +245,25 @@ class System:
             raise Escalate(self.supervisor.path, "storage", self._lost)
 
     async def _await_loss(self, child: Child) -> None:
-        """Stop the tree when nothing can be written any more: another life of the storage needs another process."""
-        self._lost = await self._storage.wait_ended()
-        if self._lost:
-            self._world.log("storage.lost", level="error", why=self._lost)
-            self.supervisor.stop()
-        await trio.sleep_forever()
+        """Tell of damage; stop the tree when nothing can be written any more, which only another process can mend."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._tell_damage)
+            self._lost = await self._storage.wait_ended()
+            if self._lost:
+                self._world.log("storage.lost", level="error", why=self._lost)
+                self.supervisor.stop()
+            await trio.sleep_forever()
+
+    async def _tell_damage(self) -> None:
+        """Tell once, whoever met it: in the log of lines, and, if that still takes something, in the log of events."""
+        says = await self._storage.damage.wait()
+        if self._damage_told:
+            return
+        self._damage_told = True
+        self._world.log("storage.damaged", level="error", says=f"{says}. {RESTORE}")
+        told = of_damage(says, self._settings.public_url(), self._world.now())
+        with suppress(MailboxFull):
+            self.recorder_box.send_nowait(Record(Harvest(SERVICE, (told,), None), Reply()))
 
     def stop(self, *, now: bool = False) -> None:
         """Ask for an ordered stop; `now` skips politeness."""
