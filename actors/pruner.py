@@ -7,6 +7,7 @@ dashboard's sessions. When much of the storage's room is free afterwards, some o
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Final
 
 import trio
@@ -16,9 +17,9 @@ from actors.world import World
 from storage.errors import STANDSTILL
 from storage.interface import Storage
 from storage.records.cursor import MATCHED
-from storage.records.identity import START, Millis, Seq
+from storage.records.identity import START, Millis, Seq, millis_of
 from storage.records.kept_call import LIFE, MOST
-from storage.retention import Keep, next_return, next_slice, too_roomy
+from storage.retention import Keep, Trust, most_aged, next_return, next_slice, too_roomy
 from supervision import Child
 
 ROUND: Final = 600.0
@@ -38,13 +39,14 @@ _DAY_MS: Final = 86_400_000
 
 
 class Pruner:
-    """The actor that applies retention."""
+    """The actor that applies retention. `found`: the newest position when the data were opened."""
 
-    def __init__(self, world: World, settings: Settings, storage: Storage) -> None:
+    def __init__(self, world: World, settings: Settings, storage: Storage, found: Seq = START) -> None:
         self._world = world
         self._storage = storage
         age = Millis(round(settings.retention_days * _DAY_MS))
         self._giving = False  # room back, over as many rounds as it takes: it ends with less free than what begins it
+        self._trust = Trust(millis_of(found) if found else None, trio.current_time())
         self._keep = Keep(age, settings.retention_events, settings.retention_bytes or None)
 
     async def run(self, child: Child) -> None:
@@ -70,7 +72,12 @@ class Pruner:
             self._world.log("log.gave_back", bytes=given)
 
     async def sweep(self) -> int:
-        """Delete bins, sessions and kept answers that have expired; return how many went. A full disk ends it early."""
+        """Delete bins, sessions and kept answers that have expired; return how many went. A full disk ends it early.
+
+        Nothing has expired by a clock that is not believed.
+        """
+        if self._doubts():
+            return 0
         bins, calls, now = self._storage.bins, self._storage.calls, self._world.now()
         swept = await self._swept("bins", lambda: bins.sweep(now, BINS_AT_ONCE), BINS_AT_ONCE)
         old = Millis(now - LIFE)
@@ -93,13 +100,18 @@ class Pruner:
             await trio.sleep(PAUSE)
 
     async def prune(self) -> int:
-        """Delete until the log is within its bounds; return how many events went. A full disk ends the round early."""
-        log, deleted = self._storage.log, 0
+        """Delete until the log is within its bounds; return how many events went. A full disk ends the round early.
+
+        By a clock that is not believed nothing goes, and by one that is, no more than a part of the log.
+        """
+        log, deleted, aged = self._storage.log, 0, 0
+        keep = replace(self._keep, age=None) if self._doubts() else self._keep
         count = await log.count()
+        most = most_aged(keep, count, ROUND)
         while True:
-            weight = (await log.room()).used if self._keep.weight else 0
-            part = next_slice(self._keep, await log.bounds(), count, self._world.now(), weight)
-            if part is None:
+            weight = (await log.room()).used if keep.weight else 0
+            part = next_slice(keep, await log.bounds(), count, self._world.now(), weight)
+            if part is None or (part.aged and aged >= most):
                 return deleted
             before = await self._matched(part.before)
             try:
@@ -111,8 +123,19 @@ class Pruner:
                 if before < part.before:
                     self._world.log("log.prune_waits", level="warning", matched=before)
                 return deleted
-            count, deleted = count - gone, deleted + gone
+            count, deleted, aged = count - gone, deleted + gone, aged + gone * part.aged
             await trio.sleep(PAUSE)
+
+    def _doubts(self) -> bool:
+        """Return whether the wall clock is not to be believed; then tell, loudly: it is ahead, or was wrong before."""
+        ahead = self._trust.ahead(self._world.now(), trio.current_time())
+        if ahead:
+            says = (
+                f"The clock is {ahead / 3_600_000:.1f} hours ahead of the newest event and of the time that passed: "
+                "nothing is deleted by age until it has gone on like that for an hour. Put it right if it is wrong."
+            )
+            self._world.log("log.clock_doubted", level="error", says=says)
+        return ahead > 0
 
     async def _matched(self, before: Seq) -> Seq:
         """Return up to where may be deleted: what nobody has matched yet stays, or it would be lost without a word."""

@@ -180,7 +180,7 @@ class System:
     def _children(self) -> Sequence[ChildSpec]:
         """Return the tree in start order, all but the front end."""
         importer = Importer(self._world, self.registry_box, self.importer_box)
-        pruner = Pruner(self._world, self._settings, self._storage)
+        pruner = Pruner(self._world, self._settings, self._storage, self._storage.tail.head)
         return [
             ChildSpec("storage", self._await_loss),
             ChildSpec("log", self.recorder.run, ready_within=10, mailbox=self.recorder_box),
