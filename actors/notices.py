@@ -26,15 +26,22 @@ AlertType = Literal[
     "destination_failing",
     "destination_disabled",
     "watching_stalled",
+    "storage_damaged",
 ]
 ALERT_TYPES: tuple[AlertType, ...] = get_args(AlertType)
 EVERYBODY: Final = 1 << 31
 """More seconds than an alert may wait for (`notice_after`)."""
+RESTORE: Final = "Restore a backup: sanderling restore FILE --replace (docs/backup.md)."
 _DESTINATION, _ALERT = "destination:", "alert:"
 _WAITS, _TOLD = "notice_after:", "told:"
 _FAILING = "Deliveries to {host} have failed since {since}, without one success. {last}{end}"
 _DISABLED = "Nothing more is delivered to {host}: it has failed since {since}. {last}{end}"
 _GONE = "Nothing more is delivered to {host}: it answered 410, which asks for that. {last}{end}"
+
+
+def of_damage(says: str, base_url: str, at: Millis) -> Draft:
+    """Return the notice that the data are damaged: what is known of it, and what helps."""
+    return draft("storage_damaged", base_url, "The database is damaged", f"{says}. {RESTORE}", at)
 
 
 def draft(

@@ -7,18 +7,19 @@ dashboard's sessions. When much of the storage's room is free afterwards, some o
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Final
 
 import trio
 
 from actors.settings import Settings
 from actors.world import World
-from storage.errors import DiskFull, Unavailable
+from storage.errors import STANDSTILL
 from storage.interface import Storage
 from storage.records.cursor import MATCHED
-from storage.records.identity import START, Millis, Seq
+from storage.records.identity import START, Millis, Seq, millis_of
 from storage.records.kept_call import LIFE, MOST
-from storage.retention import Keep, next_return, next_slice, too_roomy
+from storage.retention import Keep, Trust, most_aged, next_return, next_slice, too_roomy
 from supervision import Child
 
 ROUND: Final = 600.0
@@ -38,32 +39,45 @@ _DAY_MS: Final = 86_400_000
 
 
 class Pruner:
-    """The actor that applies retention."""
+    """The actor that applies retention. `found`: the newest position when the data were opened."""
 
-    def __init__(self, world: World, settings: Settings, storage: Storage) -> None:
+    def __init__(self, world: World, settings: Settings, storage: Storage, found: Seq = START) -> None:
         self._world = world
         self._storage = storage
         age = Millis(round(settings.retention_days * _DAY_MS))
         self._giving = False  # room back, over as many rounds as it takes: it ends with less free than what begins it
+        self._trust = Trust(millis_of(found) if found else None, trio.current_time())
         self._keep = Keep(age, settings.retention_events, settings.retention_bytes or None)
 
     async def run(self, child: Child) -> None:
         """Prune, rest, and again, until cancelled."""
         while True:
-            child.note("pruning")
-            deleted = await self.prune()
-            if deleted:
-                self._world.log("log.pruned", events=deleted)
-            await self.sweep()
-            child.note("giving room back")
-            given = await self.give_back()
-            if given:
-                self._world.log("log.gave_back", bytes=given)
+            try:
+                await self._round(child)
+            except STANDSTILL as error:
+                # It stands before the front end in the tree: a crash would restart that, and mend nothing.
+                self._world.log("log.round_failed", level="warning", error=str(error))
             child.note("resting")
             await trio.sleep(ROUND)
 
+    async def _round(self, child: Child) -> None:
+        child.note("pruning")
+        deleted = await self.prune()
+        if deleted:
+            self._world.log("log.pruned", events=deleted)
+        await self.sweep()
+        child.note("giving room back")
+        given = await self.give_back()
+        if given:
+            self._world.log("log.gave_back", bytes=given)
+
     async def sweep(self) -> int:
-        """Delete bins, sessions and kept answers that have expired; return how many went. A full disk ends it early."""
+        """Delete bins, sessions and kept answers that have expired; return how many went. A full disk ends it early.
+
+        Nothing has expired by a clock that is not believed.
+        """
+        if self._doubts():
+            return 0
         bins, calls, now = self._storage.bins, self._storage.calls, self._world.now()
         swept = await self._swept("bins", lambda: bins.sweep(now, BINS_AT_ONCE), BINS_AT_ONCE)
         old = Millis(now - LIFE)
@@ -77,7 +91,7 @@ class Pruner:
         while True:
             try:
                 gone = await sweep()
-            except (DiskFull, Unavailable) as error:
+            except STANDSTILL as error:
                 self._world.log(f"{what}.sweep_failed", error=str(error))
                 return swept
             swept += gone
@@ -86,26 +100,42 @@ class Pruner:
             await trio.sleep(PAUSE)
 
     async def prune(self) -> int:
-        """Delete until the log is within its bounds; return how many events went. A full disk ends the round early."""
-        log, deleted = self._storage.log, 0
+        """Delete until the log is within its bounds; return how many events went. A full disk ends the round early.
+
+        By a clock that is not believed nothing goes, and by one that is, no more than a part of the log.
+        """
+        log, deleted, aged = self._storage.log, 0, 0
+        keep = replace(self._keep, age=None) if self._doubts() else self._keep
         count = await log.count()
+        most = most_aged(keep, count, ROUND)
         while True:
-            weight = (await log.room()).used if self._keep.weight else 0
-            part = next_slice(self._keep, await log.bounds(), count, self._world.now(), weight)
-            if part is None:
+            weight = (await log.room()).used if keep.weight else 0
+            part = next_slice(keep, await log.bounds(), count, self._world.now(), weight)
+            if part is None or (part.aged and aged >= most):
                 return deleted
             before = await self._matched(part.before)
             try:
                 gone = await log.retain(before, part.limit, self._storage.lease)
-            except (DiskFull, Unavailable) as error:
+            except STANDSTILL as error:
                 self._world.log("log.prune_failed", error=str(error))
                 return deleted
             if not gone:
                 if before < part.before:
                     self._world.log("log.prune_waits", level="warning", matched=before)
                 return deleted
-            count, deleted = count - gone, deleted + gone
+            count, deleted, aged = count - gone, deleted + gone, aged + gone * part.aged
             await trio.sleep(PAUSE)
+
+    def _doubts(self) -> bool:
+        """Return whether the wall clock is not to be believed; then tell, loudly: it is ahead, or was wrong before."""
+        ahead = self._trust.ahead(self._world.now(), trio.current_time())
+        if ahead:
+            says = (
+                f"The clock is {ahead / 3_600_000:.1f} hours ahead of the newest event and of the time that passed: "
+                "nothing is deleted by age until it has gone on like that for an hour. Put it right if it is wrong."
+            )
+            self._world.log("log.clock_doubted", level="error", says=says)
+        return ahead > 0
 
     async def _matched(self, before: Seq) -> Seq:
         """Return up to where may be deleted: what nobody has matched yet stays, or it would be lost without a word."""
@@ -127,7 +157,7 @@ class Pruner:
                 break
             try:
                 gone = await log.give_back(step, self._storage.lease)
-            except (DiskFull, Unavailable) as error:
+            except STANDSTILL as error:
                 self._world.log("log.give_back_failed", error=str(error))
                 return given
             if not gone:

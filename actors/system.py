@@ -9,6 +9,7 @@ sorts it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import trio
@@ -21,7 +22,8 @@ from actors.egress.traffic import Egress, build_egress
 from actors.importing import Importer
 from actors.imports import ImportMessage
 from actors.matcher.actor import Matcher
-from actors.messages import MatcherMessage, RecorderMessage, RegistryMessage
+from actors.messages import MatcherMessage, Record, RecorderMessage, RegistryMessage
+from actors.notices import RESTORE, of_damage
 from actors.overseer.figures import Figures
 from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
@@ -39,14 +41,19 @@ from actors.templates.instantiation import Templates
 from actors.world import World
 from storage.interface import Storage
 from storage.records.alert import Alert
+from storage.records.identity import SERVICE
 from storage.records.key import SigningKey
+from storage.records.source import Harvest
 from supervision import (
     Alarm,
     Change,
     Child,
     ChildSpec,
     DynamicSupervisor,
+    Escalate,
     Mailbox,
+    MailboxFull,
+    Reply,
     Run,
     State,
     Strategy,
@@ -77,7 +84,7 @@ class System:
 
     keys: the signing keys, the active one first. templates: the built-in ones, if not given. steps: a watchdog that is
     on, for the steps shown in the tree. journal: the one that the log writes into.
-    version: the program's, to be shown.
+    version: the program's, to be shown. stuck: ends the process when the tree gives up and a task of it does not end.
     """
 
     def __init__(
@@ -92,10 +99,11 @@ class System:
         steps: Watchdog | None = None,
         journal: Journal | None = None,
         version: str = "",
+        stuck: Callable[[Escalate], None] | None = None,
     ) -> None:
         self._world, self._settings, self._storage = world, settings, storage
         self._catalogue = built_in() if templates is None else templates
-        self._stopping = False
+        self._stopping, self._lost, self._damage_told = False, "", False
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
         self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
@@ -131,6 +139,7 @@ class System:
             chance=world.chance("supervision/root"),
             on_change=partial(_tell, world, self.overseer),
             steps=steps,
+            on_stuck=stuck,
         )
 
     def _recorder(self, signing: SigningKeys) -> Recorder:
@@ -171,8 +180,9 @@ class System:
     def _children(self) -> Sequence[ChildSpec]:
         """Return the tree in start order, all but the front end."""
         importer = Importer(self._world, self.registry_box, self.importer_box)
-        pruner = Pruner(self._world, self._settings, self._storage)
+        pruner = Pruner(self._world, self._settings, self._storage, self._storage.tail.head)
         return [
+            ChildSpec("storage", self._await_loss),
             ChildSpec("log", self.recorder.run, ready_within=10, mailbox=self.recorder_box),
             ChildSpec("egress", _holding(self.egress), ready_within=10),
             ChildSpec("parsers", self._world.jail.run),
@@ -217,6 +227,8 @@ class System:
         )
 
     def _stored_well(self, idle: float) -> str:
+        if self._storage.damage.says:
+            return f"{self._storage.damage.says}. {RESTORE}"
         if not self._storage.stands():
             return "the data folder was deleted or replaced while it was in use: put it back, or all since then is lost"
         return "" if idle < 30 else f"the writer has not moved for {idle:.0f} s"
@@ -229,6 +241,29 @@ class System:
     async def run(self) -> None:
         """Run the tree until stopped. Raises Escalate when it can't be kept up."""
         await self.supervisor.run()
+        if self._lost:
+            raise Escalate(self.supervisor.path, "storage", self._lost)
+
+    async def _await_loss(self, child: Child) -> None:
+        """Tell of damage; stop the tree when nothing can be written any more, which only another process can mend."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._tell_damage)
+            self._lost = await self._storage.wait_ended()
+            if self._lost:
+                self._world.log("storage.lost", level="error", why=self._lost)
+                self.supervisor.stop()
+            await trio.sleep_forever()
+
+    async def _tell_damage(self) -> None:
+        """Tell once, whoever met it: in the log of lines, and, if that still takes something, in the log of events."""
+        says = await self._storage.damage.wait()
+        if self._damage_told:
+            return
+        self._damage_told = True
+        self._world.log("storage.damaged", level="error", says=f"{says}. {RESTORE}")
+        told = of_damage(says, self._settings.public_url(), self._world.now())
+        with suppress(MailboxFull):
+            self.recorder_box.send_nowait(Record(Harvest(SERVICE, (told,), None), Reply()))
 
     def stop(self, *, now: bool = False) -> None:
         """Ask for an ordered stop; `now` skips politeness."""

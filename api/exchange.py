@@ -16,8 +16,8 @@ from api.bins_door import is_for_a_bin
 from api.export import Export, Revoked, pour
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.reader import SEND_SIZE, FellBehind, Reader
-from api.sse import left_behind, stopping
-from storage.errors import StorageError
+from api.sse import damaged, left_behind, stopping
+from storage.errors import Corrupt, StorageError
 
 if TYPE_CHECKING:
     from api.app import Api
@@ -146,6 +146,9 @@ class Exchange:
             except FellBehind:
                 self._api.doors.world.metrics.fell_behind.add()
                 last_words = left_behind(reader.form)
+            except Corrupt as error:
+                self._api.doors.world.log("stream.cut", level="warning", error=str(error))
+                last_words = damaged(reader.form)
             finally:
                 line.on_eof = None
         if streams.ending:

@@ -16,7 +16,8 @@ from msgspec import UNSET, Struct, UnsetType, field, json
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from actors import errors
-from storage.errors import DiskFull, Fenced, Unavailable
+from actors.notices import RESTORE
+from storage.errors import Corrupt, DiskFull, Fenced, Unavailable
 from supervision import Stopping, Unanswered
 
 MEDIA = "application/problem+json"
@@ -232,6 +233,7 @@ TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
     (trio.TooSlowError, lambda e: _later("unavailable", _BUSY, 5)),
     (DiskFull, lambda e: _later("unavailable", "There is no room to write; nothing was written.", 60)),
     (Unavailable, lambda e: _later("unavailable", "The storage does not answer now.", 5)),
+    (Corrupt, lambda e: Refusal("internal", f"The database is damaged. {RESTORE}")),
     (Fenced, lambda e: _later("unavailable", "Another life of the service has taken over.", 5)),
     (HTTPException, _of_http),
 )

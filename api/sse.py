@@ -99,6 +99,11 @@ def left_behind(form: Form) -> bytes:
     return words if form == "sse" else b""
 
 
+def damaged(form: Form) -> bytes:
+    """Return the last words of a service whose data are damaged: to come back with the same id, but not at once."""
+    return b"retry: 60000\n: ended: the database is damaged; a backup must be restored\n\n" if form == "sse" else b""
+
+
 def stopping(form: Form, back_in: float) -> bytes:
     """Return the last words of a service that stops: after how many seconds to come back."""
     return b"retry: %d\n: ended: the service stops\n\n" % (back_in * 1000) if form == "sse" else b""

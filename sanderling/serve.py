@@ -103,11 +103,19 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
                 steps=watchdog,
                 journal=journal,
                 version=__version__,
+                stuck=partial(_end_now, log),
             )
             return await _run(system, log, certificate)
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
+
+
+def _end_now(log: Callable[..., None], error: Escalate) -> None:
+    """End the process in which a task does not end; whatever is committed stays, as at a crash."""
+    log("serve.gave_up", level="error", why=str(error), now=True)
+    sys.stderr.flush()
+    os._exit(Exit.GAVE_UP)
 
 
 def _tell_stall(world: World, stall: Stall) -> None:

@@ -65,6 +65,10 @@ class Unopened(Corrupt):
         super().__init__(f"the sealed secret of {kind} {name} does not open: it was altered, or moved from another row")
 
 
+STANDSTILL = (DiskFull, Unavailable, Corrupt)
+"""What an actor waits out instead of crashing: another life of it would meet the same."""
+
+
 class NoKey(StorageError):
     """The secrets are sealed with a master key that is not here: name it (exit code 64). Nothing was opened."""
 

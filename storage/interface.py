@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from storage.append import Answer, Lease, Mint, Stamp
+from storage.bins import Bins
 from storage.calls import Calls
+from storage.damage import Damage
 from storage.people import People
 from storage.records.alert import Alert
-from storage.records.bin import Bin, Capture, CapturePage
 from storage.records.cursor import Bounds, Filter, Held, Page
 from storage.records.delivery import (
     Attempt,
@@ -226,38 +227,6 @@ class Alerts(Protocol):
         """Delete a destination and its waiting deliveries; return whether there was one. `check` as in `delete`."""
 
 
-class Bins(Protocol):
-    """Webhook bins and what they captured."""
-
-    async def add(self, bin: Bin) -> None:
-        """Add a bin."""
-
-    async def by_token(self, token: str) -> Bin | None:
-        """Return the bin with this token, expired or not. On the path of strangers' requests: microseconds."""
-
-    async def get(self, bin_id: str) -> Bin | None:
-        """Return one bin."""
-
-    async def all(self) -> Sequence[Bin]:
-        """Return all bins, oldest first."""
-
-    async def delete(self, bin_id: str) -> bool:
-        """Delete a bin with its captures; return whether there was one."""
-
-    async def sweep(self, now: Millis, limit: int) -> int:
-        """Delete at most `limit` bins that have expired, with their captures; return how many went."""
-
-    async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
-        """Keep what a bin was sent; return whether the bin is there.
-
-        In one transaction the bin's oldest captures go beyond `keep`, and the oldest of all bins while all together
-        weigh more than `room` bytes.
-        """
-
-    async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
-        """Return captures before a number, newest first: at most `limit`, and one or as many as weigh `size` bytes."""
-
-
 class Work(Protocol):
     """Durable cursors and the outbox."""
 
@@ -377,11 +346,18 @@ class Storage(Protocol):
         """The newest events, and the wake-up of all cursors."""
 
     @property
+    def damage(self) -> Damage:
+        """What is known of damage to the data; whoever met it was told by Corrupt."""
+
+    @property
     def lease(self) -> Lease:
         """The lease of this start."""
 
     def writer_moved_at(self) -> float:
         """Return when the writer last finished something or was idle, on trio's clock (for /healthz)."""
+
+    async def wait_ended(self) -> str:
+        """Wait until nothing can be written any more for as long as this is open; return why, nothing at a close."""
 
     def stands(self) -> bool:
         """Return whether what is open is what a next start would find: not when its folder was deleted or replaced."""

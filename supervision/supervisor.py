@@ -41,7 +41,8 @@ class Supervisor:
 
     name: the path's first step, unless it runs as a child itself. chance: jitter is drawn from it. on_change:
     told of every change of state, synchronously; without one, the listener of the supervisor above is told.
-    steps: a watchdog, for the steps in snapshots. Raises InvalidSpec for nonsense.
+    steps: a watchdog, for the steps in snapshots. on_stuck: told when it gives up and a child ignores its cancellation,
+    so that `run` can't return and raise: only an end of the process helps then. Raises InvalidSpec for nonsense.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Supervisor:
         chance: random.Random,
         on_change: Callable[[Change], None] | None = None,
         steps: StepClock | None = None,
+        on_stuck: Callable[[Escalate], None] | None = None,
     ) -> None:
         ids = [spec.id for spec in children]
         if twice := sorted({id for id in ids if ids.count(id) > 1}):
@@ -67,6 +69,7 @@ class Supervisor:
         self.name = self.path = name
         self.teller = Teller(on_change)
         self.steps = steps
+        self._on_stuck = on_stuck
         self._specs = tuple(children)
         self._strategy = strategy
         self._limit = Limit(intensity, period)
@@ -103,6 +106,7 @@ class Supervisor:
                         await self._stop_children()
                     for left in self._children:
                         left.cut()
+                    self._abandon()
         finally:
             self._nursery = None
         fault, self._fault = self._fault, None
@@ -250,9 +254,11 @@ class Supervisor:
     async def _bring_up(self) -> None:
         """Start what is not yet up, in order. Cut short by a stop or a crash, it goes on when called again."""
         for child in reversed(self._children[self._from + 1 :]):
-            await child.wait_ended(child.spec.shutdown)
+            if not await self._has_ended(child):
+                return
         if self._renewing is not None:
-            await self._renewing.wait_ended(self._renewing.spec.shutdown)
+            if not await self._has_ended(self._renewing):
+                return
             self._renewing = None
         await trio.sleep_until(max(self._not_before, trio.current_time()))
         while self._from < len(self._children):
@@ -267,6 +273,16 @@ class Supervisor:
             await trio.lowlevel.checkpoint_if_cancelled()
             self._from += 1
 
+    async def _has_ended(self, child: Child) -> bool:
+        """End a child before a restart; return whether it has ended. One that does not is not waited for: give up."""
+        with trio.move_on_after(child.spec.shutdown + CLEANUP_GRACE):
+            await child.wait_ended(child.spec.shutdown)
+        if child.alive and not self._asked:
+            why = f"it does not end, {CLEANUP_GRACE:g} s after it was cancelled"
+            self._fault, self._asked = Escalate(self.path, child.spec.id, why), True
+            self._job.cancel()
+        return not child.alive
+
     def _restart_from(self, index: int, not_before: float) -> None:
         self._from = min(self._from, index)
         self._not_before = max(self._not_before, not_before)
@@ -277,6 +293,11 @@ class Supervisor:
             within = 0.0 if self._now else child.spec.shutdown
             with trio.move_on_after(within + CLEANUP_GRACE):
                 await child.wait_ended(within)
+
+    def _abandon(self) -> None:
+        """Tell whoever can end the process that giving up does not come to its end: a task can't be taken away."""
+        if self._fault is not None and self._on_stuck is not None and any(child.alive for child in self._children):
+            self._on_stuck(self._fault)
 
     def _longest_stop(self) -> float:
         """Return a bound for the whole stop, so that its shield has a deadline; the real bounds are the budgets."""

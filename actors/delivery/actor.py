@@ -26,7 +26,7 @@ from actors.delivery.schedule import Answer, outcome, verdict
 from actors.delivery.status import Standing, after, next_news, reminded, standing_of, with_standing
 from actors.messages import DestinationMessage, TestDelivery, TestResult
 from actors.world import World
-from storage.errors import DiskFull, StorageError, Unavailable
+from storage.errors import STANDSTILL, StorageError
 from storage.interface import Storage
 from storage.records.cursor import MATCHED
 from storage.records.delivery import Delivery
@@ -127,7 +127,7 @@ class DestinationActor:
                 await self._write()
                 await self._refill()
                 self._parked = False
-            except (DiskFull, Unavailable) as error:
+            except STANDSTILL as error:
                 self._park(error)
         return bool(self._queue) and self._width() > 0 and not self._parked
 
@@ -217,7 +217,7 @@ class DestinationActor:
         elif self._width():
             try:
                 times += [await self._storage.work.next_due(self._id, digests=self._gathers()), self._gathering.closes]
-            except Unavailable as error:
+            except STANDSTILL as error:
                 self._park(error)
                 return PARKED
         else:
@@ -245,7 +245,7 @@ class DestinationActor:
             try:
                 await self._read()
                 webhook_id, body = await self._sample()
-            except (DiskFull, Unavailable) as error:
+            except STANDSTILL as error:
                 message.reply.fail(error)
                 return
             if self._record is not None:
@@ -299,7 +299,7 @@ class DestinationActor:
         """Write down what is known; where that can't be done now, the actor parks, and does it later."""
         try:
             await self._write()
-        except (DiskFull, Unavailable) as error:
+        except STANDSTILL as error:
             self._park(error)
 
     async def _write(self) -> None:

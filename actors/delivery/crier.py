@@ -15,7 +15,7 @@ import trio
 from actors.messages import Record
 from actors.notices import of_destination
 from actors.world import World
-from storage.errors import DiskFull, Unavailable
+from storage.errors import STANDSTILL
 from storage.interface import Storage
 from storage.records.identity import SERVICE
 from storage.records.source import Harvest
@@ -49,7 +49,7 @@ class Crier:
         while True:
             self._woken = trio.Event()
             for id in list(self._debtors):
-                with suppress(DiskFull, Unavailable):  # it still owes: again in a while
+                with suppress(*STANDSTILL):  # it still owes: again in a while
                     await self._cry(id)
             with trio.move_on_after(AGAIN if self._debtors else float("inf")):
                 await self._woken.wait()

@@ -17,7 +17,7 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.headers import delivery_headers, user_agent
 from actors.egress.http import POST_TIMEOUT, Posted
 from actors.egress.url import Url
-from storage.errors import DiskFull, Unavailable
+from storage.errors import STANDSTILL
 
 
 class Homeward:
@@ -49,7 +49,7 @@ class _Bend:
         try:
             with trio.fail_after(POST_TIMEOUT):
                 status = await self._hand_over(url, path, headers, body)
-        except (DiskFull, Unavailable, trio.TooSlowError) as error:
+        except (*STANDSTILL, trio.TooSlowError) as error:
             raise LookFailed(Blame.LOCAL, f"the bin could not be written: {error}") from None
         says = b"" if status == 200 else GONE.encode()
         return Posted(status, round((trio.current_time() - start) * 1000), says, None)

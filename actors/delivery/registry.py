@@ -16,7 +16,7 @@ from actors.delivery.sample import sample
 from actors.messages import DestinationMessage, OutboxGrew, Record
 from actors.signatures.event import Signer
 from actors.world import World
-from storage.errors import DiskFull, Unavailable
+from storage.errors import STANDSTILL
 from storage.interface import Storage
 from storage.records.destination import Destination
 from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFull, NoSuchChild
@@ -61,7 +61,7 @@ class DeliveryRegistry:
             # Only at the start of the process: later, what is claimed is in some actor's hands.
             try:
                 rows = await self._storage.work.release(self._storage.lease)
-            except (DiskFull, Unavailable) as error:
+            except STANDSTILL as error:
                 self._world.log("delivery.parked", error=str(error))
                 child.ready()  # the rest of the service can do without deliveries for a while
                 await trio.sleep(PARKED)

@@ -23,7 +23,7 @@ from actors.messages import AlertsChanged, Committed, MatcherMessage
 from actors.notices import about
 from actors.query import Told, told_in
 from actors.world import World
-from storage.errors import AlertsMoved, CursorMoved, DiskFull, Unavailable
+from storage.errors import AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
@@ -99,7 +99,7 @@ class Matcher:
             except CursorMoved as error:
                 # A write that was given up arrived after the cursor had been read. The stored one is right.
                 self._world.log("matcher.cursor_moved", error=str(error))
-            except Unavailable as error:
+            except (Unavailable, Corrupt) as error:
                 self._world.log("matcher.parked", error=str(error))
                 child.ready()
                 await trio.sleep(PARKED)

@@ -23,7 +23,7 @@ from actors.signatures.event import Signer
 from actors.signing import SigningKeys
 from actors.world import World
 from storage.append import Answer, events_of
-from storage.errors import DiskFull, StorageError, Unavailable
+from storage.errors import STANDSTILL, DiskFull, StorageError
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Draft, Kind, Stored
@@ -73,7 +73,8 @@ class Recorder:
         """Commit batches until stopped; a polite stop first commits what waits."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake_at_stop, child.stopping)
-            await self._show_unseen()
+            with contextlib.suppress(*STANDSTILL):  # the first commit tries again, and parks
+                await self._show_unseen()
             child.ready()
             while not child.stopping.is_set():
                 await self._commit(self._waiting([await self._mailbox.receive()]))
@@ -133,7 +134,7 @@ class Recorder:
                 await self._storage.log.save_states(states, self._storage.lease)
             if records or states:
                 self._goes_on()
-        except (DiskFull, Unavailable) as error:
+        except STANDSTILL as error:
             # The senders find out what was written, and will look again; reading goes on meanwhile.
             full = isinstance(error, DiskFull)
             event, says = ("recorder.disk_full", FULL) if full else ("recorder.parked", f"{AWAY} ({error})")

@@ -18,11 +18,12 @@ from actors.errors import NotFound
 from actors.messages import SourcePage, SourceView
 from actors.picked import Picked
 from actors.picking import picks
+from actors.source import progress
 from actors.source.actor import PolledSource
 from actors.source.feed import FeedTier
 from actors.source.fetch import host_of
 from actors.source.html import HtmlTier
-from actors.source.ports import Live, Ports
+from actors.source.ports import Live, Ports, limits_of
 from actors.source.price import Price, first_guess
 from actors.source.push import PushSource
 from actors.source.ranking import Place, Ranking
@@ -135,8 +136,10 @@ class Table:
 
     def earliest(self, live: Live) -> Millis:
         """Return when somebody who asks may have a source looked at again: courtesy, a breaker, its server's wish."""
-        hot = live.hot
-        last = max(hot.last_look_at or 0, live.asked_at)
+        now = self._ports.world.now()
+        hot = progress.settle(live.hot, now, limits_of(live.source, self._ports.settings))
+        # A moment that has not come was told by a clock that was ahead: it binds nobody.
+        last = max(moment if moment <= now else 0 for moment in (hot.last_look_at or 0, live.asked_at))
         earliest = last + round(self._ports.settings.cadence_floor * 1000)
         if hot.breaker.state == "open" or hot.not_before is not None:
             earliest = max(earliest, hot.next_look_at or 0)

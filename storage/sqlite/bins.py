@@ -15,7 +15,7 @@ import msgspec
 from storage.append import Lease
 from storage.records.bin import Bin, Capture, CapturePage, Kept
 from storage.records.identity import Millis
-from storage.sqlite.connection import translated
+from storage.sqlite.noticing import Door
 from storage.sqlite.readers import Readers
 from storage.sqlite.writer import Transaction, Writer
 
@@ -32,7 +32,7 @@ _NEWEST = (1 << 63) - 1
 class SqliteBins:
     """See `storage.interface.Bins`. `door` is the loop's own connection."""
 
-    def __init__(self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease) -> None:
+    def __init__(self, writer: Writer, readers: Readers, door: Door, lease: Lease) -> None:
         self._writer, self._readers, self._door, self._lease = writer, readers, door, lease
 
     async def add(self, bin: Bin) -> None:
@@ -41,14 +41,12 @@ class SqliteBins:
 
     async def by_token(self, token: str) -> Bin | None:
         """Return the bin with this token; see Bins. Not a checkpoint."""
-        with translated():
-            row = self._door.execute(_BIN + " WHERE token=?", (token,)).fetchone()
+        row = self._door.one(_BIN + " WHERE token=?", (token,))
         return None if row is None else Bin(*row)
 
     async def get(self, bin_id: str) -> Bin | None:
         """Return one bin; see Bins. Not a checkpoint."""
-        with translated():
-            row = self._door.execute(_BIN + " WHERE id=?", (bin_id,)).fetchone()
+        row = self._door.one(_BIN + " WHERE id=?", (bin_id,))
         return None if row is None else Bin(*row)
 
     async def all(self) -> Sequence[Bin]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -101,6 +101,10 @@ class SqliteStorage(Stores):
         """Return when the writer last finished something or was idle, on trio's clock."""
         return self._parts.writer.moved_at()
 
+    async def wait_ended(self) -> str:
+        """Wait until the writer's thread has ended, and return why; see Storage."""
+        return await self._parts.writer.wait_ended()
+
     def stands(self) -> bool:
         """Return whether the database is still the file at its path; SQLite itself goes on in one that is deleted."""
         return identity(self._parts.database) == self._is
@@ -109,7 +113,11 @@ class SqliteStorage(Stores):
         """Return the bytes of the database and of its write-ahead log, as the file system knows them."""
         database = self._parts.database
         files = {"database": database, "wal": database.with_name(database.name + "-wal")}
-        return {name: path.stat().st_size for name, path in files.items() if path.exists()}
+        found = {}
+        for name, path in files.items():
+            with suppress(OSError):  # it is not there, or its folder is away for a moment
+                found[name] = path.stat().st_size
+        return found
 
     async def aclose(self) -> None:
         """Finish the writes under way, fsync, close; see Storage. The lock stays while the writer is not through."""

@@ -166,6 +166,11 @@ class InLoopStorage(Stores):
         """Return when the writer last finished something or was idle, on trio's clock."""
         return self._writer.moved_at()
 
+    async def wait_ended(self) -> str:
+        """Wait for ever: there is no thread."""
+        await trio.sleep_forever()
+        raise AssertionError
+
     def stands(self) -> bool:
         """Return that it does: nobody can take memory away."""
         return True

@@ -15,7 +15,7 @@ import msgspec
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.sqlite.connection import translated
+from storage.sqlite.noticing import Door
 from storage.sqlite.readers import Readers
 from storage.sqlite.sealing import SEEDS, keep_public
 from storage.sqlite.vault import Vault
@@ -34,7 +34,7 @@ _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 class SqliteKeys:
     """See `storage.interface.Keys`. `door` is the loop's own connection."""
 
-    def __init__(self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease, vault: Vault) -> None:
+    def __init__(self, writer: Writer, readers: Readers, door: Door, lease: Lease, vault: Vault) -> None:
         self._writer, self._readers, self._door, self._lease, self._vault = writer, readers, door, lease, vault
 
     async def add(self, key: ApiKey) -> None:
@@ -48,8 +48,7 @@ class SqliteKeys:
 
     async def by_hash(self, sha256: str) -> ApiKey | None:
         """Return the key with this hash; see Keys. Not a checkpoint."""
-        with translated():
-            row = self._door.execute(_BY_HASH, (sha256,)).fetchone()
+        row = self._door.one(_BY_HASH, (sha256,))
         return None if row is None else _key(row)
 
     async def all(self) -> Sequence[ApiKey]:
@@ -81,8 +80,7 @@ class SqliteKeys:
 
     async def active_signing(self) -> str | None:
         """Return the active one's id; see Keys. Not a checkpoint."""
-        with translated():
-            row = self._door.execute(_ACTIVE).fetchone()
+        row = self._door.one(_ACTIVE)
         return None if row is None else str(row[0])
 
     async def add_signing(self, key: SigningKey) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.session import IDLE, LIFE, Password, Session, SetUpLink
-from storage.sqlite.connection import translated
+from storage.sqlite.noticing import Door
 from storage.sqlite.readers import Readers
 from storage.sqlite.writer import Transaction, Writer
 
@@ -24,7 +24,7 @@ _ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_
 class SqlitePeople:
     """See `storage.people.People`. `door` is the loop's own connection."""
 
-    def __init__(self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease) -> None:
+    def __init__(self, writer: Writer, readers: Readers, door: Door, lease: Lease) -> None:
         self._writer, self._readers, self._door, self._lease = writer, readers, door, lease
 
     async def password(self) -> Password | None:
@@ -75,8 +75,7 @@ class SqlitePeople:
 
     async def session(self, sha256: str) -> Session | None:
         """Return the session with this hash; see People. Not a checkpoint."""
-        with translated():
-            row = self._door.execute(_BY_HASH, (sha256,)).fetchone()
+        row = self._door.one(_BY_HASH, (sha256,))
         return None if row is None else Session(*row)
 
     async def sessions(self) -> Sequence[Session]:

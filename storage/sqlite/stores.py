@@ -5,12 +5,14 @@ from __future__ import annotations
 import sqlite3
 
 from storage.append import Lease
+from storage.damage import Damage
 from storage.records.identity import Seq
 from storage.sqlite.alerts import SqliteAlerts
 from storage.sqlite.bins import SqliteBins
 from storage.sqlite.calls import SqliteCalls
 from storage.sqlite.keys import SqliteKeys
 from storage.sqlite.log import SqliteLog
+from storage.sqlite.noticing import Door, NoticingReaders, NoticingWriter
 from storage.sqlite.people import SqlitePeople
 from storage.sqlite.readers import Readers
 from storage.sqlite.sources import SqliteSources
@@ -26,13 +28,15 @@ class Stores:
     def __init__(  # noqa: PLR0917  # each is another part of an engine
         self, writer: Writer, readers: Readers, door: sqlite3.Connection, lease: Lease, known: Seq, vault: Vault
     ) -> None:
-        self.lease = lease
+        self.lease, self.damage = lease, Damage()
+        writer, readers = NoticingWriter(writer, self.damage), NoticingReaders(readers, self.damage)
+        own = Door(door, self.damage)
         self.tail = Tail(known)
         self.log = SqliteLog(writer, readers, known)
         self.sources = SqliteSources(writer, readers, vault)
-        self.keys = SqliteKeys(writer, readers, door, lease, vault)
+        self.keys = SqliteKeys(writer, readers, own, lease, vault)
         self.alerts = SqliteAlerts(writer, readers, lease, vault)
-        self.bins = SqliteBins(writer, readers, door, lease)
+        self.bins = SqliteBins(writer, readers, own, lease)
         self.calls = SqliteCalls(writer, lease)
-        self.people = SqlitePeople(writer, readers, door, lease)
+        self.people = SqlitePeople(writer, readers, own, lease)
         self.work = SqliteWork(writer, readers)

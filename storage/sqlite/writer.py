@@ -4,6 +4,9 @@ Whatever waits when a transaction ends (at most 512 events or 500 other rows) is
 function of the open transaction; it decides first and writes last, so that one which refuses (a cursor that moved, a
 URL that is taken) has changed nothing and its neighbours go on. When a job fails after it has written, or the commit
 fails, the transaction is rolled back and every job of it runs again in a transaction of its own.
+
+Nobody supervises a thread. So whatever else is raised on it (the folder is away for a moment) is told and survived; and
+if the thread ends all the same, every job that waits or comes later fails at once, and who waits for the end is told.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ SLICE = 200
 """Waiters woken at once, so that a thousand of them never hold the loop in one piece."""
 CLOSE_WITHIN = 30.0
 """Seconds that the writes under way get at a close."""
+MOST_STUMBLES = 20
+"""Turns in a row that may fail outside of the commit: a thread that can do nothing else any more had better end."""
 
 T = TypeVar("T")
 
@@ -103,6 +108,11 @@ class WriterThread:
         self._moved_at = trio.current_time()
         self._head = START
         self._marked_at = 0.0
+        self._batch: list[_Ticket[Any]] = []
+        self._stumbles = 0
+        self._told: set[str] = set()
+        self._through = False
+        self._ended = ""
 
     def __repr__(self) -> str:
         return f"WriterThread(waiting={self._waiting}, closing={self._closing})"
@@ -116,8 +126,8 @@ class WriterThread:
 
     async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
         """Run a job in the next transaction; see Writer."""
-        if self._closing:
-            raise Unavailable("the storage is closed")
+        if self._closing or self._stopped.is_set():
+            raise Unavailable(self._ended or "the storage is closed")
         ticket = _Ticket(job, events, rows)
         if not self._waiting:
             self._moved_at = trio.current_time()
@@ -141,6 +151,23 @@ class WriterThread:
             await self._stopped.wait()
         return self._stopped.is_set()
 
+    async def wait_ended(self) -> str:
+        """Wait until the thread is gone, and return why; nothing when it was closed."""
+        await self._stopped.wait()
+        return self._ended
+
+    def _over(self, why: str) -> None:
+        """Let nobody wait for a thread that is gone."""
+        self._ended = why
+        self._stopped.set()
+        left = self._batch if self._next is None else [*self._batch, self._next]
+        while not self._queue.empty():
+            ticket = self._queue.get_nowait()
+            left += [] if ticket is None else [ticket]
+        for ticket in left:
+            ticket.error = Unavailable(why or "the storage is closed")
+        self._wake(left, 0)
+
     def _wake(self, tickets: Sequence[_Ticket[Any]], start: int) -> None:
         end = min(start + SLICE, len(tickets))
         for ticket in tickets[start:end]:
@@ -154,25 +181,73 @@ class WriterThread:
     # --- on the thread -----------------------------------------------------------------------------------------------
 
     def _run(self, connection: sqlite3.Connection) -> None:
+        why = ""
         try:
-            while batch := self._take():
-                self._commit(connection, [ticket for ticket in batch if ticket.waiter is not None])
-                self._tell(self._wake, batch, 0)
-                with suppress(sqlite3.Error):  # the commit stands; what ails the disk, the next one will say
-                    self._wal.after_commit(connection)
-                if abs(self._clock() - self._marked_at) >= 1:
-                    self._write_mark()
+            while not self._through and self._stumbles < MOST_STUMBLES:
+                self._turn(connection)
+            if not self._through:
+                why = f"the writer of the storage has ended: {'; '.join(sorted(self._told))}"
+        except BaseException as error:  # it is not the thread's to raise: nobody is there to catch it
+            why = f"the writer of the storage has ended: {error!r}"
         finally:
+            for last in (self._write_mark, self._mark.close, connection.close):
+                with suppress(Exception):
+                    last()
+            self._tell(self._over, why)
+
+    def _turn(self, connection: sqlite3.Connection) -> None:
+        """Commit what waits; survive whatever is raised, and tell of it."""
+        self._batch = []
+        try:
+            if not self._take():
+                self._through = True
+                return
+            self._commit(connection, [ticket for ticket in self._batch if ticket.waiter is not None])
+            self._answer()
+            self._stumbles = 0
+        except Exception as error:
+            self._stumbles += 1
+            self._say(error)
+            self._fail(f"the writer of the storage stumbled: {error!r}")
+            return
+        # The commits stand; what ails the disk, the next one will say.
+        self._survived(lambda: self._wal.after_commit(connection))
+        self._survived(self._mark_now_and_then)
+
+    def _answer(self) -> None:
+        batch, self._batch = self._batch, []
+        self._tell(self._wake, batch, 0)
+
+    def _fail(self, why: str) -> None:
+        """Tell those whose jobs were taken that nothing is known of them."""
+        for ticket in self._batch:
+            ticket.error = Unavailable(why)
+        batch, self._batch = self._batch, []
+        self._tell(self._wake, batch, 0)
+
+    def _survived(self, what: Callable[[], object]) -> None:
+        try:
+            what()
+        except Exception as error:
+            if not isinstance(error, sqlite3.Error):
+                self._say(error)
+
+    def _say(self, error: Exception) -> None:
+        """Tell of a failure, of each kind once: it may come at every commit."""
+        words = f"{type(error).__name__}: {error}"
+        if words not in self._told and len(self._told) < MOST_STUMBLES:
+            self._told.add(words)
+            self._tell(self._warn, f"beside a commit, the writer met {words}; it goes on")
+
+    def _mark_now_and_then(self) -> None:
+        if abs(self._clock() - self._marked_at) >= 1:
             self._write_mark()
-            self._mark.close()
-            connection.close()
-            self._tell(self._stopped.set)
 
     def _take(self) -> list[_Ticket[Any]]:
-        """Wait for work and return as much as one transaction takes; nothing at the end."""
-        batch: list[_Ticket[Any]] = []
+        """Wait for work and return as much as one transaction takes, `_batch`; nothing at the end."""
+        batch = self._batch
         events = rows = 0
-        ticket = self._next or self._wait()
+        ticket, self._next = self._next or self._wait(), None
         while ticket is not None:
             events, rows = events + ticket.events, rows + ticket.rows
             if batch and (events > MOST_EVENTS or rows > MOST_ROWS):
@@ -181,7 +256,6 @@ class WriterThread:
             try:
                 ticket = self._queue.get_nowait()
             except queue.Empty:
-                self._next = None
                 return batch
         self._next = ticket
         if ticket is None and batch:

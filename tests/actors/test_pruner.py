@@ -3,11 +3,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import trio
 
 from actors.pruner import MOST_BACK, Pruner
 from actors.recorder.identifiers import Identifiers
@@ -47,10 +49,10 @@ def stamp(heavy: int, seq: Seq, event_id: str, source: str, draft: Any) -> bytes
     return b'{"id":"%b","tags":[]}' % event_id.encode() + b" " * heavy
 
 
-def a_pruner(storage: InLoopStorage, clock: Clock, **settings: Any) -> tuple[Pruner, list[str]]:
+def a_pruner(storage: InLoopStorage, clock: Clock, found: Seq = START, **settings: Any) -> tuple[Pruner, list[str]]:
     logged: list[str] = []
     world: Any = SimpleNamespace(now=lambda: clock.now, log=lambda name, **fields: logged.append(name))
-    return Pruner(world, Settings(**settings), storage), logged
+    return Pruner(world, Settings(**settings), storage, found), logged
 
 
 async def test_events_older_than_the_setting_go_and_the_floor_rises(autojump_clock: object) -> None:
@@ -158,3 +160,38 @@ async def test_kept_answers_go_after_a_day(autojump_clock: object) -> None:
     clock.now = Millis(NOW + DAY + 2)
     assert await pruner.sweep() == 2
     assert [key for (key,) in storage.disk.connection.execute("SELECT key FROM call")] == ["key 2"]
+
+
+async def test_r7_a_clock_that_is_ahead_at_the_start_deletes_nothing_and_says_so(autojump_clock: object) -> None:
+    clock = Clock()
+    disk = Disk()
+    storage = await a_log(clock, range(50), disk)
+    clock.now = Millis(clock.now + 100 * DAY)
+    pruner, logged = a_pruner(storage, clock, disk.head())
+    assert (await pruner.prune(), await pruner.sweep(), await storage.log.count()) == (0, 0, 50)
+    assert "log.clock_doubted" in logged
+    await trio.sleep(1800)
+    clock.now = Millis(clock.now - 100 * DAY + 1_800_000)
+    assert (await pruner.prune(), await storage.log.count()) == (0, 50)
+
+
+async def test_r7_the_bounds_in_events_hold_whatever_the_clock_shows(autojump_clock: object) -> None:
+    clock = Clock()
+    disk = Disk()
+    storage = await a_log(clock, range(5), disk)
+    clock.now = Millis(clock.now + 1000 * DAY)
+    pruner, _ = a_pruner(storage, clock, disk.head())
+    pruner._keep = replace(pruner._keep, events=3)
+    assert (await pruner.prune(), await storage.log.count()) == (2, 3)
+
+
+async def test_r7_what_has_really_aged_while_nothing_ran_goes_after_an_hour(autojump_clock: object) -> None:
+    clock = Clock()
+    disk = Disk()
+    storage = await a_log(clock, range(5), disk)
+    clock.now = Millis(clock.now + 100 * DAY)
+    pruner, _ = a_pruner(storage, clock, disk.head())
+    assert await pruner.prune() == 0
+    await trio.sleep(3600)
+    clock.now = Millis(clock.now + 3_600_000)
+    assert await pruner.prune() == 5

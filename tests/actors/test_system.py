@@ -11,12 +11,13 @@ from actors.messages import SaveStates
 from actors.settings import Settings
 from actors.system import EDGES, System, signing_keys
 from storage.sqlite.in_loop import Disk, InLoopStorage
-from supervision import ChildSpec, check_acyclic
+from supervision import ChildSpec, Escalate, check_acyclic
 from tests.disks import count
 from tests.support.build import a_source_id, a_state
 from tests.support.memory_network import MemoryNetwork, a_world
 
 ORDER = [
+    "storage",
     "log",
     "egress",
     "parsers",
@@ -63,6 +64,28 @@ async def test_the_tree_starts_in_order_of_dependence_and_stops_in_the_reverse(a
         system.stop()
     assert [name for name, now in states if now == "ended"] == ORDER[::-1]
     assert system.doors.draining()
+
+
+async def test_r1_a_storage_that_can_write_no_more_ends_the_tree_and_the_process(autojump_clock: object) -> None:
+    lost = trio.Event()
+
+    async def wait_ended() -> str:
+        await lost.wait()
+        return "the writer has ended"
+
+    states: list[tuple[str, str]] = []
+    async with trio.open_nursery() as nursery:
+        system = await a_system(nursery, Disk(), states)
+        system._storage.wait_ended = wait_ended  # type: ignore[method-assign]
+        nursery.start_soon(expect_escalation, system, "sanderling/storage: the writer has ended")
+        await wait_all_tasks_blocked()
+        lost.set()
+    assert [name for name, now in states if now == "ended"] == ORDER[::-1]
+
+
+async def expect_escalation(system: System, says: str) -> None:
+    with pytest.raises(Escalate, match=says):
+        await system.run()
 
 
 async def test_readiness_names_the_part_that_is_missing(autojump_clock: object) -> None:
@@ -129,5 +152,5 @@ async def test_a_crash_of_the_log_restarts_all_that_depends_on_it(times: int, au
             states.clear()
             system.recorder_box.send_nowait(SaveStates((object(),)))  # type: ignore[arg-type]  # no state at all
             await trio.sleep(5)
-            assert [name for name, now in states if now == "running"] == ORDER
+            assert [name for name, now in states if now == "running"] == ORDER[1:]
         system.stop()

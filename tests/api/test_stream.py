@@ -4,6 +4,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from storage.errors import Corrupt
 from storage.records.event import Diff
 from storage.records.identity import START, Millis, id_of, seq_at
 from tests.api.house import ALL, House, ids
@@ -333,3 +334,16 @@ async def test_one_channel_of_an_alert_may_be_all_that_a_key_can_read(house: Hou
         assert (await client.get("/v1/streams/unknown")).status_code == 403
     async with listening(house, "/v1/streams/pricing", key=await house.key("stream:read:pricing")) as client:
         assert client.status == 200
+
+
+async def test_r10_a_stream_that_meets_damage_ends_with_that_reason(house: House) -> None:
+    await house.publish("a", "b")
+
+    async def torn(*_: object, **__: object) -> None:
+        raise Corrupt("the database is damaged (malformed)")
+
+    house.storage.log.read = torn  # type: ignore[assignment]
+    house.storage.tail.since = lambda _: None  # type: ignore[method-assign, assignment]  # not in memory any more
+    async with listening(house, "/v1/stream?since=earliest") as client:
+        said = [await client.frame() for _ in range(3)][2]
+        assert said == b"retry: 60000\n: ended: the database is damaged; a backup must be restored"

@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -63,13 +63,15 @@ class Service:
 
 
 @asynccontextmanager
-async def a_service(folder: Path, *, wait: bool = True, **settings: str) -> AsyncIterator[Service]:
+async def a_service(
+    folder: Path, *, wait: bool = True, under: Sequence[str] = (), **settings: str
+) -> AsyncIterator[Service]:
     """Run a service on a data folder, waited for unless told not to; what is alive at the end is killed.
 
-    settings: variables beside SETTINGS.
+    under: the command that it is run by, if any. settings: variables beside SETTINGS.
     """
     process = await trio.lowlevel.open_process(
-        [sys.executable, "-P", "-m", "sanderling", "serve", "--port", "0", "--data", str(folder)],
+        [*under, sys.executable, "-P", "-m", "sanderling", "serve", "--port", "0", "--data", str(folder)],
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"} | SETTINGS | settings,
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,

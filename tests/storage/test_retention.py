@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import doctest
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from storage import retention
 from storage.records.cursor import Bounds
 from storage.records.identity import START, Millis, Seq, seq_at
-from storage.retention import LEAST, LITTLE, SLICE, Keep, Room, next_return, next_slice, too_roomy
+from storage.retention import LEAST, LITTLE, SLICE, Keep, Room, Trust, most_aged, next_return, next_slice, too_roomy
 
 
 def test_the_examples_hold() -> None:
@@ -60,8 +61,8 @@ def test_too_many_bytes_take_the_oldest_events_and_leave_the_least() -> None:
     log = Bounds(START, Seq(1), Seq(5_000))
     keep = Keep(weight=10_000)
     assert next_slice(keep, log, 5_000, Millis(1), weight=10_000) is None
-    assert next_slice(keep, log, 5_000, Millis(1), weight=10_001) == (Seq(5_001), SLICE)
-    assert next_slice(keep, log, LEAST + 7, Millis(1), weight=10_001) == (Seq(5_001), 7)
+    assert next_slice(keep, log, 5_000, Millis(1), weight=10_001) == (Seq(5_001), SLICE, False)
+    assert next_slice(keep, log, LEAST + 7, Millis(1), weight=10_001) == (Seq(5_001), 7, False)
     assert next_slice(keep, log, LEAST, Millis(1), weight=10_001) is None
 
 
@@ -74,3 +75,42 @@ def test_giving_room_back_ends_and_is_not_begun_again(whole: int, share: float) 
     kept = max(LITTLE, room.used // 7)
     after = Room(room.used + kept, kept)
     assert next_return(after) <= 1 and not too_roomy(after)
+
+
+HOUR = 3_600_000
+NEWEST = Millis(1_800_000_000_000)
+
+
+def at(milliseconds: float) -> Millis:
+    return Millis(round(NEWEST + milliseconds))
+
+
+def test_r7_a_clock_that_is_months_ahead_at_a_start_is_doubted_for_an_hour_of_steady_time() -> None:
+    trust = Trust(NEWEST, 0.0)
+    for seconds in (0, 600, 3_599):
+        assert trust.ahead(at(100 * 24 * HOUR + 1000 * seconds), seconds) > 99 * 24 * HOUR
+    assert not trust.ahead(at(100 * 24 * HOUR + HOUR), 3_600)
+
+
+def test_r7_a_clock_that_jumps_again_is_doubted_anew_and_one_that_is_put_right_is_believed_at_once() -> None:
+    trust = Trust(NEWEST, 0.0)
+    assert trust.ahead(at(100 * 24 * HOUR), 0)
+    assert trust.ahead(at(200 * 24 * HOUR), 3_600)
+    assert trust.ahead(at(200 * 24 * HOUR + HOUR / 2), 5_400)
+    assert not trust.ahead(at(2 * HOUR), 7_200)
+    assert trust.ahead(at(4.5 * HOUR), 7_800), "by now it is known to the hour what it must show"
+
+
+def test_r7_a_pause_of_a_day_and_a_clock_that_is_behind_and_an_empty_log_are_no_reason_to_doubt() -> None:
+    assert not Trust(NEWEST, 0.0).ahead(at(23 * HOUR), 0)
+    assert not Trust(NEWEST, 0.0).ahead(at(-500 * 24 * HOUR), 0)
+    assert not Trust(None, 0.0).ahead(at(500 * 24 * HOUR), 0)
+
+
+@pytest.mark.parametrize(("age", "count", "most"), [(90 * 24 * HOUR, 5_000_000, 250_000), (None, 10, LEAST)])
+def test_r7_what_goes_by_age_in_a_round_is_a_part_of_the_log(age: Any, count: int, most: int) -> None:
+    assert most_aged(Keep(age=age), count, 600) == most
+
+
+def test_r7_a_log_that_is_kept_for_minutes_is_not_held_back() -> None:
+    assert most_aged(Keep(age=Millis(15 * 60_000)), 1_000_000, 600) > 1_000_000

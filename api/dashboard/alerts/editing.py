@@ -42,6 +42,7 @@ NOTICES = (
     ("destination_failing", "A destination fails", "Deliveries to it have failed without one success."),
     ("destination_disabled", "A destination was disabled", "After five days of failures, or because it answered 410."),
     ("watching_stalled", "Watching stands still", "Looks that are due do not happen."),
+    ("storage_damaged", "The database is damaged", "A backup must be restored."),
 )
 AFTER = ((0, "at once"), (900, "15 minutes"), (3600, "an hour"), (21600, "6 hours"), (86400, "a day"))
 MODES = (
