@@ -51,11 +51,8 @@ RecorderMessage = Record | SaveStates
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
-    """A batch as it was committed. `after` is the log's head before it: a gap tells the matcher to read the log."""
-
-    after: int
-    events: Sequence[Stored]
+class LogGrew:
+    """There are new events: read on. Many may stand for one, and one for many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ class AlertsChanged:
     reply: Reply[None]
 
 
-MatcherMessage = Committed | AlertsChanged
+MatcherMessage = LogGrew | AlertsChanged
 
 
 @dataclass(frozen=True, slots=True)

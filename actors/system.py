@@ -69,7 +69,6 @@ EDGES = (
     ("registry", "sources"),
     ("registry", "recorder"),
     ("sources", "recorder"),
-    ("recorder", "matcher"),
     ("matcher", "deliveries"),
 )
 """Who sends to whom and may wait for it. No edges: replies, which use one-shot slots, and the notices of destinations,
@@ -158,7 +157,6 @@ class System:
             signing=signing,
             base_url=self._settings.public_url(),
             mailbox=self.recorder_box,
-            matcher=self.matcher_box,
             chance=self._world.chance("recorder/ids"),
         )
 
@@ -256,6 +254,7 @@ class System:
     async def _await_loss(self, child: Child) -> None:
         """Tell of damage; stop the tree when nothing can be written any more, which only another process can mend."""
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._storage.follow)
             nursery.start_soon(self._tell_damage)
             self._lost = await self._storage.wait_ended()
             if self._lost:

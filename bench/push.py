@@ -30,7 +30,7 @@ from trio_websocket import connect_websocket
 from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.egress.traffic import build_egress
 from actors.jail.inline import InlineJail
-from actors.messages import MatcherMessage, RecorderMessage
+from actors.messages import RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
@@ -220,14 +220,12 @@ def _tree(storage: Storage, live: Live) -> Supervisor:
     )
     settings = Settings(allow_networks=("127.0.0.0/8",))
     recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
-    matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 1)
     recorder = Recorder(
         world=world,
         storage=storage,
         signing=SigningKeys(storage, [new_signing_key(bytes(32), world.now())]),
         base_url="https://bench.example",
         mailbox=recorder_box,
-        matcher=matcher_box,
         chance=dice,
     )
     admission, looks = Admission(storage.alerts), trio.CapacityLimiter(8)

@@ -189,6 +189,9 @@ class Alerts(Protocol):
         What a destination's own deliveries note in it (failures, what it has missed) does not count.
         """
 
+    async def changed_at(self) -> Seq:
+        """Return the log's newest position when the revision was raised last: up to there, the one before holds."""
+
     async def get(self, alert_id: str) -> Alert | None:
         """Return one alert."""
 
@@ -269,6 +272,7 @@ class Work(Protocol):
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
         """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`.
 
+        Only of rows that this lease has claimed: of what another has taken over, nothing is written.
         What is given up is missed from then on (`Destination.missed_after`).
         """
 
@@ -343,7 +347,10 @@ class Storage(Protocol):
 
     @property
     def tail(self) -> Tail:
-        """The newest events, and the wake-up of all cursors."""
+        """The newest events, and the wake-up of all cursors. Filled by `follow`."""
+
+    async def follow(self) -> None:
+        """Show readers what is committed, in order, until cancelled; one task. Waits out what can't be read."""
 
     @property
     def damage(self) -> Damage:

@@ -1,8 +1,8 @@
 """The newest events in memory, and the wake-up of every cursor that has caught up.
 
-Whoever commits events publishes them here, in order, after the commit. A reader asks `since(cursor)`: an answer from
-memory while it keeps up, None once it has fallen behind the ring (then it reads pages from the log). At the end it
-waits with `wait_past(cursor)`. No reader has a queue; a slow one just has an older cursor. Waiters are kept in buckets
+The follower publishes here what was committed, in order. A reader asks `since(cursor)`: an answer from memory while it
+keeps up, None once it has fallen behind the ring (then it reads pages from the log). At the end it waits with
+`wait_past(cursor)`. No reader has a queue; a slow one just has an older cursor. Waiters are kept in buckets
 of 200 that share an Event, and are woken a bucket at a time, so that ten thousand streams never hold the loop in one
 piece.
 """

@@ -1,25 +1,26 @@
 """The matcher: for every event of the log, in order, who must get it; rows and cursor in one transaction.
 
-The recorder's batches are taken from memory while they join on to the cursor; where one is missing, its events are
-read from the log, a page at a time. The durable cursor moves together with the rows that it caused, so a crash at any
+It wakes when the tail grows, and reads until it is level: from the tail while that goes back far enough, else from the
+log, a page at a time. The durable cursor moves together with the rows that it caused, so a crash at any
 point repeats whole events, and the outbox takes a pair of destination and event once: nothing is lost, nothing is
 there twice.
 
-A change of alerts takes effect between two events: what came before the cursor is settled by the old alerts and durable
-before the new ones are read and the change is acknowledged. Whoever stored a change and went away before that is not
-forgotten: the alerts have a revision, and rows that were found by an older one are not committed but found anew.
+A change of alerts takes effect between two events, those between which it was stored: what came before is settled by
+the old alerts and durable before the new ones are read and the change is acknowledged. Whoever stored a change and went
+away is not forgotten: the alerts have a revision, and rows that an older one found are not committed but found anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import assert_never
 
 import msgspec
 import trio
 
 from actors.matcher.audience import Audience
-from actors.messages import AlertsChanged, Committed, MatcherMessage
+from actors.messages import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
 from actors.query import Told, told_in
 from actors.world import World
@@ -30,7 +31,7 @@ from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Hit, Match
 from storage.records.event import Stored
 from storage.records.identity import START, Seq
-from supervision import Child, Mailbox
+from supervision import Child, Mailbox, MailboxFull
 
 PAGE = 200
 PARKED = 5.0
@@ -84,18 +85,30 @@ class Matcher:
     async def run(self, child: Child) -> None:
         """Follow the log until cancelled, which may happen at any point: the next life goes on at the cursor."""
         self._child = child
-        moved: AlertsMoved | None = None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._wake)
+            await self._keep_following()
+
+    async def _wake(self) -> None:
+        tail = self._storage.tail
+        head = tail.head
+        while True:
+            head = await tail.wait_past(head)
+            with suppress(MailboxFull):  # full: it is about to read on anyway
+                self._mailbox.send_nowait(LogGrew())
+
+    async def _keep_following(self) -> None:
+        child, moved = self._child, False
         while True:
             try:
-                if moved is not None:
-                    await self._settle_before(moved)
-                    moved = None
-                    await self._refresh()
+                if moved:
+                    await self._change()
+                    moved = False
                 await self._follow()
             except AlertsMoved as error:
                 # Stored a moment ago, or by somebody who was gone before anybody was told: in force from here on.
                 self._world.log("matcher.alerts_moved", revision=error.revision, after=error.at)
-                moved = error
+                moved = True
             except CursorMoved as error:
                 # A write that was given up arrived after the cursor had been read. The stored one is right.
                 self._world.log("matcher.cursor_moved", error=str(error))
@@ -119,16 +132,18 @@ class Matcher:
             await self._handle(await self._mailbox.receive())
             while (message := self._waiting()) is not None:
                 await self._handle(message)
-            if self._at < self._storage.tail.head:  # a batch found the mailbox full
-                await self._read_log()
+            await self._read_on()
             await self._save()
 
-    async def _settle_before(self, moved: AlertsMoved) -> None:
-        """Match what was committed before a change by the alerts as they were. Raises AlertsMoved at another change."""
-        self._begin(self._saved)
-        self._revision = moved.revision
-        await self._read_log(moved.at)
-        await self._save()
+    async def _change(self) -> None:
+        """Go by the alerts that are stored; what was committed before them is settled by those as they were."""
+        at = await self._storage.alerts.changed_at()
+        if self._at > at:
+            self._begin(self._saved)
+        await self._read_log(at)
+        await self._save(settled=True)
+        await self._read_alerts()
+        await self._refresh()
 
     def _begin(self, saved: Seq | None) -> None:
         """Forget everything but the durable cursor: `_at` is how far this life has matched, `_rows` what it found.
@@ -143,13 +158,11 @@ class Matcher:
 
     async def _handle(self, message: MatcherMessage) -> None:
         match message:
-            case Committed(after, events):
-                await self._take(after, events)
+            case LogGrew():
+                pass  # it reads on after each message
             case AlertsChanged(reply):
                 with reply:
-                    await self._save(settled=True)
-                    await self._read_alerts()
-                    await self._refresh()
+                    await self._change()
                     reply.answer(None)
             case _:
                 assert_never(message)
@@ -160,15 +173,19 @@ class Matcher:
         except trio.WouldBlock:
             return None
 
-    async def _take(self, after: int, events: Sequence[Stored]) -> None:
-        """Match a batch, or read the log when something lies between the cursor and it."""
-        if after > self._at:
+    async def _read_on(self) -> None:
+        """Match until level with the tail, from memory where that goes back far enough."""
+        while (recent := self._storage.tail.since(self._at)) is None or recent:
+            if recent is not None:
+                await self._match([each.stored for each in recent])
+                continue
+            before = self._at
             await self._read_log()
-        # Reading the log may have gone past some or all of the batch.
-        await self._match([event for event in events if event.seq > self._at])
+            if self._at == before:  # the log ends below what the tail begins with: some of it was lost
+                return
 
     async def _read_log(self, upto: Seq = LAST) -> None:
-        while True:
+        while self._at < upto:
             page = await self._storage.log.read(self._at, PAGE, EVERYTHING)
             if page.floor > self._at and self._saved is not None:
                 missed = {"after": self._at, "to": page.floor}

@@ -1,10 +1,10 @@
-"""The recorder: takes what waits, commits it in one transaction, acknowledges, and wakes whoever reads the log.
+"""The recorder: takes what waits, commits it in one transaction, and acknowledges.
 
-Order is the promise here. A harvest is acknowledged only after its events are durable; events are shown to readers
-only after that; ids are minted inside the transaction, so their order is the order of commit. What was taken and
-not finished when this actor is cancelled or crashes is *unknown* to its senders: their question ends as Unanswered,
-and they read their state back from storage. The mailbox outlives the actor, so what was not yet taken waits for its
-next life.
+Order is the promise here. A harvest is acknowledged only after its events are durable; ids are minted inside the
+transaction, so their order is the order of commit. Storage shows readers what is committed, whether or not this actor
+is there to acknowledge it. What was taken and not finished when it is cancelled or crashes is *unknown* to its senders:
+their question ends as Unanswered, and they read their state back from storage. The mailbox outlives the actor, so what
+was not yet taken waits for its next life.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import partial
 
 import trio
 
-from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, SaveStates
+from actors.messages import Record, RecorderMessage, SaveStates
 from actors.recorder.event_builder import build
 from actors.recorder.identifiers import Identifiers
 from actors.signatures.event import Signer
@@ -25,13 +25,11 @@ from actors.world import World
 from storage.append import Answer, events_of
 from storage.errors import STANDSTILL, DiskFull, StorageError
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING
 from storage.records.event import Draft, Kind, Stored
 from storage.records.identity import Seq, SourceId
 from supervision import Child, Mailbox, MailboxFull
 
 MOST_MESSAGES = 512
-PAGE = 500
 TIERS = {Kind.FEED: "feed", Kind.HTML: "html", Kind.PUSH: "push", Kind.NOTICE: "notice", Kind.HELD: "feed"}
 """What events are counted by."""
 PARKED = 5.0
@@ -45,7 +43,7 @@ STUCK_AFTER = 30.0
 
 
 class Recorder:
-    """The only writer of the log. `mailbox` and `matcher` belong to the composition root."""
+    """The only writer of the log. `mailbox` belongs to the composition root."""
 
     def __init__(
         self,
@@ -55,7 +53,6 @@ class Recorder:
         signing: SigningKeys,
         base_url: str,
         mailbox: Mailbox[RecorderMessage],
-        matcher: Mailbox[MatcherMessage],
         chance: random.Random,
     ) -> None:
         self._world = world
@@ -63,36 +60,19 @@ class Recorder:
         self._signing = signing
         self._base_url = base_url
         self._mailbox = mailbox
-        self._matcher = matcher
         self._mint = Identifiers(world.now, chance.getrandbits)
         self._busy_since: float | None = None
         self._refused: tuple[float, str] | None = None
-        self._unseen = True
 
     async def run(self, child: Child) -> None:
         """Commit batches until stopped; a polite stop first commits what waits."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake_at_stop, child.stopping)
-            with contextlib.suppress(*STANDSTILL):  # the first commit tries again, and parks
-                await self._show_unseen()
             child.ready()
             while not child.stopping.is_set():
                 await self._commit(self._waiting([await self._mailbox.receive()]))
             while batch := self._waiting([]):
                 await self._commit(batch)
-
-    async def _show_unseen(self) -> None:
-        """Publish what was committed and could not be shown: live readers would miss it.
-
-        An earlier life of this actor ended between the two, or storage did not say that a commit had happened.
-        """
-        tail = self._storage.tail
-        while True:
-            page = await self._storage.log.read(tail.head, PAGE, EVERYTHING)
-            if not page.events:
-                break
-            await tail.publish(page.events)
-        self._unseen = False
 
     async def _wake_at_stop(self, stopping: trio.Event) -> None:
         await stopping.wait()
@@ -140,7 +120,6 @@ class Recorder:
             event, says = ("recorder.disk_full", FULL) if full else ("recorder.parked", f"{AWAY} ({error})")
             self._world.log(event, level="debug" if self._refused else "error", error=str(error), harvests=len(records))
             self._refused = (trio.current_time(), says)
-            self._unseen = self._unseen or not full
             for record in records:
                 record.reply.fail(error)
             await trio.sleep(PARKED)
@@ -155,9 +134,6 @@ class Recorder:
             self._world.log("recorder.goes_on")
 
     async def _append(self, records: Sequence[Record]) -> None:
-        if self._unseen:
-            await self._show_unseen()
-        after = self._storage.tail.head
         stamp, began = partial(self._stamp, await self._signing.signer()), trio.current_time()
         try:
             answers = await self._storage.log.append(
@@ -173,7 +149,6 @@ class Recorder:
         events = events_of(answers)
         self._count(len(records), trio.current_time() - began, events)
         acknowledge(records, answers)
-        await self._announce(after, events)
 
     def _count(self, harvests: int, seconds: float, events: Sequence[Stored]) -> None:
         metrics = self._world.metrics
@@ -190,16 +165,6 @@ class Recorder:
             return
         self._world.log("recorder.harvest_refused", source_id=records[0].harvest.source, error=repr(error)[:300])
         records[0].reply.fail(error)
-
-    async def _announce(self, after: Seq, events: Sequence[Stored]) -> None:
-        """Show the events to readers and hand them on. A full matcher is not waited for: it will see the gap."""
-        if not events:
-            return
-        try:
-            self._matcher.send_nowait(Committed(after, events))
-        except MailboxFull:
-            self._world.log("matcher.behind", after=after)
-        await self._storage.tail.publish(events)
 
     def _stamp(self, signer: Signer, seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
         now = self._world.now()

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from storage.append import Lease
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
-from storage.records.identity import Millis
+from storage.records.identity import Millis, Seq
 from storage.sqlite.readers import Readers
 from storage.sqlite.sealing import SECRETS
 from storage.sqlite.vault import Vault
@@ -69,6 +69,10 @@ class SqliteAlerts:
     async def revision(self) -> int:
         """Return the revision of what is matched; see Alerts."""
         return await self._readers.run(revision_of)
+
+    async def changed_at(self) -> Seq:
+        """Return where the log ended at the last change; see Alerts."""
+        return await self._readers.run(changed_at)
 
     async def get(self, alert_id: str) -> Alert | None:
         """Return one alert; see Alerts."""
@@ -187,6 +191,12 @@ def revise(transaction: Transaction) -> None:
     """Raise the revision of what is matched and delivered to."""
     transaction.execute("UPDATE fact SET value=value+1 WHERE name='alerts'")
     transaction.execute("UPDATE fact SET value=(SELECT coalesce(max(seq), 0) FROM log) WHERE name='alerts_at'")
+
+
+def changed_at(connection: sqlite3.Connection) -> Seq:
+    """Return the newest position in the log when what is matched and delivered to was written last."""
+    (seq,) = connection.execute("SELECT value FROM fact WHERE name='alerts_at'").fetchone()
+    return Seq(seq)
 
 
 def revision_of(connection: sqlite3.Connection) -> int:

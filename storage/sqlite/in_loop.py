@@ -107,13 +107,16 @@ class Disk:
         """Run a job in a transaction of its own; nothing has changed when it raises."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
-            result = job(Transaction(self.connection, _vault()))
+            transaction = Transaction(self.connection, _vault())
+            result = job(transaction)
             self.connection.execute("COMMIT")
         except BaseException as error:
             self.connection.execute("ROLLBACK")
             if isinstance(error, Exception) and (told := in_our_words(error)) is not error:
                 raise told from error
             raise
+        for hear in transaction.afterwards:
+            hear(self.silent != "after")
         return result
 
     # --- what is durable, read past every life ------------------------------------------------------------------------

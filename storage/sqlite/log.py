@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from storage.append import Answer, Lease, Mint, Stamp
+from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import Duplicate, StateMoved
+from storage.following import Follower
 from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Held, Page
 from storage.records.event import Kind, Stored, check_adopted, kind_of
@@ -18,6 +19,7 @@ from storage.sqlite.alerts import pay
 from storage.sqlite.readers import Readers
 from storage.sqlite.sources import by_url, encode_hot, insert
 from storage.sqlite.writer import MOST_ROWS, Transaction, Writer
+from storage.tail import Tail
 
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
 _BETWEEN = "SELECT count(*) FROM log WHERE seq>? AND seq<? AND kind<>?"
@@ -27,10 +29,14 @@ _INSERT = "INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)"
 
 
 class SqliteLog:
-    """See `storage.interface.EventLog`. `known` is the newest position that anyone may have seen at this start."""
+    """See `storage.interface.EventLog`. `known` is the newest position that anyone may have seen at this start.
 
-    def __init__(self, writer: Writer, readers: Readers, known: Seq) -> None:
+    `tail` shows each commit to readers, while somebody runs `follower`.
+    """
+
+    def __init__(self, writer: Writer, readers: Readers, known: Seq, tail: Tail) -> None:
         self._writer, self._readers, self._pages = writer, readers, scan.Pages(known)
+        self.follower = Follower(tail, self)
         self._last = known  # the newest position minted, kept or not; touched on the writer thread only
 
     async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Answer]:
@@ -42,7 +48,8 @@ class SqliteLog:
         self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, transaction: Transaction
     ) -> Sequence[Answer]:
         transaction.fence(lease)
-        mint.raise_floor(self._last)
+        before = self._last
+        mint.raise_floor(before)
         answers: list[Answer] = []
         rows: list[tuple[Seq, int, int, bytes]] = []
         states = _States()
@@ -58,7 +65,14 @@ class SqliteLog:
         states.write(transaction)
         if rows:
             transaction.newest = rows[-1][0]
+            transaction.afterwards.append(partial(self._show, before, answers))
         return answers
+
+    def _show(self, before: Seq, answers: Sequence[Answer], committed: bool) -> None:
+        if committed:
+            self.follower.committed(before, events_of(answers))
+        else:
+            self.follower.unknown()
 
     def _minted(self, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
         for draft in harvest.drafts:

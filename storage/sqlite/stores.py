@@ -32,7 +32,7 @@ class Stores:
         writer, readers = NoticingWriter(writer, self.damage), NoticingReaders(readers, self.damage)
         own = Door(door, self.damage)
         self.tail = Tail(known)
-        self.log = SqliteLog(writer, readers, known)
+        self.log = SqliteLog(writer, readers, known, self.tail)
         self.sources = SqliteSources(writer, readers, vault)
         self.keys = SqliteKeys(writer, readers, own, lease, vault)
         self.alerts = SqliteAlerts(writer, readers, lease, vault)
@@ -40,3 +40,7 @@ class Stores:
         self.calls = SqliteCalls(writer, lease)
         self.people = SqlitePeople(writer, readers, own, lease)
         self.work = SqliteWork(writer, readers)
+
+    async def follow(self) -> None:
+        """Show what is committed to readers; see `storage.interface.Storage`."""
+        await self.log.follower.run()

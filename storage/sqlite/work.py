@@ -1,8 +1,9 @@
 """Durable cursors and the outbox on SQLite.
 
-A row of the outbox waits (claimed 0), is claimed (1), or is gone: sent and given up leave a line in the attempts log.
-Claiming counts the attempt before anything is sent, so that a crash in the middle of a request is an attempt too. A
-digest is a body that hangs on the row of its last event; from there on it is claimed and settled like any row.
+A row of the outbox waits (claimed 0), is claimed (by the start of this number), or is gone: sent and given up leave a
+line in the attempts log. Claiming counts the attempt before anything is sent: a crash in the middle of a request is an
+attempt too. A digest is a body that hangs on the row of its last event; from there on it is claimed and settled
+like any row.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from storage.records.delivery import (
     Waiting,
 )
 from storage.records.identity import Millis, Seq, day_of
-from storage.sqlite.alerts import change_destination, revision_of
+from storage.sqlite.alerts import change_destination, changed_at, revision_of
 from storage.sqlite.readers import Readers
 from storage.sqlite.scan import LAST
 from storage.sqlite.writer import Transaction, Writer
@@ -81,11 +82,11 @@ _INSIDE = """SELECT o.seq, o.attempts, l.body FROM outbox o LEFT JOIN log l ON l
     AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) ORDER BY o.seq LIMIT ?"""
 _CARRY = "UPDATE outbox SET due=?, attempts=0 WHERE destination=? AND seq=?"
 _DELIVERED = "UPDATE destination SET last_delivery_at=? WHERE key=?"
-_CLAIM = "UPDATE outbox SET claimed=1, attempts=?, event=? WHERE destination=? AND seq=?"
+_CLAIM = "UPDATE outbox SET claimed=?, attempts=?, event=? WHERE destination=? AND seq=?"
 _CLAIMED = """SELECT destination, attempts, event FROM outbox
-    WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq=? AND claimed=1"""
+    WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq=? AND claimed=?"""
 _ALL_CLAIMED = """SELECT destination, seq FROM outbox
-    WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=1"""
+    WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed>0"""
 _RETRY = "UPDATE outbox SET claimed=0, due=? WHERE destination=? AND seq=?"
 _LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
 
@@ -120,8 +121,7 @@ class SqliteWork:
             if at != expect:
                 raise CursorMoved(f"cursor {name!r} is at {at}, not at {expect}")
             if revision is not None and (now := revision_of(transaction.connection)) != revision:
-                (newest,) = transaction.execute("SELECT value FROM fact WHERE name='alerts_at'").fetchone()
-                raise AlertsMoved(now, Seq(newest))
+                raise AlertsMoved(now, changed_at(transaction.connection))
             put = "INSERT INTO cursor VALUES(?,?) ON CONFLICT(name) DO UPDATE SET seq=excluded.seq"
             transaction.execute(put, (name, to))
             transaction.executemany(_PUT, [(m.seq, m.due, m.due, m.destination) for m in matches])
@@ -152,7 +152,7 @@ class SqliteWork:
 
         def job(transaction: Transaction) -> Sequence[Delivery]:
             transaction.fence(lease)
-            return _claim(transaction, destination, now, limit, digests=digests)
+            return _claim(transaction, destination, now, limit, lease, digests=digests)
 
         return await self._writer.submit(job, rows=limit)
 
@@ -181,7 +181,7 @@ class SqliteWork:
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            _settle(transaction, outcomes)
+            _settle(transaction, outcomes, lease)
 
         await self._writer.submit(job, rows=2 * len(outcomes))
 
@@ -191,7 +191,7 @@ class SqliteWork:
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             if destination is None:
-                return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed=1").rowcount
+                return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed>0").rowcount
             claimed = [
                 row for row in transaction.execute(_ALL_CLAIMED, (destination,)).fetchall() if row[1] not in held
             ]
@@ -262,7 +262,9 @@ def _key(transaction: Transaction, destination: str) -> int | None:
     return None if found is None else found[0]
 
 
-def _claim(transaction: Transaction, destination: str, now: Millis, limit: int, *, digests: bool) -> Sequence[Delivery]:
+def _claim(
+    transaction: Transaction, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool
+) -> Sequence[Delivery]:
     key = _key(transaction, destination)
     if key is None:
         return ()
@@ -275,7 +277,7 @@ def _claim(transaction: Transaction, destination: str, now: Millis, limit: int, 
         else:
             event_id = digest or id_in(body)
             claimed.append(Delivery(destination, Seq(seq), event_id, attempts + 1, Millis(first_due), body))
-    transaction.executemany(_CLAIM, [(d.attempt, d.event_id, key, d.seq) for d in claimed])
+    transaction.executemany(_CLAIM, [(lease.epoch, d.attempt, d.event_id, key, d.seq) for d in claimed])
     note(transaction, key, gone)
     return claimed
 
@@ -312,10 +314,10 @@ def _freeze(
         transaction.execute("INSERT INTO digest VALUES(?,?,?,?)", (key, carrier, id, content))
 
 
-def _settle(transaction: Transaction, outcomes: Sequence[Outcome]) -> None:
+def _settle(transaction: Transaction, outcomes: Sequence[Outcome], lease: Lease) -> None:
     lines: dict[int, list[Attempt]] = {}
     for outcome in outcomes:
-        row = transaction.execute(_CLAIMED, (outcome.destination, outcome.seq)).fetchone()
+        row = transaction.execute(_CLAIMED, (outcome.destination, outcome.seq, lease.epoch)).fetchone()
         if row is None:
             continue
         key, attempts, event_id = row

@@ -40,13 +40,17 @@ T = TypeVar("T")
 
 
 class Transaction:
-    """The open transaction, as a job sees it, with the key of what is sealed. A job that appends sets `newest`."""
+    """The open transaction, as a job sees it, with the key of what is sealed. A job that appends sets `newest`.
+
+    `afterwards` is called on the loop, with whether it was committed: False when nobody knows.
+    """
 
     def __init__(self, connection: sqlite3.Connection, vault: Vault) -> None:
         self.connection, self.vault = connection, vault
         self.execute = connection.execute
         self.executemany = connection.executemany
         self.newest = START
+        self.afterwards: list[Callable[[bool], None]] = []
         self._epoch: int | None = None
 
     def fence(self, lease: Lease) -> None:
@@ -307,7 +311,13 @@ class WriterThread:
                 if connection.total_changes != before:
                     raise
                 ticket.error = error
-        connection.execute("COMMIT")
+        known = False
+        try:
+            connection.execute("COMMIT")
+            known = True
+        finally:
+            for hear in transaction.afterwards:
+                self._tell(hear, known)
         return transaction.newest
 
     def _write_mark(self) -> None:

@@ -349,3 +349,18 @@ async def test_what_nobody_holds_of_one_destination_is_released_alone(storage: S
     assert [(each.seq, each.attempt) for each in again] == [(events[0].seq, 2), (events[2].seq, 2)]
     assert await storage.work.release(storage.lease, destination="gone") == 0
     assert await storage.work.next_due("other") is None
+
+
+async def test_what_another_life_claimed_is_settled_by_nobody_until_it_is_due_again(engine: Engine) -> None:
+    first = await engine.start()
+    (event,) = await prepared(first, 1)
+    await first.work.claim("hook", NOW, 10, first.lease)
+    await first.aclose()
+    second = await engine.start()
+    await second.work.settle([sent(event.seq)], second.lease)
+    assert await second.work.backlog("hook") == 1
+    assert await second.work.release(second.lease) == 1
+    assert len(await second.work.claim("hook", NOW, 10, second.lease)) == 1
+    await second.work.settle([sent(event.seq)], second.lease)
+    assert await second.work.backlog("hook") == 0
+    await second.aclose()

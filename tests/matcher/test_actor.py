@@ -9,18 +9,19 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.matcher.actor import MOST_ROWS
-from actors.messages import AlertsChanged, Committed
+from actors.messages import AlertsChanged
 from storage.errors import CursorMoved
 from storage.records.event import Stored
-from storage.records.identity import START
 from tests.disks import set_cursor
 from tests.matcher.rig import Rig, a_child, a_destination, an_alert
 from tests.support.build import NOW, a_draft, a_source_id
 
 
 @asynccontextmanager
-async def running(rig: Rig, **more: Any) -> AsyncIterator[None]:
+async def running(rig: Rig, *, follow: bool = True, **more: Any) -> AsyncIterator[None]:
     async with trio.open_nursery() as nursery:
+        if follow:
+            nursery.start_soon(rig.storage.follow)
         nursery.start_soon(rig.matcher(**more).run, a_child())
         await wait_all_tasks_blocked()
         yield
@@ -32,21 +33,17 @@ async def changed(rig: Rig) -> None:
     await rig.mailbox.ask(AlertsChanged)
 
 
-def committed(rig: Rig, after: int, events: Any) -> None:
-    rig.mailbox.send_nowait(Committed(after, events))
-
-
 async def test_a_committed_event_reaches_the_outbox_of_every_alert_it_satisfies() -> None:
     rig = Rig()
     await rig.prepare(an_alert("a", "price"), an_alert("b", "plan OR price"), an_alert("c", "plan"))
     async with running(rig):
-        committed(rig, START, await rig.commit("A new price"))
+        await rig.commit("A new price")
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"a-hook": ["A new price"], "b-hook": ["A new price"]}
         assert rig.nudged[-2:] == ["a-hook", "b-hook"]
 
 
-async def test_batches_that_join_on_are_matched_without_reading_the_log() -> None:
+async def test_what_the_tail_holds_is_matched_without_reading_the_log() -> None:
     rig = Rig()
     await rig.prepare(an_alert())
     async with running(rig):
@@ -59,11 +56,8 @@ async def test_batches_that_join_on_are_matched_without_reading_the_log() -> Non
             return await plain(*args)
 
         rig.storage.log.read = counted  # type: ignore[method-assign, assignment]
-        after = START
         for number in range(5):
-            events = await rig.commit(f"price {number}")
-            committed(rig, after, events)
-            after = events[-1].seq
+            await rig.commit(f"price {number}")
             await wait_all_tasks_blocked()
         assert (reads, len(rig.outbox()["alert-hook"])) == (0, 5)
 
@@ -77,32 +71,33 @@ async def test_what_was_committed_before_the_matcher_started_is_matched() -> Non
         assert await rig.is_settled()
 
 
-async def test_a_batch_that_never_came_is_read_from_the_log() -> None:
+async def test_what_the_tail_no_longer_holds_is_read_from_the_log() -> None:
     rig = Rig()
     await rig.prepare(an_alert())
+    rig.storage.tail.since = lambda after: None if after < rig.disk.head() else ()  # type: ignore[method-assign]
     async with running(rig):
-        missed = await rig.commit("price 1", "other", "price 2")
-        committed(rig, missed[-1].seq, await rig.commit("price 3"))
-        await wait_all_tasks_blocked()
-        assert rig.outbox() == {"alert-hook": ["price 1", "price 2", "price 3"]}
-
-
-async def test_a_batch_that_comes_after_its_events_were_read_is_not_matched_twice() -> None:
-    rig = Rig()
-    await rig.prepare(an_alert())
-    first = await rig.commit("price 1")
-    async with running(rig):
-        committed(rig, START, first)
-        committed(rig, START, [*first, *await rig.commit("price 2")])
+        await rig.commit("price 1", "other")
+        await rig.commit("price 2")
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
+
+
+async def test_a_tail_that_begins_above_what_is_left_of_the_log_is_not_waited_for() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    rig.storage.tail.since = lambda after: None  # type: ignore[method-assign]
+    async with running(rig):
+        await rig.commit("price 1")
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"alert-hook": ["price 1"]}
 
 
 async def test_an_alert_is_matched_only_on_its_own_sources() -> None:
     rig = Rig()
     await rig.prepare(an_alert(source_ids=(a_source_id(2),)))
     async with running(rig):
-        committed(rig, START, [*await rig.commit("price 1", source=1), *await rig.commit("price 2", source=2)])
+        await rig.commit("price 1", source=1)
+        await rig.commit("price 2", source=2)
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"alert-hook": ["price 2"]}
 
@@ -112,12 +107,11 @@ async def test_a_change_of_alerts_takes_effect_between_two_events() -> None:
     rig = Rig()
     await rig.prepare(an_alert("old"))
     async with running(rig):
-        before = await rig.commit("price 1")
-        committed(rig, START, before)
+        await rig.commit("price 1")
         await rig.prepare_only(an_alert("new"))
         await rig.storage.alerts.put(an_alert("old", "plan"))
         await changed(rig)
-        committed(rig, before[-1].seq, await rig.commit("price 2"))
+        await rig.commit("price 2")
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"old-hook": ["price 1"], "new-hook": ["price 2"]}
 
@@ -144,7 +138,7 @@ async def test_disabled_and_deleted_alerts_and_destinations_get_nothing() -> Non
     async with running(rig):
         await rig.storage.alerts.delete("gone")
         await changed(rig)
-        committed(rig, START, await rig.commit("price"))
+        await rig.commit("price")
         await wait_all_tasks_blocked()
         assert rig.outbox() == {}
         assert await rig.is_settled()
@@ -160,7 +154,7 @@ async def test_notices_go_to_the_alerts_that_ask_for_them_and_are_never_matched_
         an_alert("here", "nothing", notices=("source_quiet", "x"), source_ids=mine),
     )
     async with running(rig):
-        committed(rig, START, await rig.notice("source_quiet"))
+        await rig.notice("source_quiet")
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"asks-hook": ["price"], "here-hook": ["price"]}
 
@@ -169,7 +163,7 @@ async def test_a_stored_query_that_can_no_longer_be_read_stops_nothing_else() ->
     rig = Rig()
     await rig.prepare(an_alert("broken", "(("), an_alert("strange", language="xx"), an_alert("good"))
     async with running(rig):
-        committed(rig, START, await rig.commit("price"))
+        await rig.commit("price")
         await wait_all_tasks_blocked()
     assert rig.outbox() == {"good-hook": ["price"]}
     assert rig.logged.count("matcher.query_refused") == 2
@@ -178,11 +172,10 @@ async def test_a_stored_query_that_can_no_longer_be_read_stops_nothing_else() ->
 async def test_a_damaged_event_is_passed_over() -> None:
     rig = Rig()
     await rig.prepare(an_alert())
-    async with running(rig):
+    async with running(rig, follow=False):
         (event,) = await rig.commit("price 1")
         damaged = Stored(event.seq, event.source, event.kind, b'{"title": 7}')
-        committed(rig, START, [damaged])
-        committed(rig, event.seq, await rig.commit("price 2"))
+        await rig.storage.tail.publish([damaged, *await rig.commit("price 2")])
         await wait_all_tasks_blocked()
         assert "matcher.unreadable" in rig.logged
         assert rig.outbox() == {"alert-hook": ["price 2"]}
@@ -215,7 +208,6 @@ async def test_a_cursor_that_was_moved_by_an_earlier_life_is_read_again() -> Non
     async with running(rig):
         events = await rig.commit("price 1", "price 2")
         set_cursor(rig.disk, "matcher", events[0].seq)
-        committed(rig, START, events)
         await wait_all_tasks_blocked()
         assert "matcher.cursor_moved" in rig.logged
         assert rig.outbox() == {"alert-hook": ["price 2"]}
@@ -252,6 +244,7 @@ async def a_life(rig: Rig, stop_at: int) -> bool:
     trio.lowlevel.add_instrument(instrument)
     try:
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(rig.storage.follow)
             nursery.start_soon(run, name="run")
             await wait_all_tasks_blocked()
             done = instrument.steps < stop_at
@@ -267,11 +260,8 @@ async def test_ended_at_any_step_and_begun_again_no_row_is_lost_and_none_is_ther
     for stop_at in range(1, 500):
         rig = Rig()
         await rig.prepare(an_alert("a"), an_alert("b"))
-        events = [await rig.commit(title) for title in titles]
-        after = START
-        for (event,) in events[2:]:
-            committed(rig, event.seq - 1 if after == START else after, [event])
-            after = event.seq
+        for title in titles:
+            await rig.commit(title)
         done = await a_life(rig, stop_at)
         rig.restart()
         async with running(rig):
@@ -317,12 +307,12 @@ async def test_what_an_alert_has_met_is_counted_in_the_cursors_own_transaction()
             raise RuntimeError("planned")
 
     rig.at_point = crash
-    events = await rig.commit("price 1", "weather", "price 2")
+    await rig.commit("price 1", "weather", "price 2")
     with pytest.raises(BaseExceptionGroup):
         async with running(rig):
             await wait_all_tasks_blocked()
     async with running(rig):
-        committed(rig, events[-1].seq, await rig.commit("price 3"))
+        await rig.commit("price 3")
         await wait_all_tasks_blocked()
     assert {alert.id: (alert.match_count, alert.last_match_at) for alert in await rig.storage.alerts.all()} == {
         "delivered": (3, NOW),
@@ -338,13 +328,12 @@ async def test_a_disk_that_takes_nothing_holds_the_matcher_up_and_breaks_nothing
     rig = Rig()
     await rig.prepare(an_alert())
     async with running(rig):
-        first = await rig.commit("price 1")
+        await rig.commit("price 1")
         rig.disk.full = trouble == "full"
         rig.disk.silent = "before" if trouble == "before" else "after" if trouble == "after" else "no"
-        committed(rig, START, first)
         await trio.sleep(60)
         rig.disk.full, rig.disk.silent = False, "no"
-        committed(rig, first[-1].seq, await rig.commit("price 2"))
+        await rig.commit("price 2")
         await trio.sleep(60)
         assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
         alert = await rig.storage.alerts.get("alert")
@@ -358,7 +347,7 @@ async def test_what_is_only_practice_is_for_alerts_that_name_its_source() -> Non
     own = an_alert("own", source_ids=(a_source_id(1),))
     await rig.prepare(an_alert("all"), own, an_alert("other", source_ids=(a_source_id(2),)))
     async with running(rig):
-        committed(rig, START, await rig.commit_draft(a_draft("A practised price", practice=True)))
+        await rig.commit_draft(a_draft("A practised price", practice=True))
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"own-hook": ["A practised price"]}
 
@@ -367,7 +356,7 @@ async def test_what_a_reset_held_is_for_no_alert_even_one_that_names_its_source_
     rig = Rig()
     await rig.prepare(an_alert("all", ""), an_alert("own", "price", source_ids=(a_source_id(),)))
     async with running(rig):
-        committed(rig, START, await rig.commit_draft(a_draft("An old price", tags=("change:reset",))))
+        await rig.commit_draft(a_draft("An old price", tags=("change:reset",)))
         await wait_all_tasks_blocked()
         assert rig.outbox() == {}
         assert await rig.is_settled()
@@ -394,7 +383,7 @@ async def test_that_a_source_fails_reaches_each_alert_when_its_time_has_come() -
     async with running(rig):
         for tag, reached in (("0-60", ["soon-hook"]), ("61-3600", ["soon-hook", "late-hook"])):
             draft = a_draft("failing", alert_type="source_failing", tags=("kind:notice", f"notice_after:{tag}"))
-            committed(rig, START, await rig.commit_draft(draft))
+            await rig.commit_draft(draft)
             await wait_all_tasks_blocked()
             assert list(rig.outbox()) == reached
         assert [len(titles) for titles in rig.outbox().values()] == [1, 1]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.messages import Committed
-from storage.records.identity import START
-from supervision import MailboxFull
 from tests.contract.builders import an_alert
 from tests.disks import set_cursor
 from tests.matcher.rig import Rig
-from tests.matcher.test_actor import changed, committed, running
+from tests.matcher.test_actor import changed, running
 
 
 async def test_r4_an_alert_whose_maker_left_before_anybody_was_told_is_in_force_for_the_next_event() -> None:
@@ -23,13 +19,13 @@ async def test_r4_an_alert_whose_maker_left_before_anybody_was_told_is_in_force_
     await rig.prepare(an_alert("old"))
     async with running(rig):
         await rig.prepare_only(an_alert("new"))  # stored, and nobody is told
-        committed(rig, START, await rig.commit("price 1"))
+        await rig.commit("price 1")
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"old-hook": ["price 1"], "new-hook": ["price 1"]}
         assert await rig.is_settled()
 
 
-async def test_r6_what_found_the_mailbox_full_is_matched_without_another_event(autojump_clock: object) -> None:
+async def test_r6_what_found_the_matcher_busy_is_matched_without_another_event(autojump_clock: object) -> None:
     rig = Rig(bound=2)
     await rig.prepare(an_alert(filter_query=""))
     async with running(rig):
@@ -44,11 +40,7 @@ async def test_r6_what_found_the_mailbox_full_is_matched_without_another_event(a
             nursery.start_soon(changed, rig)
             await trio.sleep(0.1)
             for number in range(4):
-                after = rig.disk.head()
-                events = await rig.commit(str(number))
-                await rig.storage.tail.publish(events)
-                with suppress(MailboxFull):
-                    rig.mailbox.send_nowait(Committed(after, events))
+                await rig.commit(str(number))
         await trio.sleep(60)
         assert await rig.is_settled()
 

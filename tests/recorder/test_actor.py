@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.messages import Committed, MatcherMessage, Record, RecorderMessage, SaveStates
+from actors.messages import Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
 from actors.recorder.actor import TIERS, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
@@ -37,7 +37,6 @@ class Bench:
         self.logged: list[str] = []
         self.storage: Storage = InLoopStorage(disk, disk.start("test"), sync)
         self.mailbox: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
-        self.matcher: Mailbox[MatcherMessage] = Mailbox("matcher", 4)
         world: Any = SimpleNamespace(
             now=lambda: NOW,
             reach=self.points.append,
@@ -50,7 +49,6 @@ class Bench:
             signing=SigningKeys(self.storage, [KEY]),
             base_url=BASE_URL,
             mailbox=self.mailbox,
-            matcher=self.matcher,
             chance=random.Random(1),
         )
         spec = ChildSpec("log", self.recorder.run, ready_within=1, mailbox=self.mailbox)
@@ -73,10 +71,13 @@ async def running(sources: int = 1, **more: Any) -> AsyncIterator[Bench]:
     bench = Bench(more.pop("disk", Disk()), **more)
     await bench.add_sources(sources)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(bench.supervisor.run)
-        await wait_all_tasks_blocked()
-        yield bench
-        bench.supervisor.stop()
+        nursery.start_soon(bench.storage.follow)
+        async with trio.open_nursery() as tree:
+            tree.start_soon(bench.supervisor.run)
+            await wait_all_tasks_blocked()
+            yield bench
+            bench.supervisor.stop()
+        nursery.cancel_scope.cancel()
 
 
 def test_every_kind_of_event_has_a_word_to_be_counted_by() -> None:
@@ -147,20 +148,10 @@ async def test_the_answer_comes_only_after_the_commit_is_durable() -> None:
         assert order == ["durable", "answered"]
 
 
-async def test_a_batch_goes_to_the_matcher_and_to_waiting_readers() -> None:
+async def test_what_is_committed_is_shown_to_waiting_readers() -> None:
     async with running() as bench:
         (event,) = await bench.record(a_harvest(a_source_id(), "a"))
         assert await bench.storage.tail.wait_past(START) == event.seq
-        message = await bench.matcher.receive()
-        assert message == Committed(START, [event])
-
-
-async def test_a_full_matcher_is_not_waited_for() -> None:
-    async with running() as bench:
-        for number in range(6):
-            await bench.record(a_harvest(a_source_id(), str(number)))
-        assert bench.matcher.statistics().depth == 4
-        assert "matcher.behind" in bench.logged
 
 
 async def test_a_harvest_of_a_deleted_source_is_skipped_and_the_others_keep_their_events() -> None:
@@ -297,6 +288,7 @@ async def test_events_committed_just_before_a_crash_reach_live_readers_after_the
             await bench.record(a_harvest(a_source_id(), "a"))
         head = await bench.storage.tail.wait_past(START)
         await bench.record(a_harvest(a_source_id(), "b"))
+        await bench.storage.tail.wait_past(head)
         recent = bench.storage.tail.since(START)
         assert recent is not None
         assert [msgspec.json.decode(event.stored.body)["title"] for event in recent] == ["a", "b"]

@@ -12,7 +12,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.egress.traffic import build_egress
 from actors.jail.inline import InlineJail
-from actors.messages import Added, AddSource, CheckNow, MatcherMessage, RecorderMessage, RegistryMessage
+from actors.messages import Added, AddSource, CheckNow, RecorderMessage, RegistryMessage
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
@@ -95,7 +95,6 @@ class Watching:
         )
         self.storage = InLoopStorage(disk, disk.start("test"))
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
-        matcher: Mailbox[MatcherMessage] = Mailbox("matcher", 4)
         self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 64)
         chance = self.world.chance
         recorder = Recorder(
@@ -104,7 +103,6 @@ class Watching:
             signing=SigningKeys(self.storage, [KEY]),
             base_url=BASE_URL,
             mailbox=self.recorder_box,
-            matcher=matcher,
             chance=chance("ids"),
         )
         self.sources = DynamicSupervisor("sources", chance=chance("sources"))

@@ -22,10 +22,8 @@ from actors.delivery.status import Standing
 from actors.delivery.zones import reading
 from actors.egress.guard import Guard
 from actors.matcher.actor import Matcher
-from actors.messages import AlertsChanged, MatcherMessage
 from actors.signatures import webhook
 from storage.append import Lease
-from storage.errors import AlertsMoved
 from storage.records.delivery import Delivery, Freeze, Outcome
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, Seq
@@ -322,19 +320,16 @@ def disabled_drops() -> Plant:
 @contextmanager
 def edits_lose() -> Iterator[None]:
     """What was committed before a change of alerts, and not yet matched durably, is forgotten with the old alerts."""
-    right = Matcher._handle
 
-    async def wrong(self: Matcher, message: MatcherMessage) -> None:
-        if isinstance(message, AlertsChanged):
-            self._rows.clear()
-        await right(self, message)
-
-    async def passed_over(self: Matcher, moved: AlertsMoved) -> None:
+    async def wrong(self: Matcher) -> None:
+        at = max(self._at, await self._storage.alerts.changed_at())
         self._begin(self._saved)
-        self._at, self._revision = max(self._at, moved.at), moved.revision
-        await self._save()
+        self._at = at
+        await self._save(settled=True)
+        await self._read_alerts()
+        await self._refresh()
 
-    with patch.object(Matcher, "_handle", wrong), patch.object(Matcher, "_settle_before", passed_over):
+    with patch.object(Matcher, "_change", wrong):
         yield
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.messages import Record, RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.recorder.identifiers import Identifiers
-from storage.append import Answer, Lease, Mint, Stamp
+from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, id_of
 from storage.records.source import Harvest
@@ -90,10 +90,15 @@ def ids_by_the_wall_clock() -> Iterator[None]:
         yield
 
 
-def unseen_stays_unseen() -> AbstractContextManager[Any]:
-    """What the recorder committed just before it crashed is never shown to live readers."""
+@contextmanager
+def unseen_stays_unseen() -> Iterator[None]:
+    """Who commits shows it, after the answer: what was committed just before a crash is never shown to live readers."""
+    right = SqliteLog.append
 
-    async def wrong(self: Recorder) -> None:
-        return None
+    async def wrong(self: SqliteLog, *args: Any) -> Sequence[Answer]:
+        answers = await right(self, *args)
+        self.follower.committed(START, events_of(answers))
+        return answers
 
-    return patch.object(Recorder, "_show_unseen", wrong)
+    with patch.object(SqliteLog, "append", wrong), patch.object(SqliteLog, "_show", lambda *args: None):
+        yield
