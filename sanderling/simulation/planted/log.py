@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.messages import Record, RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.recorder.identifiers import Identifiers
-from storage.append import Answer, Lease, Mint, Stamp, events_of
+from storage.append import Answer, Lease, Mint, Stamp
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, id_of
 from storage.records.source import Harvest
@@ -92,13 +92,14 @@ def ids_by_the_wall_clock() -> Iterator[None]:
 
 @contextmanager
 def unseen_stays_unseen() -> Iterator[None]:
-    """Who commits shows it, after the answer: what was committed just before a crash is never shown to live readers."""
-    right = SqliteLog.append
+    """The recorder shows its commits itself: what it committed just before it crashed no live reader ever sees."""
+    right = Recorder._count
 
-    async def wrong(self: SqliteLog, *args: Any) -> Sequence[Answer]:
-        answers = await right(self, *args)
-        self.follower.committed(START, events_of(answers))
-        return answers
+    def wrong(self: Recorder, harvests: int, seconds: float, events: Sequence[Stored]) -> None:
+        right(self, harvests, seconds, events)
+        log = self._storage.log
+        assert isinstance(log, SqliteLog)
+        log.follower.committed(START, events)
 
-    with patch.object(SqliteLog, "append", wrong), patch.object(SqliteLog, "_show", lambda *args: None):
+    with patch.object(Recorder, "_count", wrong), patch.object(SqliteLog, "_show", lambda *args: None):
         yield
