@@ -6,6 +6,7 @@ import httpx
 import pytest
 import trio
 
+from actors.matcher.lag import Lag
 from api.dashboard.assets import asset
 from storage.records.alert import Alert
 from tests.api.house import House, make_house, running
@@ -47,6 +48,14 @@ async def test_today_says_what_needs_somebody(house: House, browser: Browser) ->
     assert "Needs you" in browser.text and "The recorder has not moved" in browser.text
     await browser.get("/system")
     assert "Not ready" in browser.text and "recorder" in browser.text
+
+
+async def test_r2_today_says_that_deliveries_come_later(house: House, browser: Browser) -> None:
+    await browser.get("/")
+    assert "matching late" not in browser.text
+    house.lag = Lag(84_210, 3_725.0)
+    await browser.get("/")
+    assert "Needs you" in browser.text and "84,210 events not matched with alerts yet" in browser.text
 
 
 async def test_hours_that_are_over_are_counted_once(house: House, browser: Browser, autojump_clock: object) -> None:
