@@ -136,7 +136,7 @@ class System:
         signing = SigningKeys(storage, keys)
         self.recorder = self._recorder(signing)
         self.matcher = self._matcher()
-        self.figures = Figures(world, storage, self.overseer, self.registry.watchman, lambda: self.matcher.at)
+        self.figures = Figures(world, storage, self.overseer, self.registry.watchman, self.matcher.lag)
         self.doors = self._doors(signing)
         self.supervisor = Supervisor(
             "sanderling",
@@ -224,6 +224,7 @@ class System:
             jwks=signing.published,
             readiness=self.readiness,
             overdue=lambda: self.registry.watchman.last.overdue,
+            lag=self.matcher.lag,
             overseer=self.overseer,
             figures=self.figures.read,
             templates=Templates(

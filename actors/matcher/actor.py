@@ -20,6 +20,7 @@ import msgspec
 import trio
 
 from actors.matcher.audience import Audience
+from actors.matcher.lag import Lag, lag_of
 from actors.messages import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
 from actors.query import Told, told_in
@@ -75,7 +76,8 @@ class Matcher:
         self._world = world
         self._refresh = refresh
         self._heard = heard
-        self._at = START
+        self._at = self._oldest = START
+        self._left = 0
 
     @property
     def at(self) -> Seq:
@@ -184,9 +186,16 @@ class Matcher:
             if self._at == before:  # the log ends below what the tail begins with: some of it was lost
                 return
 
+    def lag(self) -> Lag:
+        """Return how far it is behind the log."""
+        return lag_of(self._storage.tail, self._at, self._left, self._oldest, self._world.now())
+
     async def _read_log(self, upto: Seq = LAST) -> None:
+        self._left = 0
         while self._at < upto:
             page = await self._storage.log.read(self._at, PAGE, EVERYTHING)
+            if len(page.events) == PAGE and not self._left:
+                self._left, self._oldest = await self._count(), page.events[0].seq
             if page.floor > self._at and self._saved is not None:
                 missed = {"after": self._at, "to": page.floor}
                 self._world.log("matcher.missed", level="error", **missed)
@@ -194,6 +203,12 @@ class Matcher:
             if not events:
                 return
             await self._match(events)
+            self._left = max(0, self._left - len(events))
+
+    async def _count(self) -> int:
+        """Return how many events wait; it costs no more than to read them."""
+        log = self._storage.log
+        return await log.count() if self._at == START else await log.count_between(self._at, LAST)
 
     async def _match(self, events: Sequence[Stored]) -> None:
         for event in events:
