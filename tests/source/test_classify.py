@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from actors.egress.failures import Blame, LookFailed
-from actors.errors import Overloaded
+from actors.errors import Overloaded, UrlRefused
 from actors.messages import DetectUrl
 from actors.source.classify import refused
+from actors.source.fetch import refusal
 from storage.records.event import SourceType
 from tests.source.harness import SITE, page, rss, watching
 
@@ -47,3 +48,9 @@ async def test_what_was_detected_is_told_also_where_another_type_was_asked_for(
         assert (source.type, source.detection.type) == (wished or detected, detected)
         assert source.detection.forced == (wished not in (None, detected))
         assert source.detection.evidence.startswith(says)
+
+
+def test_the_guards_refusal_is_a_failed_look_of_a_source_that_is_watched_already() -> None:
+    failure = refusal(UrlRefused("address-private", "10.0.0.7 is private"))
+    assert failure.blame is Blame.REMOTE_PERMANENT
+    assert "address-private" in failure.reason

@@ -6,7 +6,6 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame
 from actors.errors import Conflict, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable, UrlRefused
 from actors.messages import (
     CheckNow,
@@ -22,7 +21,6 @@ from actors.messages import (
 )
 from actors.picked import Picked
 from actors.source import table
-from actors.source.fetch import refusal
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
@@ -397,9 +395,3 @@ async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_return
         view = await describe(service, source)
         assert (view.hot.breaker.state, view.hot.health.score) == ("closed", 1.0)
         assert await service.news() == ["b"]
-
-
-def test_the_guards_refusal_is_a_failed_look_of_a_source_that_is_watched_already() -> None:
-    failure = refusal(UrlRefused("address-private", "10.0.0.7 is private"))
-    assert failure.blame is Blame.REMOTE_PERMANENT
-    assert "address-private" in failure.reason
