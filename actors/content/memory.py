@@ -260,7 +260,7 @@ def decode_memory(stored: bytes) -> PageMemory | None:
     """Return a stored memory; None for one that cannot be read: the page then gets a new baseline."""
     try:
         memory = msgspec.msgpack.decode(stored, type=PageMemory)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return _upgraded(stored)
     return memory if memory.version == PageMemory().version else _upgraded(stored)
 
@@ -269,7 +269,7 @@ def _upgraded(stored: bytes) -> PageMemory | None:
     """Return a memory of the form before as one of today: the texts are the same, what knows them is reckoned anew."""
     try:
         old = msgspec.msgpack.decode(stored, type=_Third)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
     keys = unpack_keys(old.keys)
     if old.version != _Third().version or len(old.traits) != len(keys):

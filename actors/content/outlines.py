@@ -29,7 +29,11 @@ _NAMED = re.compile(r"([a-z0-9_-]+):\S.*")
 def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
     """Return what a list of feeds names, each address once. Raises ContentError for what is none."""
     text = decode(unpacked(body), "").text
-    found = listparser.parse(codecs.BOM_UTF8 + text.encode("utf-8", "replace"))
+    try:
+        found = listparser.parse(codecs.BOM_UTF8 + text.encode("utf-8", "replace"))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        # listparser's own defects on lists that are damaged: it closes what was never opened.
+        raise ContentError(f"The list of feeds cannot be parsed ({type(error).__name__}).") from error
     if not found["version"]:
         raise ContentError("It is no list of feeds: there is no <opml> element in it.")
     feeds, lists = found["feeds"], found["lists"]

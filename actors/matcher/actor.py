@@ -231,7 +231,7 @@ class Matcher:
     def _told(self, event: Stored) -> Told | None:
         try:
             return told_in(event.body)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             # One damaged body must not stop every later event from being delivered.
             self._world.log("matcher.unreadable", seq=event.seq, error=str(error)[:200])
             return None

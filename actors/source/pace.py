@@ -57,7 +57,7 @@ def decode(memory: bytes, interval: float = START_INTERVAL) -> Pace:
     )
     try:
         return Pace(rhythm, msgspec.msgpack.decode(memory[_NUMBERS.size :], type=Hints))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return Pace(rhythm)
 
 

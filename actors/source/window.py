@@ -71,7 +71,7 @@ def decode(saved: bytes) -> Window:
     kept = opened(saved)
     try:
         found = msgspec.msgpack.decode(kept.tier, type=_Saved)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return Window(notes=kept.notes)
     marks = (found.marks[at : at + MARK] for at in range(0, len(found.marks) - len(found.marks) % MARK, MARK))
     return Window(marks, found.last_id, kept.notes)

@@ -186,7 +186,7 @@ def _manifest(path: Path, tar: tarfile.TarFile) -> Manifest:
         if version > FORMAT:
             raise CommandFailed(f"{path}: was made by a newer Sanderling: use that one.", Exit.BAD_DATA)
         manifest = msgspec.json.decode(text, type=Manifest)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise CommandFailed(f"{path}: is not a backup of Sanderling: {MANIFEST}: {error}.") from None
     names = [each.name for each in manifest.files]
     if names[:1] != [DATABASE] or len(set(names)) < len(names) or not all(map(holds, names)):

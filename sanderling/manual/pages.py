@@ -24,7 +24,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
         *("dashboard", "console", "install", "operating", "proxies", "backup", "moving", "upgrade"),
     ),
     "Reference": ("api", "reference", "commands", "settings", "figures"),
-    "Why": ("architecture", "security", "dependencies", "decisions"),
+    "Why": ("architecture", "testing", "security", "dependencies", "decisions"),
 }
 """Four kinds, kept apart: to learn it, to do something, to look something up, to understand. A page that is not here
 is about doing something."""

@@ -30,7 +30,7 @@ _decode_tags = msgspec.json.Decoder(_Tags).decode
 
 
 def id_in(body: bytes) -> str:
-    """Return an event's id. Raises msgspec.DecodeError when the body is not the JSON of an event.
+    """Return an event's id. Raises msgspec.DecodeError or UnicodeDecodeError when the body is not the JSON of an event.
 
     >>> id_in(b'{"content":"...","id":"x","tags":["topic:a"]}')
     'x'
@@ -47,7 +47,7 @@ def first_seq_in(body: bytes, seq: Seq) -> Seq:
 
 
 def tags_in(body: bytes) -> tuple[str, ...]:
-    """Return an event's tags. Raises msgspec.DecodeError when the body is not the JSON of an event.
+    """Return an event's tags. Raises msgspec.DecodeError or UnicodeDecodeError when it is not the JSON of one.
 
     >>> tags_in(b'{"content":"...","id":"x","tags":["topic:a"]}')
     ('topic:a',)

@@ -107,7 +107,7 @@ def read(packed: bytes) -> list[Note]:
     try:
         raw = zlib.decompressobj().decompress(packed, _MOST_RAW)
         return msgspec.msgpack.decode(raw, type=list[Note])
-    except (zlib.error, msgspec.MsgspecError):
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
         return []
 
 

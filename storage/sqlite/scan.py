@@ -148,7 +148,7 @@ class _Scan:
                 continue
             try:
                 admitted = self._where.admits(event)
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 raise Corrupt(f"the body of event {event.seq} is damaged: {error}") from error
             if admitted:
                 yield event

@@ -289,6 +289,10 @@ async def test_an_altered_foreign_or_newer_backup_is_told_in_words(folder: Path,
         verify(tmp_path / "bit.tar")
     with pytest.raises(CommandFailed, match="newer"):
         verify(rewritten(file, manifest=json.dumps(manifest | {"sanderling_backup": 2}).encode()))
+    with pytest.raises(CommandFailed, match=r"manifest\.json"):
+        verify(
+            rewritten(file, manifest=json.dumps(manifest).encode().replace(b"none", b"\xff").replace(b"seal", b"\xff"))
+        )
     evil = json.loads(json.dumps(manifest).replace("sanderling.toml", "templates/../../x.toml"))
     with pytest.raises(CommandFailed, match="altered"):
         verify(rewritten(file, manifest=json.dumps(evil).encode()))

@@ -169,12 +169,15 @@ async def test_a_stored_query_that_can_no_longer_be_read_stops_nothing_else() ->
     assert rig.logged.count("matcher.query_refused") == 2
 
 
-async def test_a_damaged_event_is_passed_over() -> None:
+@pytest.mark.parametrize(
+    "body", [b'{"title": 7}', b'{"title": "price \xff"}', b""], ids=["a type", "no UTF-8", "nothing"]
+)
+async def test_a_damaged_event_is_passed_over(body: bytes) -> None:
     rig = Rig()
     await rig.prepare(an_alert())
     async with running(rig, follow=False):
         (event,) = await rig.commit("price 1")
-        damaged = Stored(event.seq, event.source, event.kind, b'{"title": 7}')
+        damaged = Stored(event.seq, event.source, event.kind, body)
         await rig.storage.tail.publish([damaged, *await rig.commit("price 2")])
         await wait_all_tasks_blocked()
         assert "matcher.unreadable" in rig.logged

@@ -56,7 +56,7 @@ def shown(capture: Capture) -> Body:
         return Body(text[:MOST], f"These are its first {MOST} characters; the download has all.")
     try:
         return Body(msgspec.json.format(text, indent=2), cut)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError):
         return Body(text, cut)
 
 

@@ -283,7 +283,7 @@ def _new(pick: Pick, tags: wire.Tags) -> wire.NewSource:
 def _picks(texts: Sequence[str]) -> tuple[Pick, ...]:
     try:
         return tuple(msgspec.json.decode(text, type=Pick) for text in texts)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeError):
         raise Wrong("The form was not as it was sent to you. Paste the URLs again.") from None
 
 

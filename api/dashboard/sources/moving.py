@@ -116,7 +116,7 @@ async def begin(visit: Visit) -> Go:
     given: tuple[str, ...] = checked("tags", words_in(form.tags), wire.Tags)
     try:
         lines = msgspec.json.decode(form.lines, type=tuple[Line, ...])
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeError):
         raise Wrong("The form was not as it was sent to you. Give the list again.") from None
     return await _begin(visit, [_tagged(line, given, folders=form.folders) for line in lines])
 

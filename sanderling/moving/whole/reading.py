@@ -108,7 +108,7 @@ def _next(stream: BinaryIO) -> bytes:
 def _head(text: bytes) -> Head:
     try:
         made = msgspec.json.decode(text, type=_OfFormat)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ValueError(f"is not the first line of an export ({error})") from None
     if made.sanderling_export > FORMAT:
         raise _Newer(f"was written by Sanderling {made.version[:40]}, in a newer form: import it with that version.")

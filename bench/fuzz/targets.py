@@ -1,0 +1,66 @@
+"""The table: what strangers send, how it is drawn, and what must hold whatever comes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bench.fuzz import addresses, asking, documents, files, heads
+from bench.fuzz.chance import Chance
+
+MOST_SECONDS = 3.0
+"""CPU of one case. The worst that were seen take a tenth of it; what hangs takes all that there is."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """draw: makes a case. holds: raises when what must hold does not; its docstring says what that is.
+
+    cases: how many are run with the tests.
+    """
+
+    draw: Callable[[Chance], Any]
+    holds: Callable[[Any], None]
+    cases: int
+
+
+TARGETS: Mapping[str, Target] = {
+    "url": Target(addresses.an_address, addresses.url, 1500),
+    "robots": Target(addresses.a_robots, addresses.robots, 600),
+    "feed": Target(documents.a_feed, documents.feed, 150),
+    "html": Target(documents.two_looks, documents.html, 60),
+    "delta": Target(documents.two_texts, documents.delta, 300),
+    "outline": Target(documents.a_list, documents.outline, 300),
+    "frame": Target(documents.a_frame, documents.frame, 600),
+    "coding": Target(documents.a_coded, documents.coding, 300),
+    "query": Target(asking.a_query, asking.query, 800),
+    "cursor": Target(asking.a_cursor, asking.cursor, 1500),
+    "filter": Target(asking.a_filter, asking.sieve, 800),
+    "sse": Target(asking.a_stream, asking.sse, 600),
+    "body": Target(asking.a_body, asking.body, 800),
+    "backup": Target(files.an_archive, files.backup, 200),
+    "export": Target(files.an_export, files.export, 100),
+    "moving": Target(files.a_file, files.moving, 200),
+    "http1": Target(heads.a_request, heads.http1, 800),
+    "http2": Target(heads.a_head, heads.http2, 2000),
+}
+
+
+class TooLong(Exception):
+    """A case took more CPU than anything that is small may take."""
+
+
+def drawn(name: str, seed: int, number: int) -> Any:
+    """Return a case: the same for the same three."""
+    return TARGETS[name].draw(Chance(f"{name} {seed} {number}"))
+
+
+def run(name: str, seed: int, number: int) -> None:
+    """Draw a case and look at what must hold of it. Raises whatever a finding is."""
+    case = drawn(name, seed, number)
+    began = time.process_time()
+    TARGETS[name].holds(case)
+    if (took := time.process_time() - began) > MOST_SECONDS:
+        raise TooLong(f"{took:.1f} s of CPU")
