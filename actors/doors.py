@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from actors.imports import ImportMessage
+from actors.matcher.lag import Lag
 from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
@@ -24,6 +25,7 @@ class Doors:
     jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
     overdue: how many sources' due looks had not happened at the watchman's last round.
+    lag: how far the matcher is behind the log.
     figures: what is read off the running service, beside what the World's metrics count.
     overseer: the tree as rows, and the acts on its parts.
     templates: what can be instantiated.
@@ -41,6 +43,7 @@ class Doors:
     jwks: Callable[[], Awaitable[bytes]]
     readiness: Callable[[], Mapping[str, str]]
     overdue: Callable[[], int]
+    lag: Callable[[], Lag]
     overseer: Overseer
     figures: Callable[[], Sequence[Figure]]
     templates: Templates

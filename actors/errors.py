@@ -72,5 +72,9 @@ class Overloaded(DomainError):
         self.retry_after = max(1, retry_after)
 
 
+class Busy(Overloaded):
+    """As many questions of this kind are being answered as may be (503): nothing was begun for this one."""
+
+
 class LibraryFull(DomainError):
     """As many sources are watched as may be (409): until one is deleted, or the setting is raised."""

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import trio
 
-from actors.errors import Conflict, DomainError, LibraryFull
+from actors.errors import Busy, Conflict, DomainError, LibraryFull
 from actors.imports import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
 from actors.interleaving import in_turns
 from actors.messages import Added, AddSource, RegistryMessage
@@ -105,7 +105,12 @@ class Importer:
             return AddSource(line.url, reply, tags=line.tags, title=line.title, later=True)
 
         try:
-            added = await self._registry.ask(message)
+            while True:
+                try:
+                    added = await self._registry.ask(message)
+                    break
+                except Busy as busy:  # others look at URLs now: a line that may wait gives way
+                    await trio.sleep(busy.retry_after)
         except (DomainError, StorageError, Unanswered, Stopping) as error:
             full = isinstance(error, LibraryFull)
             return replace(row, status="failed", says=words_of(error), full=full)

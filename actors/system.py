@@ -77,6 +77,15 @@ EDGES = (
 which are put before the recorder without waiting and tried again (docs/decisions/notices-of-destinations.md).
 """
 
+_STARTING = {
+    "log": "opening the log of events",
+    "parsers": "starting the workers",
+    "deliveries": "reading the destinations",
+    "matcher": "reading the alerts",
+}
+"""What a part is at until it is ready, in words for people outside."""
+READY_WITHIN = 600.0
+"""Seconds for a part that reads as much as is stored: a slow machine with much of it is no crash."""
 Front = Callable[[Doors], Sequence[ChildSpec]]
 
 
@@ -129,7 +138,7 @@ class System:
         signing = SigningKeys(storage, keys)
         self.recorder = self._recorder(signing)
         self.matcher = self._matcher()
-        self.figures = Figures(world, storage, self.overseer, self.registry.watchman, lambda: self.matcher.at)
+        self.figures = Figures(world, storage, self.overseer, self.registry.watchman, self.matcher.lag)
         self.doors = self._doors(signing)
         self.supervisor = Supervisor(
             "sanderling",
@@ -188,10 +197,10 @@ class System:
             ChildSpec("egress", _holding(self.egress), ready_within=10),
             ChildSpec("parsers", self._world.jail.run),
             ChildSpec("destinations", self.destinations.run, ready_within=10),
-            ChildSpec("deliveries", self.deliveries.run, ready_within=60),
-            ChildSpec("matcher", self.matcher.run, ready_within=60, mailbox=self.matcher_box),
+            ChildSpec("deliveries", self.deliveries.run, ready_within=READY_WITHIN),
+            ChildSpec("matcher", self.matcher.run, ready_within=READY_WITHIN, mailbox=self.matcher_box),
             ChildSpec("sources", self.sources.run, ready_within=10),
-            ChildSpec("registry", self.registry.run, ready_within=120, mailbox=self.registry_box),
+            ChildSpec("registry", self.registry.run, ready_within=READY_WITHIN, mailbox=self.registry_box),
             ChildSpec("importer", importer.run, mailbox=self.importer_box),
             ChildSpec("pruner", pruner.run),
             ChildSpec("clock", ClockWatch(self._world, self.deliveries.stepped).run),
@@ -219,6 +228,7 @@ class System:
             jwks=signing.published,
             readiness=self.readiness,
             overdue=lambda: self.registry.watchman.last.overdue,
+            lag=self.matcher.lag,
             overseer=self.overseer,
             figures=self.figures.read,
             templates=Templates(
@@ -271,6 +281,13 @@ class System:
         """Ask for an ordered stop; `now` skips politeness."""
         self._stopping = True
         self.supervisor.stop(now=now)
+
+    def starting(self) -> str:
+        """Return what the start of the tree is at, for who asks before it is up."""
+        part = next((child.spec.id for child in self.supervisor.children if child.state is not State.RUNNING), "")
+        if part == "registry":
+            return f"reading the sources, {len(self.registry.table):,} so far"
+        return _STARTING.get(part, "starting its parts")
 
     def readiness(self) -> Mapping[str, str]:
         """Return what must hold for /readyz; an empty sentence is well."""

@@ -50,7 +50,7 @@ def overview_of(doors: Doors) -> wire.Overview:
     failing = {name: says for name, says in doors.readiness().items() if says}
     of_sources, of_destinations = states["sources"], states["destinations"]
     newest = doors.storage.tail.since(Seq(doors.storage.tail.head - 1))
-    metrics = doors.world.metrics
+    metrics, lag = doors.world.metrics, doors.lag()
     return wire.Overview(
         at=rfc3339(doors.world.now()),
         started_at=rfc3339(overseer.started_at),
@@ -76,6 +76,7 @@ def overview_of(doors: Doors) -> wire.Overview:
             backoff=of_destinations["backoff"],
             quarantined=of_destinations["quarantined"],
         ),
+        matching=wire.Matching(behind=lag.events, seconds=round(lag.seconds, 1), says=lag.says()),
         newest_event=id_in(newest[-1].stored.body) if newest else None,
         queues=dict(overseer.queues()),
         streams=int(metrics.streams.value),

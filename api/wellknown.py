@@ -37,7 +37,10 @@ async def readyz(call: Call) -> Answer:
     if failing:
         names = ", ".join(error.location for error in failing)
         raise Refusal("unavailable", f"Not ready: {names}.", failing, {"Retry-After": "5"})
-    return Answer({"status": "ready", "parts": sorted(parts), "overdue": call.doors.overdue()})
+    lag = call.doors.lag()
+    matching = {"events_behind": lag.events, "seconds_behind": round(lag.seconds, 1)}
+    found = {"status": "ready", "parts": sorted(parts), "overdue": call.doors.overdue(), "matching": matching}
+    return Answer(found | ({"says": lag.says()} if lag.says() else {}))
 
 
 def _route(path: str, run: Any, says: str, **more: Any) -> Route:

@@ -124,7 +124,7 @@ def seeded(
         source = Source(source_id(n), url, url, "feed", detection, NOW, NOW, tags=("topic:a",))
         c.execute("INSERT INTO source_key VALUES(?,?)", (n, source.id))
         c.execute("INSERT INTO source(key, url, body) VALUES(?,?,?)", (n, url, msgspec.json.encode(source)))
-        c.execute("INSERT INTO source_hot VALUES(?,?)", (n, hot))
+        c.execute("INSERT INTO source_hot(key, body) VALUES(?,?)", (n, hot))
         c.execute("INSERT INTO source_base VALUES(?,?)", (n, chance.randbytes(base)))
     bodies = [unsigned(START, id_of(START, 1), source_id(1), draft) for draft in drafts]
     first = NOW - 86_400_000 << COUNTER_BITS

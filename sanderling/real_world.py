@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -85,11 +85,17 @@ class Listening:
     """Listeners opened before the tree starts, so that a port in use is a sentence at start, not a crash in the tree.
 
     Called as the World's `listen`: the first time it hands out those of an address, later (after a restart) it opens
-    new ones.
+    new ones. `give_up` is awaited before they are handed out: somebody may be accepting on them.
     """
 
     def __init__(self) -> None:
         self._ready: dict[tuple[str, int], Sequence[trio.SocketListener]] = {}
+        self.give_up: Callable[[tuple[str, int]], Awaitable[None]] | None = None
+
+    @property
+    def ready(self) -> Mapping[tuple[str, int], Sequence[trio.SocketListener]]:
+        """The listeners that were opened and not yet handed out, by their address."""
+        return self._ready
 
     async def open(self, host: str, port: int) -> int:
         """Listen on an address; return the port, which is another than 0. Raises OSError."""
@@ -100,6 +106,8 @@ class Listening:
 
     async def __call__(self, host: str, port: int) -> Sequence[trio.abc.Listener[Any]]:
         """Return open listeners. Raises OSError."""
+        if (host, port) in self._ready and self.give_up is not None:
+            await self.give_up((host, port))
         return self._ready.pop((host, port), ()) or await open_listeners(host, port)
 
 
@@ -108,8 +116,9 @@ def real_world(
     listen: Callable[[str, int], Any],
     log: Callable[..., None],
     certificate: Certificate | None = None,
+    doing: Callable[[str], None] = lambda _says: None,
 ) -> World:
-    """Return the World of a running service."""
+    """Return the World of a running service; `doing` hears what takes its time while the storage is opened."""
 
     metrics = Metrics()
     dice = chance()  # one for all: it has no state that consumers could disturb for each other
@@ -123,6 +132,7 @@ def real_world(
             owner=f"pid {os.getpid()}",
             warn=lambda sentence: log("storage.warning", level="warning", says=sentence),
             named=named,
+            doing=doing,
         )
 
     return World(

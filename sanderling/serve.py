@@ -29,6 +29,7 @@ from actors.world import Certificate, Renewal, World
 from api.back_door import back_door
 from api.dashboard.entry import new_link
 from api.metrics_door import metrics_door
+from api.porch import Porch
 from api.server import front, tell_renewal
 from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
@@ -82,8 +83,48 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     certificate = _certificate(settings)
     listening = Listening()
     settings = await _listen(listening, settings)
+    porch = Porch(settings.public_url(), certificate)
+    listening.give_up = porch.give_up
+    code, failed = int(Exit.WELL), None
+    async with trio.open_nursery() as nursery:
+        for address, listeners in listening.ready.items():
+            secure = certificate is not None and address == (settings.host, settings.port)
+            nursery.start_soon(partial(porch.keep, address, listeners, secure=secure))
+        try:
+            code = await _serve_behind(
+                porch,
+                loaded,
+                settings=settings,
+                listening=listening,
+                certificate=certificate,
+                templates=templates,
+                log=log,
+                journal=journal,
+                terminal=terminal,
+            )
+        except Exception as error:  # as it is, and in no group
+            failed = error
+        nursery.cancel_scope.cancel()
+    if failed is not None:
+        raise failed
+    return code
+
+
+async def _serve_behind(
+    porch: Porch,
+    loaded: Loaded,
+    *,
+    settings: Settings,
+    listening: Listening,
+    certificate: CertificateFiles | None,
+    templates: Catalogue,
+    log: Callable[..., None],
+    journal: Journal,
+    terminal: bool,
+) -> int:
+    """Open what there is and run the tree, while the porch answers until the front end takes the listeners over."""
     _refuse_half_an_import(Path(settings.data))
-    world = real_world(settings, listening, log, certificate)
+    world = real_world(settings, listening, log, certificate, doing=porch.say)
     with told_plainly(Path(settings.data)):
         storage = await world.open_storage()
     try:
@@ -105,6 +146,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
                 version=__version__,
                 stuck=partial(_end_now, log),
             )
+            porch.doing = system.starting
             return await _run(system, log, certificate)
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):

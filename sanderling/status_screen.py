@@ -43,6 +43,8 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
     yield _line("since start", overview["totals"], ("looks", "events", "matches", "attempts", "http_requests"))
     yield _line("waiting", overview["queues"])
     yield f"{'live':<13} {overview['streams']:,} streams  loop {overview['loop_lag_s'] * 1000:.0f} ms late"
+    if late := overview.get("matching", {}).get("says"):
+        yield fit(f"! matching: {late}", width)
     for part, says in overview["failing"].items():
         yield fit(f"! {part}: {says}", width)
     if worst:

@@ -13,7 +13,8 @@ at the end of each life.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -49,13 +50,14 @@ class Reply(Generic[R]):
     Unanswered.
     """
 
-    __slots__ = ("_answered", "_error", "_scope", "_value", "gone", "taken")
+    __slots__ = ("_answered", "_error", "_scope", "_value", "_work", "gone", "taken")
 
     def __init__(self) -> None:
         self._answered = trio.Event()
         self._value: R | None = None
         self._error: Exception | None = None
         self._scope = trio.CancelScope()
+        self._work: trio.CancelScope | None = None
         self.taken = False
         """Whether the consumer has received the question."""
         self.gone = False
@@ -73,6 +75,28 @@ class Reply(Generic[R]):
             self._error = error
             self._answered.set()
             self._scope.cancel()
+
+    @contextmanager
+    def while_wanted(self) -> Iterator[None]:
+        """Cancel the work in this block when the asker leaves; at once, if that has happened."""
+        with trio.CancelScope() as self._work:
+            if self.gone:
+                self._work.cancel()
+            yield
+
+    async def commit(self) -> None:
+        """From here on the work of `while_wanted` is done to its end, whether its asker stays or leaves.
+
+        A checkpoint only for an asker who has left already: then the work ends here.
+        """
+        await trio.lowlevel.checkpoint_if_cancelled()
+        self._work = None
+
+    def leave(self) -> None:
+        """Say that nobody waits for the answer any more."""
+        self.gone = True
+        if self._work is not None:
+            self._work.cancel()
 
     @property
     def settled(self) -> bool:
@@ -169,7 +193,7 @@ class Mailbox(Generic[T]):
                 await self._put(_Question(make(reply), reply))
             return await reply._outcome()
         finally:
-            reply.gone = True
+            reply.leave()
             owed.pop(reply, None)
 
     def desert(self, reason: str, *, for_good: bool) -> None:

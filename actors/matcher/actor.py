@@ -19,6 +19,7 @@ import msgspec
 import trio
 
 from actors.matcher.audience import Audience
+from actors.matcher.lag import Lag, lag_of
 from actors.messages import AlertsChanged, Committed, MatcherMessage
 from actors.notices import about
 from actors.query import Told, told_in
@@ -74,7 +75,8 @@ class Matcher:
         self._world = world
         self._refresh = refresh
         self._heard = heard
-        self._at = START
+        self._at = self._oldest = START
+        self._left = 0
 
     @property
     def at(self) -> Seq:
@@ -167,9 +169,16 @@ class Matcher:
         # Reading the log may have gone past some or all of the batch.
         await self._match([event for event in events if event.seq > self._at])
 
+    def lag(self) -> Lag:
+        """Return how far it is behind the log."""
+        return lag_of(self._storage.tail, self._at, self._left, self._oldest, self._world.now())
+
     async def _read_log(self, upto: Seq = LAST) -> None:
+        self._left = 0
         while True:
             page = await self._storage.log.read(self._at, PAGE, EVERYTHING)
+            if len(page.events) == PAGE and not self._left:
+                self._left, self._oldest = await self._count(), page.events[0].seq
             if page.floor > self._at and self._saved is not None:
                 missed = {"after": self._at, "to": page.floor}
                 self._world.log("matcher.missed", level="error", **missed)
@@ -177,6 +186,12 @@ class Matcher:
             if not events:
                 return
             await self._match(events)
+            self._left = max(0, self._left - len(events))
+
+    async def _count(self) -> int:
+        """Return how many events wait; it costs no more than to read them."""
+        log = self._storage.log
+        return await log.count() if self._at == START else await log.count_between(self._at, LAST)
 
     async def _match(self, events: Sequence[Stored]) -> None:
         for event in events:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from actors.matcher.lag import Lag
 from actors.metrics import Labels
 from actors.overseer.overseer import Overseer
 from actors.source.watchman import Watchman
 from actors.world import World
 from storage.interface import Storage
 from storage.records.health import RANK
-from storage.records.identity import START, Seq, millis_of
+from storage.records.identity import START, millis_of
 
 N = TypeVar("N", bound=str)
 Values = dict[Labels, float]
@@ -36,13 +37,13 @@ class Figure:
 
 
 class Figures:
-    """matched: up to which position the matcher has come, START before it knows."""
+    """lag: how far the matcher is behind the log."""
 
     def __init__(
-        self, world: World, storage: Storage, overseer: Overseer, watchman: Watchman, matched: Callable[[], Seq]
+        self, world: World, storage: Storage, overseer: Overseer, watchman: Watchman, lag: Callable[[], Lag]
     ) -> None:
         self._world, self._storage = world, storage
-        self._overseer, self._watchman, self._matched = overseer, watchman, matched
+        self._overseer, self._watchman, self._lag = overseer, watchman, lag
 
     def __repr__(self) -> str:
         return f"<Figures of {self._overseer!r}>"
@@ -80,27 +81,18 @@ class Figures:
 
     def _of_the_log(self) -> list[Figure]:
         tail, now = self._storage.tail, self._world.now()
+        lag = self._lag()
         age = (now - millis_of(tail.head)) / 1000 if tail.head > START else 0.0
         opened = self._world.metrics.streams.value
         behind = max(0.0, opened - tail.statistics().waiting)
         sizes: Values = {(name,): size for name, size in self._storage.sizes().items()}
         return [
             Figure("log_age_seconds", "How old the newest event is; 0 without one.", (), {(): max(0.0, age)}),
-            Figure("matcher_lag_seconds", "How long the oldest unmatched event waits.", (), {(): self._lag()}),
+            Figure("matcher_lag_seconds", "How long the oldest unmatched event waits.", (), {(): lag.seconds}),
+            Figure("matcher_lag_events", "Events that wait to be matched.", (), {(): lag.events}),
             Figure("streams_behind", "Streams that are not at the end of the log just now.", (), {(): behind}),
             Figure("storage_bytes", "Size of the database's files.", ("file",), sizes),
         ]
-
-    def _lag(self) -> float:
-        at, tail = self._matched(), self._storage.tail
-        waiting = tail.since(at)
-        if waiting is None:
-            first = at
-        elif waiting:
-            first = waiting[0].stored.seq
-        else:
-            return 0.0
-        return max(0.0, (self._world.now() - millis_of(first)) / 1000) if first > START else 0.0
 
 
 def _each(found: Mapping[N, int], names: Iterable[N]) -> Values:

@@ -56,7 +56,7 @@ class Desk:
         self._ports = ports
         self._table = table
         self._chance = ports.world.chance("registry/ids")
-        self.locks = KeyedLocks()
+        self.locks, self._showing = KeyedLocks(), KeyedLocks()
         self._beginning = 0
         """Sources that are being saved, and not yet in the table."""
 
@@ -79,7 +79,7 @@ class Desk:
             raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
         part = Narrowing(wish.selector, wish.ignore)
         await check_selectors(self._ports, part)
-        async with self.locks.hold(live.source.url):
+        async with self._showing.hold(live.source.url):  # no change of the source waits for a look that only shows
             fetched, at = await self._body(live)
         return Preview(at, page=await preview_page(self._ports, fetched, part))
 
@@ -114,6 +114,7 @@ class Desk:
         async with self.locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
+                await wish.reply.commit()
                 return Added(await self._marked(existing.id, wish.mark), created=False)
             self._check_room()
             try:
@@ -126,6 +127,7 @@ class Desk:
                 return await self._keep(url, wish, error)
             if part and found.fetched is not None and found.type == "html":
                 await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
+            await wish.reply.commit()
             live = self._make(url.text, wish, found)
             self._check_room()  # others have been added while it was looked at
             self._beginning += 1
@@ -139,6 +141,7 @@ class Desk:
     async def _keep(self, url: Url, wish: AddSource, error: DomainError) -> Added:
         """Add a URL that could not be looked at; its actor finds out what it is when it answers."""
         await newcomer.check_addable(self._ports, url, wish.type, error)
+        await wish.reply.commit()
         found = newcomer.guess(url, wish.type, error)
         live = self._make(url.text, wish, Classified(found.type, found, url.text, None, self._ports.world.now()))
         live.hot = newcomer.first_state(self._ports, live.source, error)

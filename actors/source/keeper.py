@@ -1,11 +1,13 @@
 """What a push source has to have kept: harvests of admitted frames, notices of its health, and its window at a stop.
 
 Without an answer from the recorder it is unknown whether a harvest was committed. Storage says what it had, and the
-rest is sent again.
+rest is sent again: by this life, or by the next one, which is given what this one never heard of (`Live.owed`). Were
+the harvest still with the recorder then, one of the two would be refused by its version.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -28,9 +30,10 @@ class Keeper:
     """Sends to the recorder for one push source.
 
     unsure: whether the last harvest may have been committed or not. asking: whether one is in the recorder's hands.
+    taken: the frames in it.
     """
 
-    __slots__ = ("_asking", "_bell", "_intake", "_live", "_ports", "_unsure")
+    __slots__ = ("_asking", "_bell", "_intake", "_live", "_ports", "_taken", "_unsure")
 
     def __init__(self, ports: Ports, live: Live, intake: Intake, bell: Bell) -> None:
         self._ports = ports
@@ -38,6 +41,7 @@ class Keeper:
         self._intake = intake
         self._bell = bell
         self._unsure = self._asking = False
+        self._taken: Sequence[tuple[bytes, str, Draft]] = ()
 
     def __repr__(self) -> str:
         return f"<Keeper of {self._live.source.url}{', unsure' if self._unsure else ''}>"
@@ -61,6 +65,12 @@ class Keeper:
             health = replace(before, down_since=after.health.down_since)
             self._live.hot, self._live.unsaved = replace(after, health=health), True
 
+    async def take_over(self) -> None:
+        """Have committed what an earlier life was left with, as far as storage does not have it."""
+        self._intake.restore(self._live.owed)
+        self._live.owed, self._unsure = (), True
+        await self.commit()
+
     async def commit(self) -> None:
         """Have what is pending committed, however often it must be tried."""
         while self._intake.pending:
@@ -70,21 +80,27 @@ class Keeper:
 
     async def flush(self) -> None:
         """Try once to have what is pending committed. Cancelled, it is pending still or in the recorder's hands."""
+        if self._taken:  # cancelled before: what is pending must not be stored with a window that has those
+            return
         if self._unsure:
             try:
                 await self._intake.recall()
             except StorageError:
                 return
             self._unsure = False
-        taken = self._intake.drop()
+        taken = self._taken = self._intake.drop()
         if taken and not await self._send(tuple(draft for _, _, draft in taken), len(taken)):
             self._intake.restore(taken)
             self._unsure = True
+        self._taken = ()
 
     def leave(self) -> None:
-        """Save the whole window, if the last harvest saved but a part of it and all that it knows is committed."""
+        """Save the whole window, if the last harvest saved a part of it; leave what is in doubt to the next life."""
         window = self._live.window
-        if window is None or window.is_saved or self._unsure or self._asking:
+        if self._unsure or self._asking:
+            self._live.owed = (*self._taken, *self._intake.drop())
+            return
+        if window is None or window.is_saved:
             return
         state = replace(self._live.swept(), base=window.encode(len(window)))
         with suppress(MailboxFull):

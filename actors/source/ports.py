@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import trio
@@ -19,6 +20,7 @@ from actors.source.shelf import Shelf
 from actors.source.window import Window
 from actors.world import World
 from storage.interface import Storage
+from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import FIRST, HotState, Source, SourceState, Version
 from supervision import Mailbox
@@ -59,11 +61,24 @@ class Live:
     `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
     who asked why had it looked at last. `ranking` follows the health, once the source is in it. `push` and `window` are
     a push source's: what its connections bring, and what it has admitted lately (None until its actor has read it).
+    `owed`: admitted frames (mark, own id, draft) of which a life that has ended never heard whether they are stored.
     `version` is that of the stored state which `hot` came from.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
     """
 
-    __slots__ = ("_hot", "asked_at", "doubted", "mailbox", "push", "ranking", "source", "unsaved", "version", "window")
+    __slots__ = (
+        "_hot",
+        "asked_at",
+        "doubted",
+        "mailbox",
+        "owed",
+        "push",
+        "ranking",
+        "source",
+        "unsaved",
+        "version",
+        "window",
+    )
 
     def __init__(self, source: Source, hot: HotState, version: Version = FIRST) -> None:
         self.source = source
@@ -74,6 +89,7 @@ class Live:
         self.ranking: Ranking | None = None
         self.push: PushView | None = None
         self.window: Window | None = None
+        self.owed: Sequence[tuple[bytes, str, Draft]] = ()
         self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
 
     @property

@@ -85,7 +85,9 @@ class PushSource:
             self._keeper.leave()
 
     async def _stay(self, child: Child) -> None:
-        if self._live.window is None:
+        if self._live.owed:
+            await self._keeper.take_over()
+        elif self._live.window is None:
             await self._intake.recall()
         now = self._ports.world.now()
         self._live.hot = progress.settle(self._live.hot, now, limits_of(self._live.source, self._ports.settings))

@@ -1,9 +1,10 @@
 """Owns the set of sources: starts their actors, adds, edits, disables, deletes, describes; and saves their lazy
 state.
 
-One actor that reads one mailbox. A question that needs the network (adding, detecting) is handled in a task of its
-own, a bounded number at once, so that a slow origin delays no other question. The table outlives this actor's
-lives, as the sources' actors do: they are children of the dynamic supervisor, not of the registry.
+One actor that reads one mailbox. What memory answers is answered in turn, at once; every other question has a task of
+its own, a bounded number at once (`lanes.py`), so that a slow origin or disk delays no question that needs neither.
+Looks for an asker who has left are given up. The table outlives this actor's lives, as the sources' actors do: they
+are children of the dynamic supervisor, not of the registry.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, assert_never
 import trio
 from msgspec.structs import replace
 
+from actors.errors import Busy
 from actors.messages import (
     AddSource,
     ChangePractice,
@@ -37,6 +39,7 @@ from actors.notices import draft
 from actors.source.desk import Desk
 from actors.source.examination import examined
 from actors.source.inquiry import Inquiry
+from actors.source.lanes import Lane, Lanes
 from actors.source.ports import Live, Ports, limits_of
 from actors.source.price import moved
 from actors.source.rehearsal import Rehearsal
@@ -46,7 +49,6 @@ from storage.errors import StorageError
 from storage.records.source import Harvest
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
 
-AT_ONCE = 32
 REPRICE = 60.0
 """Seconds between two corrections of the price of a look."""
 SWEEP_SLICE = 250
@@ -65,6 +67,7 @@ class Registry:
         self._desk = Desk(ports, self.table)
         self._inquiry = Inquiry(ports, self.table)
         self._rehearsal = Rehearsal(ports, self.table, self._desk)
+        self.lanes = Lanes()
 
     async def run(self, child: Child) -> None:
         """Load and start all sources, then answer until stopped; the last thing done is a sweep."""
@@ -80,19 +83,32 @@ class Registry:
         await self._sweep()
 
     async def _answer_for_ever(self) -> None:
-        slots = trio.CapacityLimiter(AT_ONCE)
         async with trio.open_nursery() as nursery:
             while True:
                 message = await self._mailbox.receive()
-                token = object()
-                await slots.acquire_on_behalf_of(token)
-                nursery.start_soon(self._answer, message, slots, token)
+                reply: Reply[Any] = message.reply
+                if reply.gone:
+                    continue
+                lane = self.lanes.of(message)
+                if lane is None:
+                    await self._serve(message)
+                    continue
+                try:
+                    lane.enter()
+                except Busy as busy:
+                    reply.fail(busy)
+                else:
+                    nursery.start_soon(self._answer, message, lane)
 
-    async def _answer(self, message: RegistryMessage, slots: trio.CapacityLimiter, token: object) -> None:
+    async def _answer(self, message: RegistryMessage, lane: Lane) -> None:
         try:
-            await self._serve(message)
+            if lane is self.lanes.network:
+                with message.reply.while_wanted():
+                    await self._serve(message)
+            else:
+                await self._serve(message)
         finally:
-            slots.release_on_behalf_of(token)
+            lane.leave()
 
     async def _serve(self, message: RegistryMessage) -> None:
         """Answer one question; its asker gets whatever error it ends in, and no other question suffers."""

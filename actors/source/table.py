@@ -303,6 +303,6 @@ def renewed(live: Live, source: Source) -> Live:
     """Return a live source with other wishes and the same memory."""
     after = Live(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
-    after.asked_at = live.asked_at
+    after.asked_at, after.owed = live.asked_at, live.owed
     after.doubted = live.doubted or not live.source.enabled
     return after

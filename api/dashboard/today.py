@@ -94,6 +94,7 @@ async def today(visit: Visit) -> Page:
     items, _ = await newest(visit, Wanted(), SHOWN)
     shows = {
         "failing": list(overview.failing.values()),
+        "late": overview.matching.says,
         "needs": await needs(visit),
         "sources": overview.sources,
         "overdue": overview.sources.overdue,

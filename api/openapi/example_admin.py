@@ -81,6 +81,7 @@ OVERVIEW = wire.Overview(
         total=98412, ok=98377, degraded=26, rotten=9, running=98402, backoff=5, quarantined=5, overdue=0
     ),
     destinations=wire.Destinations(total=17, running=17, backoff=0, quarantined=0),
+    matching=wire.Matching(behind=0, seconds=0.0),
     newest_event=EVENT_ID,
     queues={"log": 0, "matcher": 0, "registry": 0},
     streams=61,

@@ -172,6 +172,14 @@ class Destinations(Struct, frozen=True):
     quarantined: int
 
 
+class Matching(Struct, frozen=True):
+    """How far the matcher is behind the log: events, and the age of the oldest. `says`: empty while that is short."""
+
+    behind: int
+    seconds: float
+    says: str = ""
+
+
 class Overview(Struct, frozen=True):
     """The figures of the whole. `failing`: part to sentence, empty when all is well.
 
@@ -189,6 +197,7 @@ class Overview(Struct, frozen=True):
     failing: dict[str, str]
     sources: Sources
     destinations: Destinations
+    matching: Matching
     newest_event: Annotated[str | None, Meta(description="The id of the newest event")]
     queues: dict[str, int]
     streams: int

@@ -75,6 +75,8 @@ class Figures:
         if now["failing"]:
             says = "; ".join(f"{part}: {why}" for part, why in now["failing"].items())
             return [(fit(f" NOT READY  {says}", width), BAD)]
+        if late := now.get("matching", {}).get("says"):
+            return [(fit(f" MATCHING LATE  {late}", width), BAD)]
         totals, hooks = now["totals"], now["destinations"]
         parts = [
             f"events {totals.get('events', 0):,} {self._grown('events')}".rstrip(),

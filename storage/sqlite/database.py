@@ -51,18 +51,20 @@ async def open_sqlite(
     owner: str,
     warn: Callable[[str], None],
     named: Vault | None = None,
+    doing: Callable[[str], None] = lambda _says: None,
 ) -> Storage:
     """Open the engine over a folder, made when missing.
 
     `clock` is the wall clock in seconds, `owner` names the process in the lease, `warn` hears sentences that an
-    operator must read. `named` is the master key that the owner has named, if any: see `unlocking.py`. Raises Locked,
-    NoKey, NewerSchema, Corrupt, DiskFull, Unavailable, and OSError when the folder can't be made.
+    operator must read, and `doing`, from another thread, what takes its time. `named` is the master key that the owner
+    has named, if any: see `unlocking.py`. Raises Locked, NoKey, NewerSchema, Corrupt, DiskFull, Unavailable, and
+    OSError when the folder can't be made.
     """
     database = prepare(folder)
     lock = FolderLock(folder)
     with ExitStack() as undo:
         undo.callback(lock.release)
-        opened = await trio.to_thread.run_sync(_open, database, lock, HeadMark(folder), named)
+        opened = await trio.to_thread.run_sync(_open, database, lock, HeadMark(folder), named, doing)
         undo.callback(opened.close)
         for sentence in opened.warnings:
             warn(sentence)
@@ -146,14 +148,19 @@ class _Opened(NamedTuple):
         self.connection.close()
 
 
-def _open(database: Path, lock: FolderLock, mark: HeadMark, named: Vault | None) -> _Opened:
+def _open(
+    database: Path, lock: FolderLock, mark: HeadMark, named: Vault | None, doing: Callable[[str], None]
+) -> _Opened:
     with opening(database.parent), ExitStack() as undo, translated():
         lock.acquire()
         rebuild(database, at_most=REBUILT)
         connection = connect(database, WRITER)
         undo.callback(connection.close)
         undo.callback(mark.close)
+        if 0 < version_of(connection) < len(STEPS):
+            doing("upgrading the database")
         vault, warnings = _unlocked(connection, database, named)
+        doing("reading the database")
         (epoch,) = connection.execute("UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value").fetchone()
         newest = scan.bounds(connection, START).newest
         try:

@@ -7,7 +7,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors import importing
-from actors.errors import Conflict, LibraryFull, UrlRefused
+from actors.errors import Busy, Conflict, LibraryFull, UrlRefused
 from actors.imports import BeginImport, Importing, ShowImport, StopImport
 from actors.outline import Line
 from tests.api.house import House, make_house
@@ -83,3 +83,14 @@ async def test_a_full_library_ends_the_list(house: House) -> None:
     done = await show(house)
     assert done.ended_at is not None and done.rows[0].says.startswith("the library is full")
     assert len(house.registry.seen) <= importing.AT_ONCE and done.rows[-1].says == importing.STOPPED
+
+
+async def test_r5_a_line_that_is_refused_because_others_are_being_looked_at_is_asked_again(house: House) -> None:
+    url = "https://a.test/"
+    house.registry.refusals[url] = Busy("32 questions are under way")
+    await begin(house, lines(url))
+    await trio.sleep(30)
+    assert [row.status for row in (await show(house)).rows] == ["waiting"]
+    del house.registry.refusals[url]
+    await trio.sleep(30)
+    assert [row.status for row in (await show(house)).rows] == ["new"]

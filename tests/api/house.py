@@ -20,6 +20,7 @@ from actors.doors import Doors
 from actors.importing import Importer
 from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
+from actors.matcher.lag import Lag
 from actors.settings import Settings
 from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
@@ -197,6 +198,7 @@ class House:
     logs: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     readiness: dict[str, str] = field(default_factory=dict)
     overdue: int = 0
+    lag: Lag = field(default_factory=Lag)
     draining: bool = False
     mint: Mint = field(default_factory=Mint)
     importer: RunningImporter = field(init=False)
@@ -291,6 +293,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         jwks=_no_keys,
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
+        lag=lambda: house.lag,
         overseer=an_overseer(world, registry.views),
         figures=tuple,
         templates=Templates(world, "https://clinicaltrials.gov", storage, registry.mailbox, catalogue or built_in()),

@@ -188,6 +188,7 @@ async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> N
     }
     assert (answer["totals"]["looks"], answer["totals"]["events"]) == (3, 0)
     assert answer["streams"] == 1
+    assert answer["matching"] == {"behind": 0, "seconds": 0.0, "says": ""}
 
 
 async def test_the_feed_tells_each_second_what_is_new(house: House, autojump_clock: object) -> None:

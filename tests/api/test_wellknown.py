@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import trio
 
+from actors.matcher.lag import Lag
 from tests.api.house import House
 
 
@@ -27,9 +28,19 @@ async def test_readyz_names_the_part_that_fails(house: House) -> None:
     async with house.stranger() as client:
         house.readiness.update(recorder="", sources="")
         house.overdue = 3  # a busy host alone makes some: that is no reason to send traffic elsewhere
-        ready = {"status": "ready", "parts": ["recorder", "sources"], "overdue": 3}
+        level = {"events_behind": 0, "seconds_behind": 0.0}
+        ready = {"status": "ready", "parts": ["recorder", "sources"], "overdue": 3, "matching": level}
         assert (await client.get("/readyz")).json() == ready
         house.readiness["sources"] = "They are being loaded."
         answer = await client.get("/readyz")
     assert answer.status_code == 503 and answer.headers["retry-after"]
     assert answer.json()["errors"] == [{"location": "sources", "message": "They are being loaded.", "value": None}]
+
+
+async def test_r2_readyz_says_how_far_the_matcher_is_behind_and_is_ready_all_the_same(house: House) -> None:
+    house.lag = Lag(84_210, 3_725.04)
+    async with house.stranger() as client:
+        answer = await client.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json()["matching"] == {"events_behind": 84_210, "seconds_behind": 3_725.0}
+    assert answer.json()["says"].startswith("84,210 events not matched with alerts yet")

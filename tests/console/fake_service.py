@@ -75,6 +75,7 @@ class FakeService(httpx.AsyncBaseTransport):
         self.down = False
         self.draining = False
         self.failing: dict[str, str] = {}
+        self.late = ""
         self.started, self.now = STARTED, NOW
         self.asked: list[str] = []
         self.acts: list[tuple[str, Any]] = []
@@ -144,6 +145,7 @@ class FakeService(httpx.AsyncBaseTransport):
                 "overdue": 0,
             },
             "destinations": {"total": 2, "running": 2, "backoff": 0, "quarantined": 0},
+            "matching": {"behind": 0, "seconds": 0.0, "says": self.late},
             "newest_event": None,
             "queues": {"log": 1, "matcher": 2},
             "streams": 61,

@@ -75,6 +75,16 @@ def test_what_fails_in_the_service_is_told_at_the_top() -> None:
     on_terminal(play, service=service)
 
 
+def test_r2_deliveries_that_come_later_are_told_at_the_top() -> None:
+    service = FakeService()
+    service.late = "84,210 events not matched with alerts yet"
+
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("MATCHING LATE  84,210 events not matched with alerts yet")
+
+    on_terminal(play, service=service)
+
+
 def test_of_a_hundred_thousand_rows_only_those_in_view_travel() -> None:
     service = FakeService(sources=100_000)
 

@@ -7,6 +7,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from actors.matcher.lag import Lag
 from actors.messages import SourceView
 from api.dashboard.assets import asset
 from storage.records.alert import Alert
@@ -51,6 +52,14 @@ async def test_today_says_what_needs_somebody(house: House, browser: Browser) ->
     assert "Needs you" in browser.text and "The recorder has not moved" in browser.text
     await browser.get("/system")
     assert "Not ready" in browser.text and "recorder" in browser.text
+
+
+async def test_r2_today_says_that_deliveries_come_later(house: House, browser: Browser) -> None:
+    await browser.get("/")
+    assert "matching late" not in browser.text
+    house.lag = Lag(84_210, 3_725.0)
+    await browser.get("/")
+    assert "Needs you" in browser.text and "84,210 events not matched with alerts yet" in browser.text
 
 
 async def test_a_source_that_needs_somebody_is_called_by_its_name(

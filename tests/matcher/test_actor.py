@@ -8,6 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from actors.matcher.actor import MOST_ROWS
 from actors.messages import AlertsChanged, Committed
 from storage.errors import CursorMoved
 from storage.records.event import Stored
@@ -194,6 +195,18 @@ async def test_many_rows_are_written_in_several_transactions() -> None:
     async with running(rig):
         assert sorted(map(len, rig.outbox().values())) == [400, 400]
         assert rig.points.count("matcher/after advance") == 2
+
+
+async def test_all_rows_of_one_event_are_written_however_many_they_are() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a"))
+    hooks = [f"hook{number}" for number in range(2 * MOST_ROWS + 3)]
+    for hook in hooks:
+        await rig.storage.alerts.put_destination(a_destination(hook, "a"))
+    await rig.commit("price 1")
+    async with running(rig):
+        assert rig.outbox() == {hook: ["price 1"] for hook in ("a-hook", *hooks)}
+        assert rig.points.count("matcher/after advance") == 1
 
 
 async def test_a_cursor_that_was_moved_by_an_earlier_life_is_read_again() -> None:

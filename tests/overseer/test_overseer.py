@@ -123,4 +123,4 @@ async def test_what_happens_is_counted(autojump_clock: object) -> None:
             text = (await client.get("/metrics")).text
             assert 'sanderling_looks_total{outcome="changed",tier="feed"} 1.0' in text
             assert 'sanderling_sources_watched{tier="feed"} 1.0' in text
-            assert "sanderling_matcher_lag_seconds 0.0" in text
+            assert "sanderling_matcher_lag_seconds 0.0" in text and "sanderling_matcher_lag_events 0.0" in text

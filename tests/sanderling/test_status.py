@@ -37,6 +37,7 @@ OVERVIEW: dict[str, Any] = {
     "destinations": {"total": 2},
     "totals": {"looks": 12, "events": 3, "secret": 4},
     "queues": {"log": 0},
+    "matching": {"behind": 7, "seconds": 80.0, "says": "7 events not matched with alerts yet"},
     "streams": 61,
     "loop_lag_s": 0.004,
 }
@@ -143,6 +144,7 @@ def test_the_screen_is_the_figures_what_fails_and_the_worst() -> None:
     assert "sources       total 98,412  ok 98,000" in lines
     assert "since start   looks 12  events 3" in lines
     assert "! watching: no look has ended for 10 min" in lines
+    assert "! matching: 7 events not matched with alerts yet" in lines
     assert lines[-2].split() == ["sources/…000001", "quarantined", "0.25", "https://shop.example/p", "503", "x6"]
     assert all(len(line) <= 80 for line in lines)
     assert list(screen(OVERVIEW, [{**rows[0], "title": "Kettles"}], 80))[-1].split()[-3:] == ["Kettles", "503", "x6"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -9,13 +10,15 @@ from msgspec.structs import replace
 
 from actors.notices import asked_for
 from actors.source.troubles import Reached, news
+from storage.errors import Unavailable
 from storage.records.event import Kind, Stored
 from storage.records.health import Flag, Health, Telling
 from storage.records.identity import Millis, Seq
+from storage.records.source import Harvest
 from storage.records.times import rfc3339
 from storage.sqlite.in_loop import Disk
 from tests.matcher.rig import an_alert
-from tests.source.harness import Origin, rss, watching
+from tests.source.harness import Origin, Watching, rss, watching
 from tests.source.test_push import Pusher
 from tests.support.build import NOW, a_source, a_source_id
 
@@ -226,3 +229,50 @@ async def test_a_push_source_says_it_too(autojump_clock: object) -> None:
         pusher.refuse = None
         await trio.sleep(3600)
         assert [event["alert_type"] for event in await service.alerts()] == ["source_failing", "source_recovered"]
+
+
+def lose_answers(service: Watching) -> None:
+    """Have storage commit each harvest with a notice, and not answer the first time."""
+    real, lost = service.storage.log.append, set[str]()
+
+    async def append(harvests: Sequence[Harvest], *more: Any) -> Any:
+        answer = await real(harvests, *more)
+        kinds = {draft.alert_type for harvest in harvests for draft in harvest.drafts if draft.alert_type} - lost
+        if kinds:
+            lost.update(kinds)
+            raise Unavailable("committed, and the answer is lost")
+        return answer
+
+    service.storage.log.append = append  # type: ignore[method-assign,assignment]
+
+
+async def test_a_notice_whose_commit_was_not_answered_is_said_once_and_the_watching_goes_on(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        await service.add(URL)
+        lose_answers(service)
+        origin.status = 500
+        await trio.sleep(12 * 3600)
+        origin.status, origin.bodies["/feed"] = None, rss("b", "a")
+        await trio.sleep(12 * 3600)
+        assert [event["alert_type"] for event in await service.alerts()] == ["source_failing", "source_recovered"]
+        assert await service.news() == ["b"]
+
+
+async def test_a_push_source_says_a_notice_once_whose_commit_was_not_answered(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add("ws://push.example/live", filter="")
+        await trio.sleep(2)
+        lose_answers(service)
+        pusher.refuse = 500
+        await pusher.hang_up()
+        await trio.sleep(12 * 3600)
+        pusher.refuse = None
+        await trio.sleep(3600)
+        await pusher.send("one")
+        assert [event["alert_type"] for event in await service.alerts()] == ["source_failing", "source_recovered"]
+        assert len(await service.news()) == 1

@@ -327,3 +327,35 @@ async def test_no_question_is_ever_without_an_end_under_random_crashes(
     assert len(outcomes) == 200
     assert 30 < outcomes.count("unanswered") < 90
     many.stop()
+
+
+async def test_r5_work_for_an_asker_who_leaves_is_cancelled_unless_it_is_committed(autojump_clock: object) -> None:
+    done: list[str] = []
+    mailbox: Mailbox[tuple[str, Reply[None]]] = Mailbox("m", 4)
+
+    async def work(name: str, reply: Reply[None]) -> None:
+        with reply, reply.while_wanted():
+            if name == "committed":
+                await reply.commit()
+            await trio.sleep(10)
+            done.append(name)
+        if name == "late":
+            done.append("ended")
+
+    async with trio.open_nursery() as nursery:
+        for name in ("committed", "late"):
+            with trio.move_on_after(1):
+                async with trio.open_nursery() as asking:
+                    asking.start_soon(mailbox.ask, lambda reply, name=name: (name, reply))  # type: ignore[misc]
+                    nursery.start_soon(work, *await mailbox.receive())
+    assert done == ["ended", "committed"]
+
+
+async def test_r5_work_begun_for_an_asker_who_has_left_ends_at_its_first_checkpoint() -> None:
+    reply: Reply[None] = Reply()
+    reply.leave()
+    done = False
+    with reply.while_wanted():
+        await reply.commit()
+        done = True
+    assert not done

@@ -1,0 +1,122 @@
+"""The start of the real service behind 1,000,000 events that nobody has matched: first answer, ready, and level.
+
+The limit is the interpreter with the program's modules: how long `serve --help` takes.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from bench.log_material import NOW, a_draft, seeded
+from sanderling.environment import environ
+from sanderling.real_world import wall
+from storage.records.alert import Alert
+from storage.sqlite import open_sqlite
+from storage.sqlite.folder import DATABASE
+
+EVENTS = 1_000_000
+FIRST, READY = 2.0, 5.0
+PATIENCE = 300.0
+_STEP = 0.02
+
+
+def rows() -> list[dict[str, Any]]:
+    """Measure once: a start is a start."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = _folder(Path(name) / "data")
+        began = time.perf_counter()
+        subprocess.run(_command("serve", "--help"), check=True, capture_output=True)  # our own program
+        limit = time.perf_counter() - began
+        first, ready, level = _started(folder)
+    more = f" (the matcher level after {level:.0f} s)"
+    return [
+        _row("start, 1 M unmatched events: first answer", FIRST, limit, first, ""),
+        _row("start, 1 M unmatched events: ready", READY, limit, ready, more),
+    ]
+
+
+def _row(figure: str, goal: float, limit: float, ours: float, more: str) -> dict[str, Any]:
+    return {
+        "figure": figure,
+        "goal": f"<= {goal:g} s",
+        "limit": f"{limit:.2f} s, --help",
+        "ours": f"{ours:.2f} s{more}",
+        "ratio": ours / limit,
+        "met": ours <= goal,
+    }
+
+
+def _folder(folder: Path) -> Path:
+    """Make a data folder with the events, no sources, one alert that none of them meets, and no cursor."""
+    chance = random.Random(1)
+    seeded(folder, sources=1, events=EVENTS, drafts=[a_draft(chance, 900) for _ in range(500)])
+    connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    for table in ("source", "source_hot", "source_base"):
+        connection.execute(f"DELETE FROM {table}")  # our own names; nobody is looked at
+    connection.close()
+    trio.run(_add_alert, folder)
+    return folder
+
+
+async def _add_alert(folder: Path) -> None:
+    storage = await open_sqlite(folder, clock=wall, owner="bench", warn=print)
+    try:
+        await storage.alerts.put(Alert("a1", "nothing", "nobodysaysthis", "en", (), NOW, NOW))
+    finally:
+        await storage.aclose()
+
+
+def _command(*words: str) -> Sequence[str]:
+    return (sys.executable, "-m", "sanderling", *words)
+
+
+def _started(folder: Path) -> tuple[float, float, float]:
+    """Return the seconds from the start of the process to any answer, to ready, and to a matcher that is level."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    began = time.perf_counter()
+    words = _command("serve", "--data", str(folder), "--port", str(port))
+    with subprocess.Popen(words, env=environ(), stderr=subprocess.DEVNULL) as process:  # our own program
+        try:
+            first = _until(port, began, lambda status: status > 0)
+            ready = _until(port, began, lambda status: status == 200)
+            level = _level(folder, began)
+        finally:
+            process.send_signal(signal.SIGTERM)
+    return first, ready, level
+
+
+def _until(port: int, began: float, wanted: Any) -> float:
+    while time.perf_counter() < began + PATIENCE:
+        with suppress(OSError, HTTPException):
+            connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+            connection.request("GET", "/readyz")
+            if wanted(connection.getresponse().status):
+                return time.perf_counter() - began
+        time.sleep(_STEP)
+    raise TimeoutError("the service did not answer")
+
+
+def _level(folder: Path, began: float) -> float:
+    connection = sqlite3.connect(f"file:{folder / DATABASE}?mode=ro", uri=True, isolation_level=None)
+    (newest,) = connection.execute("SELECT max(seq) FROM log").fetchone()
+    while time.perf_counter() < began + PATIENCE:
+        if connection.execute("SELECT seq FROM cursor WHERE name='matcher'").fetchone() == (newest,):
+            return time.perf_counter() - began
+        time.sleep(1)
+    raise TimeoutError("the matcher did not become level")
