@@ -15,6 +15,7 @@ from functools import partial
 import trio
 
 from actors.bins import Bins
+from actors.clock import ClockWatch
 from actors.delivery.homeward import Homeward
 from actors.delivery.registry import DeliveryRegistry
 from actors.doors import Doors
@@ -200,6 +201,7 @@ class System:
             ChildSpec("registry", self.registry.run, ready_within=READY_WITHIN, mailbox=self.registry_box),
             ChildSpec("importer", importer.run, mailbox=self.importer_box),
             ChildSpec("pruner", pruner.run),
+            ChildSpec("clock", ClockWatch(self._world, self.deliveries.stepped).run),
         ]
 
     def _ports(self) -> Ports:

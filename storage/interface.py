@@ -269,6 +269,12 @@ class Work(Protocol):
         claimed until settled; `release` at start returns those of an earlier life.
         """
 
+    async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
+        """Make due now what waits for longer than it may, by the number of its attempts; return how many rows did.
+
+        A clock that was ahead has left them so. What was first due in the future, was first due now.
+        """
+
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
         """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`.
 

@@ -22,7 +22,7 @@ from actors.delivery.book import Book
 from actors.delivery.gathering import Gathering
 from actors.delivery.quiet import quiet_until
 from actors.delivery.room import Room
-from actors.delivery.schedule import Answer, outcome, verdict
+from actors.delivery.schedule import Answer, latest, outcome, verdict
 from actors.delivery.status import Standing, after, next_news, reminded, standing_of, with_standing
 from actors.messages import DestinationMessage, TestDelivery, TestResult
 from actors.world import World
@@ -87,7 +87,7 @@ class DestinationActor:
         self._pausing = trio.CancelScope()
         self._parked = False
         self._quiet: Millis | None = None
-        self._stale = True
+        self._stale, self._clamp_at = True, 0.0
         self._gathering = Gathering(self._world, self._storage, self._chance)
 
     async def run(self, child: Child) -> None:
@@ -136,6 +136,7 @@ class DestinationActor:
         self._stale = False
         await self._book.mend()
         self._hush()
+        await self._clamp()
         await self._remind()
         if self._record is not None and self._width():
             await self._gathering.gather(self._record)
@@ -145,6 +146,26 @@ class DestinationActor:
             )
             if self._queue:
                 self._world.reach("delivery/after claim")
+
+    async def _clamp(self) -> None:
+        """At a start, after a step and each hour: let nothing wait for a moment that a wrong clock has named."""
+        tick = trio.current_time()
+        if self._record is None or tick < self._clamp_at:
+            return
+        now = self._world.now()
+
+        def longest(attempts: int) -> Millis:
+            due = latest(attempts, now)
+            return self._quiet_at(due) or due
+
+        rows = await self._storage.work.clamp(self._id, now, longest, self._storage.lease)
+        self._clamp_at = tick + LONGEST_SLEEP
+        if rows:
+            self._world.log("delivery.clamped", destination_id=self._id, rows=rows)
+
+    def stepped(self) -> None:
+        """Hear that the wall clock has been set: what waits by it is looked at again, quiet hours and digests too."""
+        self._clamp_at, self._stale = 0.0, True
 
     def renew(self) -> None:
         """Hear that the record has been changed: it is read again before the next request sets out."""

@@ -104,6 +104,12 @@ class DeliveryRegistry:
             with suppress(MailboxFull):
                 mailbox.send_nowait(OutboxGrew())
 
+    def stepped(self) -> None:
+        """Hear that the wall clock has been set: every actor looks again at what waits."""
+        for id, actor in self._actors.items():
+            actor.stepped()
+            self.nudge(id)
+
     def _start(self, id: str) -> None:
         if self._supervisor.has(id):
             return

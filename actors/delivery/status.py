@@ -56,7 +56,7 @@ def after(standing: Standing, answer: Answer, at: Millis) -> tuple[Standing, Not
         return standing, None
     if answer.delivered:
         return Standing(), None
-    since = at if standing.since is None else standing.since
+    since = at if standing.since is None else min(at, standing.since)
     failures = standing.failures + 1
     if answer.status == GONE or at - since >= PATIENCE:
         return Standing("disabled", since, failures, standing.told), "destination_disabled"
@@ -77,10 +77,15 @@ def next_news(standing: Standing, notice_after: int) -> Millis | None:
 
 def reminded(standing: Standing, at: Millis, notice_after: int) -> tuple[Standing, Notice | None]:
     """Return the standing at a moment without an answer, and what there is to tell. What is overdue is told once."""
-    told = standing
+    told = standing = _begun(standing, at)
     while (due := next_news(told, notice_after)) is not None and due <= at:
         told = replace(told, told=told.told + 1)
     return told, None if told == standing else "destination_failing"
+
+
+def _begun(standing: Standing, at: Millis) -> Standing:
+    """Return a standing whose row of failures has begun: a clock that was ahead may have named a later moment."""
+    return standing if (standing.since or 0) <= at else replace(standing, since=at)
 
 
 def with_standing(destination: Destination, standing: Standing, news: Notice | None, matched: Seq) -> Destination:

@@ -52,7 +52,6 @@ class PolledSource:
 
     async def run(self, child: Child) -> None:
         """Look whenever a look is due, until cancelled."""
-        self._live.hot = progress.settle(self._live.hot, self._ports.world.now(), self._limits)
         while True:
             asked = await self._sleep(child)
             if await self._may_look(child):
@@ -64,8 +63,10 @@ class PolledSource:
 
     async def _sleep(self, child: Child) -> bool:
         """Wait until the next look is due, or until somebody asks for one now; return whether somebody has."""
+        now = self._ports.world.now()
+        self._live.hot = progress.settle(self._live.hot, now, self._limits)
         due = self._live.hot.next_look_at
-        wait = 0.0 if due is None else (due - self._ports.world.now()) / 1000
+        wait = 0.0 if due is None else (due - now) / 1000
         child.note("asleep")
         if self._live.hot.health.down_since is not None:
             return await self._bell.sleep(wait, self._tell)

@@ -73,7 +73,7 @@ def waiting(hot: HotState, now: Millis) -> HotState:
     health = hot.health
     score = min(health.score, MOST_SCORE)
     reason = f"{SAYS}: {hot.last_error}" if hot.last_error else f"{SAYS}."
-    since = now if health.down_since is None else health.down_since
+    since = now if health.down_since is None else min(now, health.down_since)
     return replace(hot, health=Health(score, flag_of(score, health.flag), reason, since, "reach"))
 
 

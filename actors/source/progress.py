@@ -25,6 +25,8 @@ from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
 
 RULE: Final = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
+_OPEN: Final = RULE.ceiling * 1.2
+"""Seconds for which a breaker is open at most."""
 _THROTTLES: Final = (429, 503)
 LATE: Final = 1.5
 """Times the planned wait, up to which a look that comes late still means that the source was watched."""
@@ -85,6 +87,7 @@ def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float, price:
 
 def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> HotState:
     """Return the memory after a look that failed."""
+    hot = settle(hot, now, limits)
     state = load(hot.breaker)
     failures = state.failures
     not_before = hot.not_before
@@ -153,11 +156,20 @@ def _watched(hot: HotState, now: Millis) -> float:
 
 
 def settle(hot: HotState, now: Millis, limits: Limits) -> HotState:
-    """Return the memory with no wait longer than it may be: after a restart, or when the clock has stepped back."""
-    longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, RULE.ceiling * 1.2, (limits.schedule or 0) * 1.2))
-    if (hot.next_look_at or 0) <= longest:
-        return hot
-    return replace(hot, next_look_at=now, not_before=None)
+    """Return the memory with no wait longer than it may be, and no trouble that has yet to begin.
+
+    After a restart, before a wait and after a failure: the clock may have been ahead when a moment was noted.
+    """
+    longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, _OPEN, (limits.schedule or 0) * 1.2))
+    if (hot.next_look_at or 0) > longest:
+        hot = replace(hot, next_look_at=now, not_before=None)
+    if (hot.not_before or 0) > now + round(1000 * MOST_HOLD):
+        hot = replace(hot, not_before=None)
+    if (hot.breaker.retry_at or 0) > now + round(1000 * _OPEN):
+        hot = replace(hot, breaker=replace(hot.breaker, retry_at=now))
+    if (hot.health.down_since or 0) > now:
+        hot = replace(hot, health=replace(hot.health, down_since=now))
+    return hot
 
 
 def urgent(before: HotState, after: HotState) -> bool:

@@ -9,7 +9,7 @@ like any row.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
 import msgspec
@@ -88,6 +88,9 @@ _CLAIMED = """SELECT destination, attempts, event FROM outbox
 _ALL_CLAIMED = """SELECT destination, seq FROM outbox
     WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed>0"""
 _RETRY = "UPDATE outbox SET claimed=0, due=? WHERE destination=? AND seq=?"
+_AHEAD = """SELECT destination, seq, attempts, due, first_due FROM outbox
+    WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0 AND (due>? OR first_due>?)"""
+_CLAMP = "UPDATE outbox SET due=?, first_due=? WHERE destination=? AND seq=?"
 _LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
 
 
@@ -175,6 +178,25 @@ class SqliteWork:
             return len(taken) + len(gone)
 
         return await self._writer.submit(job, rows=portion.limit)
+
+    async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
+        """Make due now what waits for longer than it may; see Work."""
+        some = (destination, latest(0), now)
+        if not await self._readers.run(lambda c: c.execute(f"SELECT EXISTS({_AHEAD})", some).fetchone()[0]):
+            return 0
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(lease)
+            rows = transaction.execute(_AHEAD, some).fetchall()
+            clamped = [
+                (now if due > latest(attempts) else due, min(now, first_due), key, seq)
+                for key, seq, attempts, due, first_due in rows
+                if due > latest(attempts) or first_due > now
+            ]
+            transaction.executemany(_CLAMP, clamped)
+            return len(clamped)
+
+        return await self._writer.submit(job)
 
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
         """Record outcomes of claimed rows; see Work."""

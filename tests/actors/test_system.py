@@ -28,6 +28,7 @@ ORDER = [
     "registry",
     "importer",
     "pruner",
+    "clock",
     "web",
 ]
 

@@ -119,6 +119,17 @@ async def test_nothing_is_claimed_for_a_destination_that_is_unknown(storage: Sto
     assert list(await storage.work.attempts("other", 10)) == []
 
 
+async def test_r12_what_waits_for_a_moment_that_no_schedule_names_is_due_now(storage: Storage) -> None:
+    events = await prepared(storage, 3, due=NOW + 1_000_000)
+    lease, later = storage.lease, Millis(NOW + 1_000_000)
+    assert await storage.work.clamp("hook", later, lambda attempts: Millis(later + 10), lease) == 0
+    assert await storage.work.claim("hook", NOW, 9, lease) == ()
+    assert await storage.work.clamp("hook", NOW, lambda attempts: Millis(NOW + 10), lease) == 3
+    assert await storage.work.clamp("hook", NOW, lambda attempts: Millis(NOW + 10), lease) == 0
+    assert [each.first_due for each in await storage.work.claim("hook", NOW, 9, lease)] == [NOW] * len(events)
+    assert await storage.work.clamp("unknown", NOW, lambda attempts: NOW, lease) == 0
+
+
 async def test_settled_rows_leave_and_are_noted_and_retries_come_back(storage: Storage) -> None:
     events = await prepared(storage, 3)
     await storage.work.claim("hook", NOW, 10, storage.lease)

@@ -72,7 +72,8 @@ def test_d6_a_failing_destination_is_told_of_after_its_alerts_time_and_half_way(
 ) -> None:
     standing, told = Standing("failing", Millis(0), 5), []
     while (due := next_news(standing, notice_after)) is not None:
-        assert reminded(standing, Millis(due - 1), notice_after) == (standing, None)
+        if due > 0:  # before it began there is nothing to be early for
+            assert reminded(standing, Millis(due - 1), notice_after) == (standing, None)
         standing, news = reminded(standing, due, notice_after)
         assert news == FAILING
         told.append(due)
@@ -93,3 +94,12 @@ def test_a_failing_destination_goes_on_failing_over_a_restart_and_what_was_told_
     assert (again.state, again.since, again.told) == ("failing", 0, 2)
     assert with_standing(record, again, None, START).owes == FAILING
     assert with_standing(record, Standing(), None, START) == a_destination(), "well again, it owes nothing"
+
+
+def test_r12_a_row_of_failures_that_began_by_a_clock_ahead_is_told_and_ends_in_time() -> None:
+    ahead = 30 * 24 * HOUR
+    standing, told = lived([*[(BAD, ahead + n) for n in range(5)], *[(BAD, n * HOUR) for n in range(130)]])
+    assert standing.state == "disabled"
+    assert told == [FAILING, FAILING, DISABLED]
+    late = Standing("failing", Millis(ahead), 5)
+    assert reminded(late, Millis(HOUR), 3600)[0].since == HOUR

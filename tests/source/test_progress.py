@@ -105,6 +105,23 @@ def test_a_wait_that_a_clock_step_has_made_absurd_is_dropped() -> None:
     assert settle(near, NOW, Limits()) is near
 
 
+def test_r12_what_a_clock_ahead_has_noted_of_a_trouble_is_brought_back_to_now() -> None:
+    later = Millis(NOW + 30 * 86_400_000)
+    hot = after_failures(4, hot=failed(HotState(), a_failure(Blame.THROTTLED, status=429), later, Limits(), 0.5))
+    hot = replace(hot, breaker=replace(hot.breaker, retry_at=later), health=replace(hot.health, down_since=later))
+    hot = settle(hot, NOW, Limits())
+    assert (hot.breaker.retry_at, hot.health.down_since, hot.not_before) == (NOW, NOW, None)
+
+
+@pytest.mark.parametrize("blame", [Blame.REMOTE_TRANSIENT, Blame.LOCAL, Blame.THROTTLED, Blame.REMOTE_PERMANENT])
+def test_r12_a_failure_is_waited_for_as_long_as_ever_though_the_one_before_was_by_a_clock_ahead(blame: Blame) -> None:
+    later = Millis(NOW + 30 * 86_400_000)
+    for before in (Blame.THROTTLED, Blame.REMOTE_PERMANENT):
+        hot = failed(HotState(), a_failure(before, status=429), later, Limits(), 0.5)
+        hot = failed(hot, a_failure(blame, status=429), NOW, Limits(), 0.5)
+        assert hot.next_look_at is not None and hot.next_look_at <= NOW + 3_600_000
+
+
 def test_a_scheduled_look_with_its_sway_is_not_made_early_by_a_restart() -> None:
     week = 7 * 86_400
     hot = HotState(next_look_at=Millis(NOW + round(week * 1000 * 1.1)))

@@ -290,16 +290,6 @@ async def test_storage_that_takes_nothing_leaves_a_source_watched_as_it_was(auto
         assert len(origin.looks("/page")) > looks
 
 
-async def test_r7_a_look_from_the_future_refuses_nobody_who_asks_now(autojump_clock: object) -> None:
-    async with watching() as (service, origin):
-        origin.bodies["/feed"] = rss("a")
-        source = (await service.add(URL)).view.source.id
-        live = service.registry.table.get(source)
-        ahead = Millis(service.world.now() + 100 * 86_400_000)
-        live.hot, live.asked_at = replace(live.hot, last_look_at=ahead, next_look_at=ahead, not_before=ahead), ahead
-        assert service.registry.table.earliest(live) <= service.world.now()
-
-
 async def test_check_now_looks_at_once_but_not_more_often_than_politeness_allows(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
