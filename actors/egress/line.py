@@ -5,8 +5,8 @@ somebody names just now (to add it, to try it out) does not speak either, nor wh
 name URLs could have the watching held.
 
 While the line is down, a failure is nobody's but ours: it counts as local, which opens no breaker and moves no
-score. A refusal by the guard stays one. Looks then pause, but for one host every few seconds that is tried, or the return would go unnoticed. On the
-return, whoever paused is given a moment within `SPREAD`, so that it is no stampede.
+score. A refusal by the guard stays one. Looks then pause, but for one host every few seconds that is tried, or the
+return would go unnoticed. On the return, whoever paused is given a moment within `SPREAD`, so that it is no stampede.
 """
 
 from __future__ import annotations

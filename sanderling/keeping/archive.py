@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from sanderling.exits import CommandFailed, Exit
 from storage.sqlite.copying import Content
+from storage.sqlite.ownership import as_root, named_by_hand
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -62,22 +63,26 @@ class Piece(NamedTuple):
 def write_archive(target: Path, manifest: Manifest, pieces: Sequence[Piece]) -> None:
     """Write a backup (0600), synced, and put it in the place of any before once it is whole. Raises OSError."""
     partial = target.with_name(target.name + ".partial")
-    partial.unlink(missing_ok=True)
+    with as_root():
+        partial.unlink(missing_ok=True)
+        fd = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
-        with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
+        with open(fd, "wb") as out:
             with tarfile.open(fileobj=out, mode="w", format=_FORM) as tar:
                 head = msgspec.json.format(msgspec.json.encode(manifest))
                 tar.addfile(_info(MANIFEST, len(head)), io.BytesIO(head))
                 for piece in pieces:
-                    with piece.path.open("rb") as source:
-                        tar.addfile(_info(piece.name, piece.path.stat().st_size), source)
+                    with _its_own(piece.path) as source:
+                        tar.addfile(_info(piece.name, os.fstat(source.fileno()).st_size), source)
             out.flush()
             os.fsync(out.fileno())
-        verify(partial)
-        os.replace(partial, target)
-        _sync_folder(target.parent)
+        with as_root():
+            verify(partial)
+            os.replace(partial, target)
+            _sync_folder(target.parent)
     finally:
-        partial.unlink(missing_ok=True)
+        with as_root():
+            partial.unlink(missing_ok=True)
 
 
 def holds(name: str) -> bool:
@@ -87,8 +92,13 @@ def holds(name: str) -> bool:
 
 def member(piece: Piece) -> Member:
     """Return what the manifest says of a file. Raises OSError."""
-    with piece.path.open("rb") as source:
-        return Member(piece.name, piece.path.stat().st_size, hashlib.file_digest(source, "sha256").hexdigest())
+    with _its_own(piece.path) as source:
+        return Member(piece.name, os.fstat(source.fileno()).st_size, hashlib.file_digest(source, "sha256").hexdigest())
+
+
+def _its_own(path: Path) -> IO[bytes]:
+    """Open a file that goes into a backup; never what a link leads to."""
+    return open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), "rb")
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -165,7 +175,7 @@ def _checked(path: Path, each: Member, stream: IO[bytes]) -> Iterator[bytes]:
 @contextmanager
 def _opened(path: Path) -> Iterator[tarfile.TarFile]:
     try:
-        with tarfile.open(path, "r:") as tar:
+        with named_by_hand(path) as raw, tarfile.open(fileobj=raw, mode="r:") as tar:
             yield tar
     except tarfile.ReadError as error:
         why = "is cut short" if "unexpected end" in str(error) else "is not a backup of Sanderling, or is damaged"

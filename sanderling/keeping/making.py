@@ -17,7 +17,7 @@ import msgspec
 
 from actors.settings import Settings
 from sanderling import __version__
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import told_plainly, working_in
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.archive import (
@@ -36,6 +36,7 @@ from sanderling.real_world import entropy, now
 from storage.records.times import rfc3339
 from storage.sqlite.copying import copy_database, drop_secrets, examine, take_secrets
 from storage.sqlite.migrations import STEPS
+from storage.sqlite.ownership import as_owner
 
 SCRATCH = ".backup-"
 STALE_MS = 86_400_000
@@ -53,15 +54,16 @@ def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], 
     master = find_master_key(variables) if secrets else None
     if secrets and master is None:
         raise CommandFailed(NO_MASTER_KEY, Exit.BAD_SETTING)
-    with told_plainly(folder):
+    with working_in(folder):
         if not (folder / DATABASE).is_file():
             raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
     try:
         _refuse(folder, target)
         _refuse_names(settings)
-        sweep(folder)
-        with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
-            return _make(settings, target, Path(scratch), master)
+        with as_owner(folder):
+            sweep(folder)
+            with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
+                return _make(settings, target, Path(scratch), master)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise CommandFailed(f"{target}: cannot be written: {error.strerror or error}{where}.", Exit.TRY_AGAIN) from None

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import told_plainly, working_in
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.archive import DATABASE, SECRETS, Manifest, unpack
@@ -26,7 +26,7 @@ from storage.records.times import rfc3339
 from storage.sqlite.copying import Content, Secrets, examine, key_of, put_secrets
 from storage.sqlite.folder import LOCK, MARK, FolderLock
 from storage.sqlite.own_key import NEXT, OWN, make_own, own_keys
-from storage.sqlite.ownership import entrust_all
+from storage.sqlite.ownership import entrust_all, named_by_hand
 from storage.sqlite.sealing import Lost
 
 STAGE = ".restoring"
@@ -58,7 +58,7 @@ def restore(
     entropy: Callable[[int], bytes],
 ) -> Restored:
     """Restore a backup, or a database kept by an upgrade, into a folder. Raises CommandFailed, with nothing changed."""
-    with told_plainly(folder), _held(folder):
+    with working_in(folder), _held(folder):
         _refuse_what_is_there(folder, replace)
         stage = _empty(folder / STAGE)
         try:
@@ -113,16 +113,15 @@ def _staged(
     file: Path, folder: Path, stage: Path, variables: Mapping[str, str], entropy: Callable[[int], bytes]
 ) -> _Staged:
     try:
-        with file.open("rb") as opened:
+        with named_by_hand(file) as opened:
             kept_by_upgrade = opened.read(len(_SQLITE)) == _SQLITE
     except OSError as error:
         raise CommandFailed(f"{file}: cannot be read: {error.strerror or error}.") from None
     database, named = stage / DATABASE, named_vault(variables)
     if kept_by_upgrade:
-        shutil.copyfile(file, database)
-        database.chmod(0o600)
+        _copy(file, database)
         with suppress(FileNotFoundError):  # what was put aside after a crash: its newest commits are in there
-            shutil.copyfile(file.with_name(file.name + _WAL), stage / (DATABASE + _WAL))
+            _copy(file.with_name(file.name + _WAL), stage / (DATABASE + _WAL))
         with told_plainly(file):
             content = examine(database)
             key = key_of(database, folder, named)
@@ -185,15 +184,23 @@ def _keep_both(folder: Path, aside: Path) -> None:
     """Put aside what the folder is not without meanwhile."""
     if (folder / DATABASE).exists():
         try:
-            os.link(folder / DATABASE, aside / DATABASE)
+            os.link(folder / DATABASE, aside / DATABASE, follow_symlinks=False)
         except OSError:  # exFAT, and some network file systems, have no hard links
             part = aside / f"{DATABASE}.part"
-            shutil.copy(folder / DATABASE, part)
+            shutil.copy(folder / DATABASE, part, follow_symlinks=False)
             _sync(part)
             part.rename(aside / DATABASE)
     for name in (MARK, OWN, NEXT):  # these stay, too: no position is given again, and the key opens both databases
         if (folder / name).exists():
-            shutil.copy(folder / name, aside / name)
+            shutil.copy(folder / name, aside / name, follow_symlinks=False)
+
+
+def _copy(file: Path, target: Path) -> None:
+    with (
+        named_by_hand(file) as source,
+        open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out,
+    ):
+        shutil.copyfileobj(source, out)
 
 
 def _empty(stage: Path) -> Path:
@@ -205,7 +212,7 @@ def _empty(stage: Path) -> Path:
 
 
 def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY)
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         os.fsync(fd)
     finally:

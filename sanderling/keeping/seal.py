@@ -15,6 +15,7 @@ from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
 from sanderling.exits import CommandFailed, Exit
+from storage.sqlite.ownership import as_root
 from storage.sqlite.vault import Vault, read_master
 
 VARIABLE = "SANDERLING_MASTER_KEY"
@@ -54,7 +55,9 @@ def find_master_key(variables: Mapping[str, str]) -> MasterKey | None:
         return _read(text, VARIABLE)
     if folder := variables.get("CREDENTIALS_DIRECTORY"):
         path = Path(folder) / CREDENTIAL
-        if path.is_file():  # systemd sees to its rights
+        with as_root():
+            there = path.is_file()
+        if there:  # systemd sees to its rights
             return _read(_text(path, private=False), str(path))
     return None
 
@@ -71,6 +74,11 @@ def master_in(path: Path) -> MasterKey:
 
 
 def _text(path: Path, *, private: bool) -> str:
+    with as_root():
+        return _text_of(path, private=private)
+
+
+def _text_of(path: Path, *, private: bool) -> str:
     try:
         mode = path.stat().st_mode
         if private and mode & (stat.S_IRWXG | stat.S_IRWXO):

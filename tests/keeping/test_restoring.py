@@ -38,14 +38,6 @@ async def folder(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def within(folder: Path, pattern: str) -> list[Path]:
-    return list(folder.glob(pattern))
-
-
-def owners(*paths: Path) -> set[tuple[int, int]]:
-    return {(path.stat().st_uid, path.stat().st_gid) for path in paths}
-
-
 async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: Path, tmp_path: Path) -> None:
     """The way back: secrets and all, as the older program left it."""
     (tmp_path / DATABASE).write_bytes((folder / DATABASE).read_bytes())
@@ -75,18 +67,6 @@ async def test_what_was_put_aside_after_a_crash_comes_back_with_its_newest_commi
     back(aside / DATABASE, tmp_path / "new")
     with closing(sqlite3.connect(tmp_path / "new" / DATABASE)) as again:
         assert again.execute("SELECT url FROM source").fetchall() == [("https://newest.example/",)]
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-async def test_what_root_restores_belongs_to_the_folders_owner(folder: Path, tmp_path: Path) -> None:
-    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
-    os.chown(folder, 4_242, 4_243)
-    back(tmp_path / "b.tar", folder, replace=True)
-    (tmp_path / "new").mkdir()
-    os.chown(tmp_path / "new", 4_242, 4_243)
-    back(tmp_path / "b.tar", tmp_path / "new")
-    assert owners(folder / DATABASE, *within(folder, "before-restore-*/**/*")) == {(4_242, 4_243)}
-    assert owners(*within(tmp_path / "new", "**/*")) == {(4_242, 4_243)}
 
 
 async def test_a_backup_of_an_earlier_schema_is_restored_with_its_secrets_sealed(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import msgspec
@@ -323,12 +324,14 @@ def test_what_a_killed_import_of_root_has_left_says_so_to_who_may_not_look_into_
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-async def test_what_root_imports_belongs_to_the_folders_owner(data: bytes, tmp_path: Path) -> None:
-    folder = tmp_path / "new"
-    folder.mkdir()
-    os.chown(folder, 4_242, 4_243)
-    await taken(data, folder)
-    made = {name: (folder / name).stat() for name in os.listdir(folder)}
+async def test_what_root_imports_belongs_to_the_folders_owner(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as place:  # others can't walk through pytest's own
+        os.chmod(place, 0o711)
+        folder = Path(place) / "new"
+        folder.mkdir()
+        os.chown(folder, 4_242, 4_243)
+        await taken(data, folder)
+        made = {name: (folder / name).stat() for name in os.listdir(folder)}
     assert {DATABASE, OWN} < set(made)
     assert {(each.st_uid, each.st_gid) for each in made.values()} == {(4_242, 4_243)}
 

@@ -16,7 +16,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.signatures.webhook import new_secret
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.seal import named_vault
@@ -85,7 +85,7 @@ def look_through(stream: BinaryIO, name: str) -> Loaded:
 
 def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> Loaded:
     """Take an export over into the data folder of an empty instance. Raises CommandFailed, with nothing changed."""
-    with told_plainly(folder):
+    with working_in(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FolderLock(folder)
         lock.acquire()
