@@ -51,7 +51,7 @@ NO_MASTER_KEY = (
 def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], *, secrets: bool) -> Manifest:
     """Write a backup of a data folder to a file and return its manifest. Raises CommandFailed."""
     folder = Path(settings.data)
-    master = find_master_key(variables) if secrets else None
+    master = find_master_key(variables)
     if secrets and master is None:
         raise CommandFailed(NO_MASTER_KEY, Exit.BAD_SETTING)
     with working_in(folder):
@@ -63,38 +63,38 @@ def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], 
         with as_owner(folder):
             sweep(folder)
             with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
-                return _make(settings, target, Path(scratch), master)
+                return _make(settings, target, Path(scratch), master, secrets=secrets)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise CommandFailed(f"{target}: cannot be written: {error.strerror or error}{where}.", Exit.TRY_AGAIN) from None
 
 
-def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | None) -> Manifest:
+def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | None, *, secrets: bool) -> Manifest:
     folder = Path(settings.data)
     copy = scratch / DATABASE
     with told_plainly(folder):
         content = copy_database(folder / DATABASE, copy)
-        secrets = None
-        if master is None:
+        taken = None
+        if master is None or not secrets:
             drop_secrets(copy)
         else:
-            secrets = take_secrets(copy, folder, master.vault, password=True)
+            taken = take_secrets(copy, folder, master.vault, password=True)
         if content.schema < len(STEPS):
             content = examine(copy)
     pieces = [Piece(DATABASE, copy)]
-    if master is not None:
+    if master is not None and taken is not None:
         sealed = scratch / SECRETS
-        sealed.write_bytes(master.seal(msgspec.json.encode(secrets), entropy(24)))
+        sealed.write_bytes(master.seal(msgspec.json.encode(taken), entropy(24)))
         pieces.append(Piece(SECRETS, sealed))
     pieces += _files(settings)
     manifest = Manifest(
         FORMAT,
         __version__,
         rfc3339(now()),
-        "none" if master is None else "sealed",
+        "none" if taken is None else "sealed",
         content,
         tuple(member(piece) for piece in pieces),
-    )
+    ).authenticated(master)
     write_archive(target, manifest, pieces)
     return manifest
 
