@@ -16,7 +16,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.seal import find_master_key, master_in, named_vault
 from sanderling.keys import find_key, make_key
 from sanderling.real_world import entropy, now
-from storage.records.key import ApiKey, SigningKey
+from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.sqlite.database import open_keys
 from storage.sqlite.rotation import Rotated, rotate
 
@@ -51,6 +51,28 @@ def published(settings: Settings) -> bytes:
     folder = _existing(settings)
     with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
         return jwks(keys.signing(), keys.public())
+
+
+def forget_signing(settings: Settings, key_id: str) -> None:
+    """Publish the public half of another instance's key no more; a running server follows. Raises CommandFailed."""
+    folder = _existing(settings)
+    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
+        if keys.forget_public(key_id):
+            return
+        if any(key.key_id == key_id for key in keys.signing()):
+            raise CommandFailed(
+                f"{key_id}: is this instance's own, and stays published for what it has signed; `sanderling keys "
+                "rotate-signing` makes another one sign.",
+                Exit.USAGE,
+            )
+    raise CommandFailed(f"{key_id}: no such key is published; `sanderling keys signing --jwks` shows them.", Exit.USAGE)
+
+
+def foreign(settings: Settings) -> Sequence[PublicKey]:
+    """Return the keys of other instances that are published here."""
+    folder = _existing(settings)
+    with working_in(folder), open_keys(folder) as keys:
+        return keys.public()
 
 
 def rotate_signing(settings: Settings) -> SigningKey:
