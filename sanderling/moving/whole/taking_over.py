@@ -83,7 +83,8 @@ def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
         shown = ", ".join(loaded.keys[:MOST_KEYS]) + (" ..." if len(loaded.keys) > MOST_KEYS else "")
         click.echo(
             plain(
-                f"Its events were signed with these keys, which /.well-known/jwks.json publishes from then on: {shown}. "
+                "Its events were signed with these keys, which /.well-known/jwks.json publishes from then on: "
+                f"{shown}. "
                 "Whoever has their private halves can then sign in this instance's name; take one out again with "
                 "`sanderling keys signing --forget KEY_ID`."
             ),
