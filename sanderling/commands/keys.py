@@ -30,10 +30,15 @@ def create(
     Scopes: sources:read, sources:write, stream:read, stream:read:CHANNEL, alerts:read, alerts:write, bins:read,
     bins:write, admin.
 
+    What lets texts out wants the scope that reads them too. To add or change an alert or a destination, to replay, or
+    to use a template takes alerts:write and stream:read (a template sources:write besides); to try a query on past
+    events takes alerts:read and stream:read; to preview a watched page takes sources:write and sources:read.
+
     \b
     sanderling keys create --name reader --scope stream:read
     sanderling keys create --name me --scope sources:read --scope sources:write --scope stream:read | tail -n 1 > key
     sanderling keys create --name wall --scope stream:read:pricing --rate 60 --burst 10
+    sanderling keys create --name alerting --scope alerts:read --scope alerts:write --scope stream:read
     """
     from sanderling import keyring
     from sanderling.keys import key_document
