@@ -200,7 +200,7 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
         visit.form = read_form(given, screen.form)
         return await screen.run(visit)
     except (Wrong, Refusal, DomainError) as error:
-        refusal = error if isinstance(error, Wrong) else refusal_of(error)
+        refusal = error if isinstance(error, Wrong) else refusal_of(error, owner=True)
         if screen.again is None or refusal is None:
             raise
         if isinstance(refusal, Refusal):
@@ -277,7 +277,7 @@ def _asset(path: str) -> Response:
 
 
 async def _failed(app: Dashboard, error: Exception) -> Response:
-    refusal = refusal_of(error)
+    refusal = refusal_of(error, owner=True)
     if refusal is None:
         where = f"{request.method} {request.path}"
         said = f"{type(error).__name__}: {error}"[:500]

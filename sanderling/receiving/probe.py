@@ -30,7 +30,7 @@ async def admitted(text: str, guard: Guard, networks: Sequence[Network]) -> Url:
         url = parse_url(text, schemes=("http", "https"))
         addresses = [ip_address(address) for address in await guard.check(url)]
     except UrlRefused as refusal:
-        raise CommandFailed(f"{plain(text)}: {refusal.words}.", Exit.USAGE) from None
+        raise CommandFailed(f"{plain(text)}: {refusal.words_inside}.", Exit.USAGE) from None
     except LookFailed as failure:
         raise CommandFailed(f"{plain(text)}: {failure.reason}.", Exit.UNREACHABLE) from None
     if not url.secure and not all(any(address in network for network in networks) for address in addresses):
