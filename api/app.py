@@ -31,6 +31,7 @@ from api.idempotency import Repeats
 from api.peers import caller
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
+from api.refused import Refused
 from api.route import PUBLIC, Answer, Call, Route
 from api.rule import Rule
 from api.streams import Streams
@@ -126,6 +127,7 @@ class Api(QuartTrio):
         self._sections: set[str] = set()
         self._chance = doors.world.chance("api/request")
         self.used = Touched(doors.storage.keys.touch)
+        self.refused = Refused(doors.world.log)
 
     def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
         """Register a rule; its endpoint must be that of a declared Route."""
@@ -333,6 +335,11 @@ async def _problem(app: Api, error: Exception) -> Response:
             error=f"{type(error).__name__}: {error}"[:500],
         )
         refusal = INTERNAL
+    if refusal.status in (401, 403):
+        known, whose = g.get("key"), ratelimit.neighbourhood(g.get("address", ""))
+        app.refused.count(
+            refusal.status, request.path, refusal.detail, key=known.prefix if known else None, address=whose
+        )
     body = refusal.encode(app.base_url, request.path)
     response = Response(body, status=refusal.status, headers=refusal.headers)
     response.headers["Content-Type"] = MEDIA

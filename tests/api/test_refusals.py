@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
+
 import httpx
 import pytest
 
@@ -53,7 +55,7 @@ async def test_s11_the_owner_reads_the_address_on_the_dashboard(house: House, au
     inside = UrlRefused("address-private", "inside.test is not public", "inside.test: 10.1.2.3 is not public")
     house.registry.refusals["https://inside.test/"] = inside
     browser = await signed_in(house)
-    async with browser.client:
+    async with aclosing(browser.client):
         await browser.get("/sources/add")
-        await browser.submit("/sources/add", {"urls": "https://inside.test/"})
+        await browser.submit("/sources/look", {"urls": "https://inside.test/"})
         assert "10.1.2.3 is not public" in browser.text
