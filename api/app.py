@@ -27,6 +27,7 @@ from api.dashboard.app import Dashboard, make_dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
 from api.exchange import OPENED
+from api.hosts import only_https
 from api.idempotency import Repeats
 from api.peers import caller
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
@@ -113,6 +114,7 @@ class Api(QuartTrio):
         super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")
         self.doors, self.owner, self.alone = doors, owner, alone
         self.base_url = doors.settings.public_url()
+        self.only_https = only_https(self.base_url)
         gauge = None if alone else doors.world.metrics.streams
         self.streams = Streams(doors.storage, doors.settings, gauge)
         self.limiter = Limiter()
@@ -355,6 +357,7 @@ async def _sign_off(app: Api, response: Response) -> Response:
             headers[name] = value
     for name, value in cors.readable(request.headers, app.origins).items():
         headers[name] = value
+    headers.update(app.only_https)
     headers["X-Content-Type-Options"] = "nosniff"
     headers.setdefault("Cache-Control", "no-store")
     app.doors.world.metrics.requests.add(f"{response.status_code // 100}xx")
