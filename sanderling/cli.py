@@ -266,7 +266,9 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
         click.echo(settings_page.as_markdown(), nl=False)
         return Exit.WELL
     found = loaded(config, flags)
-    click.echo(settings_page.as_json(found) if as_json else settings_page.as_text(found))
+    from sanderling.json_lines import shown
+
+    click.echo(shown(settings_page.as_json(found)) if as_json else settings_page.as_text(found))
     return Exit.WELL
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -40,7 +39,9 @@ def backup(
     else:
         manifest = make_backup(loaded(config, flags).settings, file, environ(), secrets=not without_secrets)
     if as_json:
-        click.echo(json.dumps(archive.summary(manifest)))
+        from sanderling.json_lines import print_json
+
+        print_json(archive.summary(manifest))
     else:
         kept = "secrets sealed" if manifest.secrets == "sealed" else "without secrets"
         done = "is whole" if only_verify else "written"
@@ -108,7 +109,9 @@ def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | 
     folder = Path(loaded(config, flags).settings.data)
     found = migrating.need(folder) if dry_run else migrating.migrate(folder)
     if as_json:
-        click.echo(json.dumps(to_builtins(found)))
+        from sanderling.json_lines import print_json
+
+        print_json(to_builtins(found))
         return Exit.WELL
     for sentence in migrating.sentences(found):
         click.echo(sentence, err=not dry_run)

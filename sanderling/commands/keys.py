@@ -5,8 +5,6 @@ There is no way over the API to make a key: what holds one could then make itsel
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from sanderling.exits import Exit
@@ -41,11 +39,12 @@ def create(
     sanderling keys create --name alerting --scope alerts:read --scope alerts:write --scope stream:read
     """
     from sanderling import keyring
+    from sanderling.json_lines import print_json
     from sanderling.keys import key_document
 
     created, plaintext = keyring.create(loaded(config, flags).settings, name, scopes, rate=rate, burst=burst)
     if as_json:
-        click.echo(json.dumps(key_document(created) | {"key": plaintext}))
+        print_json(key_document(created) | {"key": plaintext})
         return Exit.WELL
     click.echo(f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:", err=True)
     click.echo(plaintext)
@@ -58,10 +57,13 @@ def create(
 def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
     """List all keys: their beginnings, names, scopes, rates and last use."""
     from sanderling import keyring
+    from sanderling.json_lines import print_json
     from sanderling.keys import key_document, key_lines
 
     found = keyring.every(loaded(config, flags).settings)
-    for line in [json.dumps(key_document(key)) for key in found] if as_json else key_lines(found):
+    for key in found if as_json else ():
+        print_json(key_document(key))
+    for line in () if as_json else key_lines(found):
         click.echo(line)
     if not (found or as_json):
         click.echo("There is no key yet: `sanderling keys create --name me --scope stream:read`.", err=True)
@@ -78,11 +80,12 @@ def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> 
     The very next request with it gets 401, and its open streams end within a second.
     """
     from sanderling import keyring
+    from sanderling.json_lines import print_json
     from sanderling.keys import key_document
 
     revoked = keyring.revoke(loaded(config, flags).settings, key)
     if as_json:
-        click.echo(json.dumps(key_document(revoked)))
+        print_json(key_document(revoked))
     else:
         click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
     return Exit.WELL

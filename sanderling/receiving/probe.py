@@ -16,6 +16,7 @@ from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.settings import Network
 from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import shown
 from sanderling.logs import plain
 from sanderling.receiving.cases import CASES, Case, Forge, Posting, Should
 from sanderling.receiving.grades import SAYS, Answered, Result, grade, judged
@@ -122,6 +123,6 @@ def run(text: str, guard: Guard, networks: Sequence[Network], forge: Forge, *, j
         return await probe(url, guard, forge, tell=tell)
 
     results = trio.run(go)
-    for words in [as_json(results)] if json else closing(results):
+    for words in [shown(as_json(results))] if json else closing(results):
         click.echo(words)
     return Exit.WELL if grade(results) in ("A", "B") else Exit.FAILED
