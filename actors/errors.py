@@ -20,16 +20,26 @@ class DomainError(Exception):
 
 
 class UrlRefused(DomainError):
-    """The guard refuses a URL or an address (422 url-refused): `rule` names the rule, `detail` also the way out."""
+    """The guard refuses a URL or an address (422 url-refused): `rule` names the rule, `detail` also the way out.
 
-    def __init__(self, rule: str, detail: str) -> None:
+    inside: the detail for the operator alone (log, dashboard, own terminal), where it has an address that the asker
+    did not name: who holds a key must not read the names of an inner network by trying them.
+    """
+
+    def __init__(self, rule: str, detail: str, inside: str = "") -> None:
         super().__init__(detail)
         self.rule = rule
+        self.inside = inside
 
     @property
     def words(self) -> str:
         """The detail with the rule's name."""
         return f"{self.detail} (rule: {self.rule})"
+
+    @property
+    def words_inside(self) -> str:
+        """The same for the operator."""
+        return f"{self.inside or self.detail} (rule: {self.rule})"
 
 
 class Unprocessable(DomainError):

@@ -12,11 +12,11 @@ from storage.records.identity import Millis, Seq, id_of, seq_at
 from storage.records.key import SHOWN, ApiKey
 
 SCOPES = {
-    "sources:read": "see the sources, their health and what was detected",
-    "sources:write": "add, edit, pause and delete sources",
+    "sources:read": "see the sources, their health, and what looks saw of their texts",
+    "sources:write": "add, edit, pause and delete sources, and look at any URL that may be watched",
     "stream:read": "read all events, live and past",
-    "alerts:read": "see alerts, destinations and deliveries",
-    "alerts:write": "add, edit and delete alerts and destinations, and use templates",
+    "alerts:read": "see alerts, destinations and deliveries; with stream:read, try queries on past events",
+    "alerts:write": "delete alerts and destinations; with stream:read, as these send events out, add and edit them",
     "bins:read": "see webhook bins and what they captured",
     "bins:write": "make and delete webhook bins",
     "admin": "see the figures and the parts of the running service, and act on them",

@@ -27,10 +27,12 @@ from api.dashboard.app import Dashboard, make_dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
 from api.exchange import OPENED
+from api.hosts import only_https
 from api.idempotency import Repeats
 from api.peers import caller
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
+from api.refused import Refused
 from api.route import PUBLIC, Answer, Call, Route
 from api.rule import Rule
 from api.streams import Streams
@@ -112,6 +114,7 @@ class Api(QuartTrio):
         super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")
         self.doors, self.owner, self.alone = doors, owner, alone
         self.base_url = doors.settings.public_url()
+        self.only_https = only_https(self.base_url)
         gauge = None if alone else doors.world.metrics.streams
         self.streams = Streams(doors.storage, doors.settings, gauge)
         self.limiter = Limiter()
@@ -126,6 +129,7 @@ class Api(QuartTrio):
         self._sections: set[str] = set()
         self._chance = doors.world.chance("api/request")
         self.used = Touched(doors.storage.keys.touch)
+        self.refused = Refused(doors.world.log)
 
     def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
         """Register a rule; its endpoint must be that of a declared Route."""
@@ -333,6 +337,11 @@ async def _problem(app: Api, error: Exception) -> Response:
             error=f"{type(error).__name__}: {error}"[:500],
         )
         refusal = INTERNAL
+    if refusal.status in (401, 403):
+        known, whose = g.get("key"), ratelimit.neighbourhood(g.get("address", ""))
+        app.refused.count(
+            refusal.status, request.path, refusal.detail, key=known.prefix if known else None, address=whose
+        )
     body = refusal.encode(app.base_url, request.path)
     response = Response(body, status=refusal.status, headers=refusal.headers)
     response.headers["Content-Type"] = MEDIA
@@ -348,6 +357,7 @@ async def _sign_off(app: Api, response: Response) -> Response:
             headers[name] = value
     for name, value in cors.readable(request.headers, app.origins).items():
         headers[name] = value
+    headers.update(app.only_https)
     headers["X-Content-Type-Options"] = "nosniff"
     headers.setdefault("Cache-Control", "no-store")
     app.doors.world.metrics.requests.add(f"{response.status_code // 100}xx")

@@ -35,6 +35,7 @@ async def _serve(doors: Doors, address: tuple[str, int], child: Child) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(house.cut_when_cancelled)
             nursery.start_soon(house.api.used.run)
+            nursery.start_soon(house.api.refused.run)
             await nursery.start(house.api.repeats.run)
             for listener in listeners:
                 nursery.start_soon(house.accept, listener, nursery)

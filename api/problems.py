@@ -239,8 +239,13 @@ TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
 )
 
 
-def refusal_of(error: BaseException) -> Refusal | None:
-    """Return the Refusal that an exception stands for; None when it is our own bug."""
+def refusal_of(error: BaseException, *, owner: bool = False) -> Refusal | None:
+    """Return the Refusal that an exception stands for; None when it is our own bug.
+
+    owner: it is shown to the owner, on the dashboard, who may read where a name leads.
+    """
+    if owner and isinstance(error, errors.UrlRefused):
+        return Refusal("url-refused", error.words_inside)
     for kind, make in TABLE:
         if isinstance(error, kind):
             return make(error)

@@ -39,6 +39,8 @@ SCOPES = frozenset(
         "admin",
     )
 )
+LETS_OUT = ("stream:read",)
+"""What else a key must have for what makes events leave by another way than the streams: alerts, destinations."""
 JSON = "application/json"
 
 

@@ -57,6 +57,7 @@ async def serve(doors: Doors, child: Child) -> None:
             nursery.start_soon(house.api.streams.watch_keys)
             nursery.start_soon(house.api.streams.signs.run)
             nursery.start_soon(house.api.used.run)
+            nursery.start_soon(house.api.refused.run)
             nursery.start_soon(house.api.dashboard.seen.run)
             nursery.start_soon(house.renew_certificate)
             await nursery.start(house.api.repeats.run)
@@ -72,6 +73,7 @@ async def serve(doors: Doors, child: Child) -> None:
             nursery.cancel_scope.cancel()
     finally:
         await close_all(listeners)
+        house.api.refused.tell()
         await house.api.used.save()
         await house.api.dashboard.seen.save()
 

@@ -266,7 +266,9 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
         click.echo(settings_page.as_markdown(), nl=False)
         return Exit.WELL
     found = loaded(config, flags)
-    click.echo(settings_page.as_json(found) if as_json else settings_page.as_text(found))
+    from sanderling.json_lines import shown
+
+    click.echo(shown(settings_page.as_json(found)) if as_json else settings_page.as_text(found))
     return Exit.WELL
 
 
@@ -275,8 +277,8 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
 def setup_link(config: str | None, **flags: str | None) -> int:
     """Make a link that sets the dashboard's password, once; also beside a running service, and when it is forgotten.
 
-    Whoever opens it can do everything. Using it signs everybody out. A newer link takes the place of an older one.
-    It leads to where the running service says that it is, unless a flag says where.
+    Whoever opens it can do everything. It is good for an hour. Using it signs everybody out. A newer link takes the
+    place of an older one. It leads to where the running service says that it is, unless a flag says where.
     """
     from sanderling import keyring
     from sanderling.running import running_at
@@ -285,7 +287,7 @@ def setup_link(config: str | None, **flags: str | None) -> int:
     told = any(text is not None for name, text in flags.items() if name != "data")
     running = None if told else running_at(settings.data)
     link = keyring.set_up_link(settings, None if running is None else running.url)
-    click.echo("Open this once, in a browser that reaches the service:", err=True)
+    click.echo("Open this within an hour, in a browser that reaches the service:", err=True)
     click.echo(link)
     return Exit.WELL
 

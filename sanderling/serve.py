@@ -278,7 +278,7 @@ class Herald:
             path, link = new_link(entropy, now())
             with suppress(StorageError):  # then the link is good for nothing, and says how to make another
                 await storage.people.offer(link)
-            return f"Open this link once to set the dashboard's password:\n\n  {self._url}{path}"
+            return f"Open this link within an hour to set the dashboard's password:\n\n  {self._url}{path}"
         if await storage.keys.all():
             return "In another terminal, with your key in SANDERLING_KEY:\n  " + typed("tail")
         return "There is no API key yet; make one in another terminal:\n  " + typed(FIRST_KEY, self._data)

@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 import httpx
-import msgspec
 import trio
 
 from sanderling.client import Client
 from sanderling.environment import on_terminal
 from sanderling.exits import CommandFailed, Exit
 from sanderling.health import SOCKET
+from sanderling.json_lines import print_json
 from sanderling.status_screen import WORST, screen
 
 EVERY = 2.0
@@ -65,7 +65,7 @@ def _troubled(row: Mapping[str, Any]) -> bool:
 
 def _show(found: Mapping[str, Any], *, as_json: bool, watch: bool) -> Exit:
     if as_json:
-        click.echo(msgspec.json.encode(found).decode())
+        print_json(found)
     else:
         width, height = shutil.get_terminal_size((100, 24))
         lines = list(screen(found, found["worst"], width))

@@ -16,6 +16,7 @@ from sanderling.asking.naming import called
 from sanderling.client import Client
 from sanderling.environment import wants_colour
 from sanderling.exits import Exit
+from sanderling.json_lines import echo_json, print_json
 from sanderling.logs import plain
 from sanderling.rendering import Renderer, fit, pad
 from sanderling.sse_reader import ServerEvent
@@ -43,9 +44,11 @@ class Audience:
         """Print an event, unless enough have come."""
         if self._left == 0:
             return
-        shown = (event.data,) if self._as_json else self._renderer.lines(msgspec.json.decode(event.data))
-        for line in shown:
-            click.echo(line)
+        if self._as_json:
+            echo_json(event.data)
+        else:
+            for line in self._renderer.lines(msgspec.json.decode(event.data)):
+                click.echo(line)
         if self._left is not None:
             self._left -= 1
             if self._left == 0:
@@ -125,7 +128,7 @@ def list_sources(client: Client, *, as_json: bool) -> int:
         any_yet = as_json
         async with client:
             async for source in client.every("/v1/sources"):
-                click.echo(msgspec.json.encode(source).decode() if as_json else source_line(source))
+                print_json(source) if as_json else click.echo(source_line(source))
                 any_yet = True
         if not any_yet:
             click.echo("Nothing is watched yet: `sanderling sources add URL`.", err=True)

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import click
-import msgspec
 import trio
 
 from sanderling.asking.naming import SOURCES, id_of
 from sanderling.client import Client
 from sanderling.exits import Exit
+from sanderling.json_lines import print_json
 from sanderling.logs import plain
 
 _MOMENT = re.compile(r"\b(\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d) UTC\b")
@@ -30,7 +30,7 @@ def why(client: Client, source: str, text: str, *, look: bool, as_json: bool) ->
 
     answer = trio.run(run)
     if as_json:
-        click.echo(msgspec.json.encode(answer).decode())
+        print_json(answer)
     else:
         for line in lines(answer, asked=bool(text), looked=look):
             click.echo(line)

@@ -42,7 +42,7 @@ class Guard:
     """Resolves, checks and connects. allowed: networks that may be reached although they are not public.
 
     connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. inside: reach nothing but
-    those networks. met: is told a name's checked addresses.
+    those networks. met: is told a name's checked addresses. refused: is told a name that leads inside, and where.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Guard:
         connect_timeout: float = 10.0,
         inside: bool = False,
         met: Callable[[str, Sequence[str]], None] = lambda host, addresses: None,
+        refused: Callable[[str, UrlRefused], None] = lambda host, refusal: None,
     ) -> None:
         self._resolver = resolver
         self._connector = connector
@@ -61,6 +62,7 @@ class Guard:
         self._connect_timeout = connect_timeout
         self._inside = inside
         self._met = met
+        self._refused = refused
 
     def __repr__(self) -> str:
         return f"<Guard, open besides public addresses: {', '.join(map(str, self._allowed)) or 'nothing'}>"
@@ -116,7 +118,8 @@ class Guard:
             raise
 
     async def _addresses(self, host: str) -> tuple[str, ...]:
-        if _is_address(host):
+        named = not _is_address(host)
+        if not named:
             found: Sequence[str] = (host,)
         else:
             try:
@@ -126,12 +129,25 @@ class Guard:
         if not found or len(found) > MOST_ADDRESSES:
             raise LookFailed(Blame.REMOTE_PERMANENT, f"{host} has {len(found)} addresses")
         for address in found:
-            check_address(address, self._allowed)
+            try:
+                check_address(address, self._allowed)
+            except UrlRefused as refusal:
+                if not named:
+                    raise
+                hidden = _hidden(host, refusal)
+                self._refused(host, hidden)
+                raise hidden from None
             if self._inside and not any(ip_address(address) in network for network in self._allowed):
                 detail = f"{address} is public: plain http deliveries go to opened networks only, all others by https"
                 raise UrlRefused("url-insecure", detail)
         self._met(host, found)
         return _interlaced(found)
+
+
+def _hidden(host: str, refusal: UrlRefused) -> UrlRefused:
+    """Return the refusal of a name without the address that it leads to; that is for the operator alone."""
+    detail = f"{host} is not public; whoever runs this service finds in its log what would open it"
+    return UrlRefused(refusal.rule, detail, f"{host}: {refusal.detail}")
 
 
 def _is_address(host: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 
 import trio
 
@@ -16,6 +17,7 @@ from actors.egress.robots import Robots
 from actors.egress.url import Url
 from actors.egress.websocket import Frames, open_websocket
 from actors.egress.whereabouts import Whereabouts
+from actors.errors import UrlRefused
 from actors.settings import Settings
 from actors.world import World
 
@@ -58,12 +60,23 @@ class Egress:
             await self.deliver_plain.aclose()
 
 
+def tell_refusal(world: World, host: str, refusal: UrlRefused) -> None:
+    """Log where a name leads that the guard refuses: who asked for it is told the rule alone."""
+    world.log("egress.refused", host=host, rule=refusal.rule, says=refusal.inside)
+
+
 def build_egress(world: World, settings: Settings) -> Egress:
     """Return the ways out of a World."""
     hosts, machines = Hosts(world, settings), Whereabouts()
-    guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met)
+    refused = partial(tell_refusal, world)
+    guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met, refused=refused)
     deliver_guard = Guard(
-        world.resolver, world.connector, settings.deliver_networks(), connect_timeout=5.0, met=machines.met
+        world.resolver,
+        world.connector,
+        settings.deliver_networks(),
+        connect_timeout=5.0,
+        met=machines.met,
+        refused=refused,
     )
     plain_guard = Guard(
         world.resolver,
@@ -72,6 +85,7 @@ def build_egress(world: World, settings: Settings) -> Egress:
         connect_timeout=5.0,
         inside=True,
         met=machines.met,
+        refused=refused,
     )
     http = HttpClient(world, settings, guard)
     line = Line(world.log, on_return=hosts.forgive)

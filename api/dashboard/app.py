@@ -19,6 +19,7 @@ from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, Request
 
 from actors.errors import DomainError
 from api.dashboard import assets, rendering
+from api.dashboard.attempts import Attempts
 from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form, wrong_of
 from api.dashboard.hours import Hours
 from api.dashboard.moments import zone_of
@@ -26,6 +27,7 @@ from api.dashboard.notes import Notes
 from api.dashboard.screen import Download, Go, Live, Page, Reply, Run, Screen, Visit, foreign_to
 from api.dashboard.sessions import Browser, Sessions, is_foreign
 from api.exchange import OPENED
+from api.hosts import is_ours
 from api.peers import caller
 from api.problems import INTERNAL, KINDS, Refusal, refusal_of
 from api.ratelimit import STRANGERS, Limit, neighbourhood
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
 HTML = "text/html; charset=utf-8"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types sanderling-pages"
 )
 SIGNED_IN = Limit(20.0, 200)
 """What one session gets."""
@@ -58,6 +61,7 @@ class Dashboard(QuartTrio):
         super().__init__("dashboard", static_folder=None, template_folder=None, root_path="/", instance_path="/")
         self.api, self.doors = api, api.doors
         self.sessions = Sessions.of_doors(api.doors)
+        self.attempts = Attempts(api.limiter, api.doors.storage.people)
         self.notes = Notes()
         self.hours = Hours(api.doors.storage.log)
         self.seen = Touched(api.doors.storage.people.touch)
@@ -112,6 +116,7 @@ async def _admit(app: Dashboard) -> Response | None:
     given = request.headers.get("X-Request-Id", "")
     g.request_id = app.api.new_request_id() if not _tame(given) else given
     g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.api.proxies)
+    _check_host(app)
     g.browser = await app.sessions.of(request.cookies)
     _take_token(app, g.browser)
     if request.path.startswith(f"{assets.FOLDER}/"):
@@ -128,6 +133,13 @@ async def _admit(app: Dashboard) -> Response | None:
         return _to_sign_in(screen)
     app.seen.mark(g.browser.session.id, app.doors.world.now())
     return None
+
+
+def _check_host(app: Dashboard) -> None:
+    settings = app.doors.settings
+    if not is_ours(request.headers.get("Host", ""), settings.base_url, settings.host):
+        says = "Under another name than the one in its setting `base_url` it shows no pages."
+        raise Refusal("forbidden", f"This service is at {app.api.base_url}. {says}")
 
 
 def _take_token(app: Dashboard, browser: Browser) -> None:
@@ -176,6 +188,7 @@ def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
         doors=app.doors,
         streams=app.api.streams,
         limiter=app.api.limiter,
+        attempts=app.attempts,
         screen=screen,
         path=path,
         query=read_query(asked.encode(), screen.query),
@@ -200,7 +213,7 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
         visit.form = read_form(given, screen.form)
         return await screen.run(visit)
     except (Wrong, Refusal, DomainError) as error:
-        refusal = error if isinstance(error, Wrong) else refusal_of(error)
+        refusal = error if isinstance(error, Wrong) else refusal_of(error, owner=True)
         if screen.again is None or refusal is None:
             raise
         if isinstance(refusal, Refusal):
@@ -277,7 +290,7 @@ def _asset(path: str) -> Response:
 
 
 async def _failed(app: Dashboard, error: Exception) -> Response:
-    refusal = refusal_of(error)
+    refusal = refusal_of(error, owner=True)
     if refusal is None:
         where = f"{request.method} {request.path}"
         said = f"{type(error).__name__}: {error}"[:500]
@@ -292,6 +305,7 @@ async def _sign_off(app: Dashboard, response: Response) -> Response:
     headers = response.headers
     headers["X-Request-Id"] = g.request_id
     headers["Content-Security-Policy"] = POLICY
+    headers.update(app.api.only_https)
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Referrer-Policy"] = "same-origin"
     headers["Cross-Origin-Opener-Policy"] = "same-origin"

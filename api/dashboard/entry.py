@@ -6,31 +6,17 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import ClassVar
 
-import trio
 from msgspec import Struct
 
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.password_rules import check_password
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit
 from api.dashboard.sessions import Sessions, hashed, own_path
-from api.problems import Refusal
-from api.ratelimit import Limit, neighbourhood
 from storage.records.identity import Millis
 from storage.records.session import Password, SetUpLink
 
-SHORTEST = 10
-LONGEST = 1_024
-FEWEST_KINDS = 5
-"""Different characters of a password."""
-OF_ADDRESS = Limit(1 / 30, 5)
-"""Attempts to sign in from one address."""
-OF_ALL = Limit(1 / 3, 30)
-"""Attempts to sign in from everywhere: each costs a tenth of a second and 64 MiB."""
-
-
-class LinkQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The secret of the one-time link."""
-
-    key: str = ""
+LINK_LIFE = 3_600_000
+"""Milliseconds for which a set-up link is good."""
 
 
 class NextQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,13 +26,16 @@ class NextQuery(Struct, frozen=True, forbid_unknown_fields=True):
     out: bool = False
 
 
+_NOT_GOOD = "This code is not good: it works once and for an hour, and the newest one only."
+
+
 class SetUp(Form, frozen=True):
-    """A first password, twice."""
+    """The code of the link, which is its end or the whole of it, and a first password, twice."""
 
     verbatim: ClassVar[tuple[str, ...]] = ("password", "again")
+    code: str
     password: str
     again: str
-    key: str
 
 
 class SignIn(Form, frozen=True):
@@ -58,31 +47,21 @@ class SignIn(Form, frozen=True):
 
 
 def new_link(entropy: Callable[[int], bytes], now: Millis) -> tuple[str, SetUpLink]:
-    """Return the path of a new one-time link, and what is kept of it."""
+    """Return the path of a new one-time link, and what is kept of it.
+
+    The secret stands behind `#`: browsers send that to nobody, so no log and no proxy has it.
+    """
     key = urlsafe_b64encode(entropy(32)).rstrip(b"=").decode()
-    return f"/set-up?key={key}", SetUpLink(hashed(key), now)
-
-
-def check_password(password: str, again: str) -> None:
-    """Refuse a password that is easily guessed, or was typed in two ways. Raises Wrong."""
-    if len(password) < SHORTEST:
-        raise Wrong(
-            password=f"At least {SHORTEST} characters. A sentence of four words or more is strong, and easily kept."
-        )
-    if len(password) > LONGEST:
-        raise Wrong(password=f"At most {LONGEST} characters.")
-    if len(set(password)) < FEWEST_KINDS:
-        raise Wrong(password="Too few different characters.")  # noqa: S106 - words about one
-    if password != again:
-        raise Wrong(again="The two are not the same.")
+    return f"/set-up#{key}", SetUpLink(hashed(key), now)
 
 
 async def show_set_up(visit: Visit) -> Page:
-    """Show the form for the first password, or what to do when the link is not good."""
-    key = visit.query.key or visit.draft.value("key")
-    link = await visit.doors.storage.people.link()
-    good = link is not None and hashed(key) == link.sha256
-    return Page("entry/set_up.html", "Set up", {"good": good, "key": key if good else ""}, 200 if good else 404)
+    """Show the form for the first password, or what to do when no link is waiting to be used.
+
+    Which link was opened is not known here; a script puts its code into the form, else the person does.
+    """
+    good = _good(await visit.doors.storage.people.link(), visit.now) is not None
+    return Page("entry/set_up.html", "Set up", {"good": good}, 200 if good else 404)
 
 
 async def set_up(visit: Visit) -> Reply:
@@ -90,15 +69,22 @@ async def set_up(visit: Visit) -> Reply:
     form: SetUp = visit.form
     check_password(form.password, form.again)
     storage, world = visit.doors.storage, visit.doors.world
-    link = await storage.people.link()
-    if link is None or hashed(form.key) != link.sha256:
-        raise Refusal("not-found", "This link has been used, or another has taken its place.")
+    link = _good(await storage.people.link(), visit.now)
+    if link is None or hashed(form.code.rpartition("#")[2].strip()) != link.sha256:
+        raise Wrong(code=_NOT_GOOD)
     password = Password(await world.passwords.hash(form.password), visit.now)
-    session, cookie = Sessions.of_doors(visit.doors).begin(visit.headers.get("User-Agent", ""), visit.address)
+    sessions = Sessions.of_doors(visit.doors)
+    session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await storage.people.settle(password, session, link=link.sha256):
-        raise Refusal("not-found", "This link has been used, or another has taken its place.")
+        raise Wrong(code=_NOT_GOOD)
     world.log("dashboard.set_up", address=visit.address)
-    return Go("/", cookies=(cookie,))
+    visit.attempts.succeeded(visit.address)
+    return Go("/", cookies=(cookie, sessions.remember(password)))
+
+
+def _good(link: SetUpLink | None, now: Millis) -> SetUpLink | None:
+    """Return a link if it is young enough; a clock that was set back makes none good for longer than twice that."""
+    return link if link is not None and abs(now - link.created_at) < LINK_LIFE else None
 
 
 async def show_sign_in(visit: Visit) -> Reply:
@@ -113,19 +99,21 @@ async def show_sign_in(visit: Visit) -> Reply:
 async def sign_in(visit: Visit) -> Reply:
     """Open a session for who knows the password."""
     form: SignIn = visit.form
-    take_attempt(visit)
-    people, world = visit.doors.storage.people, visit.doors.world
+    people, world, sessions = visit.doors.storage.people, visit.doors.world, Sessions.of_doors(visit.doors)
     password = await people.password()
-    if password is None or not await world.passwords.fits(form.password, password.hashed):
+    async with visit.attempts.one(visit.address, sessions.known(visit.headers, password)):
+        fits = password is not None and await world.passwords.fits(form.password, password.hashed)
+    if password is None or not fits:
         world.log("dashboard.sign_in_refused", level="warning", address=visit.address)
         raise Wrong(password="That is not the password.")  # noqa: S106 - words about one
-    session, cookie = Sessions.of_doors(visit.doors).begin(visit.headers.get("User-Agent", ""), visit.address)
+    session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await people.sign_in(session, password):
         raise Wrong(password="The password has just been changed.")  # noqa: S106 - words about one
     if visit.session is not None:
         await people.sign_out(visit.session.id)
     world.log("dashboard.signed_in", address=visit.address)
-    return Go(own_path(form.next), cookies=(cookie,))
+    visit.attempts.succeeded(visit.address)
+    return Go(own_path(form.next), cookies=(cookie, sessions.remember(password)))
 
 
 async def sign_out(visit: Visit) -> Reply:
@@ -135,18 +123,22 @@ async def sign_out(visit: Visit) -> Reply:
     return Go("/sign-in?out=1", cookies=(Sessions.of_doors(visit.doors).farewell(),))
 
 
-def take_attempt(visit: Visit) -> None:
-    """Count an attempt to guess the password. Raises Refusal (429)."""
-    now = trio.current_time()
-    for who, limit in ((f"sign-in {neighbourhood(visit.address)}", OF_ADDRESS), ("sign-in", OF_ALL)):
-        verdict = visit.limiter.take(who, limit, now)
-        if not verdict.admitted:
-            wait = str(verdict.retry_after)
-            raise Refusal("rate-limited", f"Too many attempts. Wait {wait} s.", headers={"Retry-After": wait})
+async def check_again(visit: Visit, field: str, given: str) -> Password:
+    """Return the password when it was typed anew by who has signed in; `field` is where. Raises Wrong, Refusal (429).
+
+    Strangers who try to sign in are not in its way.
+    """
+    assert visit.session is not None
+    visit.attempts.in_session(visit.session.id)
+    present = await visit.doors.storage.people.password()
+    if present is None or not await visit.doors.world.passwords.fits(given, present.hashed):
+        visit.doors.world.log("dashboard.password_refused", level="warning", address=visit.address)
+        raise Wrong(**{field: "That is not the password."})
+    return present
 
 
 SCREENS = (
-    Screen(path="/set-up", run=show_set_up, access="anyone", query=LinkQuery),
+    Screen(path="/set-up", run=show_set_up, access="anyone"),
     Screen(method="POST", path="/set-up", run=set_up, access="anyone", form=SetUp, again=show_set_up),
     Screen(path="/sign-in", run=show_sign_in, access="anyone", query=NextQuery),
     Screen(method="POST", path="/sign-in", run=sign_in, access="anyone", form=SignIn, again=show_sign_in),

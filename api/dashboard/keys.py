@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
 from actors.errors import NotFound
 from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
 from api.acts import keys as acts
+from api.dashboard.entry import check_again
 from api.dashboard.forms import Confirm, Form, Wrong
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit
 from storage.records.key import ApiKey
@@ -17,13 +18,25 @@ _Limit = Annotated[int, Meta(ge=1, le=MOST)]
 
 
 class NewKey(Form, frozen=True):
-    """A key to make. channels: names, separated by commas or spaces, of the only channels that it may read."""
+    """A key to make. channels: names, separated by commas or spaces, of the only channels that it may read. present:
+    the password, when one has signed in a while ago.
+    """
 
+    verbatim: ClassVar[tuple[str, ...]] = ("present",)
     name: str
     scopes: tuple[str, ...] = ()
     channels: str = ""
     rate: _Limit = RATE
     burst: _Limit = BURST
+    present: str = ""
+
+
+FRESH = 10 * 60_000
+"""Milliseconds after signing in for which a key is made without the password: a stolen session makes none later."""
+
+
+def _is_fresh(visit: Visit) -> bool:
+    return visit.session is not None and visit.now - visit.session.created_at < FRESH
 
 
 def in_words(key: ApiKey) -> list[str]:
@@ -45,7 +58,9 @@ async def show_all(visit: Visit) -> Page:
 async def show_new(visit: Visit) -> Page:
     """Show the form for a new key."""
     scopes = [(scope, scope, f"May {says}.") for scope, says in SCOPES.items()]
-    return Page("keys/new.html", "New API key", {"scopes": scopes, "rate": RATE, "burst": BURST})
+    return Page(
+        "keys/new.html", "New API key", {"scopes": scopes, "rate": RATE, "burst": BURST, "fresh": _is_fresh(visit)}
+    )
 
 
 async def create(visit: Visit) -> Reply:
@@ -55,6 +70,10 @@ async def create(visit: Visit) -> Reply:
     if not form.scopes and not channels:
         raise Wrong(scopes="Choose at least one: a key without any can do nothing.")
     scopes = (*form.scopes, *channels)
+    if not _is_fresh(visit):
+        if not form.present:
+            raise Wrong(present="You signed in a while ago: type the password once more.")
+        await check_again(visit, "present", form.present)
     try:
         plaintext, key = await acts.make(visit, form.name, scopes, rate=form.rate, burst=form.burst)
     except KeyRefused as error:

@@ -25,6 +25,7 @@ from storage.records.session import Session
 
 if TYPE_CHECKING:
     from actors.doors import Doors
+    from api.dashboard.attempts import Attempts
     from api.ratelimit import Limiter
     from api.reader import Reader
     from api.streams import Streams
@@ -50,6 +51,7 @@ class Visit:
     doors: Doors
     streams: Streams
     limiter: Limiter
+    attempts: Attempts
     screen: Screen
     path: Mapping[str, str]
     query: Any

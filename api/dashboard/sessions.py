@@ -17,15 +17,17 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from werkzeug.datastructures import Headers
-from werkzeug.http import dump_cookie
+from werkzeug.http import dump_cookie, parse_cookie
 
 from actors.doors import Doors
 from actors.world import World
+from api.dashboard.attempts import browser_mark, known_browser
 from storage.people import People
-from storage.records.session import LIFE, Session
+from storage.records.session import LIFE, Password, Session
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _AGENT_SHOWN = 200
+_KNOWN_FOR = 365 * 86_400
 
 
 class Browser(NamedTuple):
@@ -60,6 +62,7 @@ class Sessions:
         port = urlsplit(base_url).port  # cookies don't tell ports apart, and a machine may have two services
         suffix = f"-{port}" if port else ""
         self._signed_in, self._stranger = f"{prefix}session{suffix}", f"{prefix}visitor{suffix}"
+        self._known = f"{prefix}known{suffix}"
 
     @classmethod
     def of_doors(cls, doors: Doors) -> Sessions:
@@ -86,6 +89,15 @@ class Sessions:
     def greeting(self, browser: Browser) -> str:
         """Return the Set-Cookie header for a stranger."""
         return self._cookie(self._stranger, browser.secret, None)
+
+    def remember(self, password: Password) -> str:
+        """Return the Set-Cookie header by which a browser is known that has signed in; it opens nothing."""
+        nonce = urlsafe_b64encode(self._world.entropy(16)).rstrip(b"=").decode()
+        return self._cookie(self._known, browser_mark(nonce, password), _KNOWN_FOR)
+
+    def known(self, headers: Headers, password: Password | None) -> str:
+        """Return the name of the browser that asks, "" when nobody has signed in with it under this password."""
+        return known_browser(parse_cookie(headers.get("Cookie", "")).get(self._known, ""), password)
 
     def farewell(self) -> str:
         """Return the Set-Cookie header that ends a session in the browser."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from api.dashboard.entry import check_password, take_attempt
-from api.dashboard.forms import Form, Wrong
+from api.dashboard.entry import check_again
+from api.dashboard.forms import Form
+from api.dashboard.password_rules import check_password
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit
 from api.dashboard.sessions import Sessions
 from storage.records.session import Password
@@ -54,17 +55,15 @@ async def change(visit: Visit) -> Reply:
     """Change the password. Every session ends, and this browser gets another one."""
     form: NewPassword = visit.form
     check_password(form.password, form.again)
-    take_attempt(visit)
+    await check_again(visit, "present", form.present)
     people, world = visit.doors.storage.people, visit.doors.world
-    present = await people.password()
-    if present is None or not await world.passwords.fits(form.present, present.hashed):
-        raise Wrong(present="That is not the password.")
     password = Password(await world.passwords.hash(form.password), visit.now)
-    session, cookie = Sessions.of_doors(visit.doors).begin(visit.headers.get("User-Agent", ""), visit.address)
+    sessions = Sessions.of_doors(visit.doors)
+    session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     await people.settle(password, session)
     world.log("dashboard.password_changed", address=visit.address)
     says = "The password is changed. Every other browser has been signed out."
-    return Go("/settings", says, cookies=(cookie,), who=session.id)
+    return Go("/settings", says, cookies=(cookie, sessions.remember(password)), who=session.id)
 
 
 async def end(visit: Visit) -> Reply:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.acts.trials import preview
-from api.route import Answer, Call, Route
+from api.route import LETS_OUT, Answer, Call, Route
 from api.v1 import alert_preview_schemas as wire
 
 
@@ -17,6 +17,7 @@ ROUTES = (
         method="POST",
         path="/v1/alerts/preview",
         scope="alerts:read",
+        beside=LETS_OUT,
         run=run,
         says="Try a query on the newest events: what would match, and why.",
         answers={200: wire.AlertPreview},

@@ -8,7 +8,7 @@ from api.acts import alerts as acts
 from api.acts.desk import known_id
 from api.etags import expected, shown, tag_of
 from api.pagination import oldest_first
-from api.route import Answer, Call, routes_below
+from api.route import LETS_OUT, Answer, Call, routes_below
 from api.v1 import alert_schemas as wire
 from api.v1.schemas import ListQuery
 from storage.records.alert import Alert
@@ -102,6 +102,7 @@ ROUTES = (
         create,
         "Add an alert.",
         {201: wire.AlertRecord},
+        beside=LETS_OUT,
         body=(wire.NewAlert,),
         refuses=("conflict", "unprocessable"),
         headers=("Location", *_TAGGED),
@@ -123,6 +124,7 @@ ROUTES = (
         patch,
         "Change one alert.",
         _ONE,
+        beside=LETS_OUT,
         body=(wire.AlertPatch,),
         refuses=("not-found", "precondition-failed", "unprocessable"),
         headers=_TAGGED,

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from api.acts import destinations as acts
 from api.etags import expected, shown, tag_of
 from api.pagination import next_page, oldest_first, place
-from api.route import Answer, Call, routes_below
+from api.route import LETS_OUT, Answer, Call, routes_below
 from api.v1 import alert_schemas as wire
 from api.v1.alerts import alert_of
 from api.v1.schemas import ListQuery
@@ -158,6 +158,7 @@ ROUTES = (
         create,
         "Add a destination; its signing secret is in this answer only.",
         {201: wire.DestinationWithSecret},
+        beside=LETS_OUT,
         body=(wire.NewDestination,),
         refuses=("not-found", "conflict", "url-refused", "unprocessable"),
         headers=("Location", *_TAGGED),
@@ -180,6 +181,7 @@ ROUTES = (
         patch,
         "Change one destination.",
         _ONE,
+        beside=LETS_OUT,
         body=(wire.DestinationPatch,),
         refuses=("not-found", "conflict", "precondition-failed", "url-refused", "unprocessable"),
         headers=_TAGGED,

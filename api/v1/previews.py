@@ -126,6 +126,7 @@ ROUTES = (
         method="POST",
         path="/v1/sources/{id}/preview",
         scope="sources:write",
+        beside=("sources:read",),
         run=preview,
         says="Show what another selector would keep of a watched page as it is now.",
         answers={200: wire.Preview},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.acts.replays import replay
-from api.route import Answer, Call, Route
+from api.route import LETS_OUT, Answer, Call, Route
 from api.v1 import alert_schemas as wire
 
 
@@ -17,6 +17,7 @@ ROUTES = (
         method="POST",
         path="/v1/destinations/{id}/replay",
         scope="alerts:write",
+        beside=LETS_OUT,
         run=run,
         says="Deliver past matches again, with the ids they had.",
         answers={202: wire.ReplayAnswer},

@@ -12,7 +12,7 @@ from actors.templates.report import AlertOutcome, Foreseen, Report, SourceOutcom
 from actors.templates.template import Template
 from api.acts.alerts import put_in_force
 from api.problems import FieldError, Refusal, shown
-from api.route import Answer, Call, Route
+from api.route import LETS_OUT, Answer, Call, Route
 from api.v1 import template_schemas as wire
 
 # --- requests to records ---------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ ROUTES = (
         method="POST",
         path=f"{_ONE}/instantiate",
         scope="alerts:write",
-        beside=("sources:write",),
+        beside=("sources:write", *LETS_OUT),
         run=instantiate,
         says="Attach a template's sources, and if wanted its alerts; again, it does what is left.",
         answers={200: wire.TemplateReport},

@@ -8,6 +8,7 @@ bins are no way in, so they may be destinations, wherever the service itself run
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import trio
@@ -16,6 +17,7 @@ from actors.bins import Bins
 from actors.doors import Doors
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
+from actors.egress.traffic import tell_refusal
 from actors.egress.url import Url, parse_url
 from actors.errors import Overloaded, UrlRefused
 from actors.world import ResolveFailed
@@ -38,7 +40,9 @@ async def admitted(text: str, doors: Doors) -> Url:
     if bins.is_own(url):
         raise _loop(url)
     networks = doors.settings.deliver_networks()
-    addresses = await _addresses(url, Guard(doors.world.resolver, doors.world.connector, networks))
+    refused = partial(tell_refusal, doors.world)
+    guard = Guard(doors.world.resolver, doors.world.connector, networks, refused=refused)
+    addresses = await _addresses(url, guard)
     if url.port == doors.settings.port:
         for address in addresses:
             if await _listens_at(address, doors):

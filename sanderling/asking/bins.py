@@ -12,9 +12,10 @@ import click
 import trio
 
 from sanderling.asking.naming import BINS, id_of, record_of
-from sanderling.asking.speaking import agree, asked, print_json
+from sanderling.asking.speaking import agree, asked
 from sanderling.client import LONGEST_WAIT, Client
 from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import print_json
 from sanderling.logs import plain
 from sanderling.rendering import moment
 

@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from sanderling.asking.naming import SOURCES, called, id_of, record_of
-from sanderling.asking.speaking import agree, asked, print_json
+from sanderling.asking.speaking import agree, asked
 from sanderling.client import Client
 from sanderling.exits import Exit
+from sanderling.json_lines import print_json
 from sanderling.logs import plain
 from sanderling.rendering import moment
 

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import click
-import msgspec
 import trio
 
 from sanderling.client import Client
@@ -24,11 +23,6 @@ def asked(client: Client, act: Callable[[], Awaitable[T]]) -> T:
             return await act()
 
     return trio.run(run)
-
-
-def print_json(record: object) -> None:
-    """Print a record on a line of its own."""
-    click.echo(msgspec.json.encode(record).decode())
 
 
 def agree(question: str, *, sure: bool) -> None:

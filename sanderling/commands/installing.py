@@ -118,7 +118,7 @@ def _tell_next(layout: Layout, link: str) -> None:
     manager = "systemctl" if layout.account else "systemctl --user"
     click.echo("\nSanderling runs, and will start with the " + ("machine." if layout.account else "session."))
     if link:
-        click.echo(f"Open this link once to set the dashboard's password:\n\n  {link}\n")
+        click.echo(f"Open this link within an hour to set the dashboard's password:\n\n  {link}\n")
     click.echo(f"  {manager} status sanderling")
     click.echo(f"  sanderling status --data {layout.data}" + ("    (as root)" if layout.account else ""))
     click.echo(f"  edit {layout.settings}, then: {manager} restart sanderling")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -42,7 +41,9 @@ def backup(
         manifest = make_backup(loaded(config, flags).settings, file, environ(), secrets=not without_secrets)
     standing = manifest.standing(find_master_key(environ()))
     if as_json:
-        click.echo(json.dumps({**archive.summary(manifest), "mac": standing}))
+        from sanderling.json_lines import print_json
+
+        print_json({**archive.summary(manifest), "mac": standing})
     else:
         kept = "secrets sealed" if manifest.secrets == "sealed" else "without secrets"
         done = "is whole" if only_verify else "written"
@@ -126,7 +127,9 @@ def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | 
     folder = Path(loaded(config, flags).settings.data)
     found = migrating.need(folder) if dry_run else migrating.migrate(folder)
     if as_json:
-        click.echo(json.dumps(to_builtins(found)))
+        from sanderling.json_lines import print_json
+
+        print_json(to_builtins(found))
         return Exit.WELL
     for sentence in migrating.sentences(found):
         click.echo(sentence, err=not dry_run)

@@ -5,8 +5,6 @@ There is no way over the API to make a key: what holds one could then make itsel
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from sanderling.exits import Exit
@@ -30,17 +28,23 @@ def create(
     Scopes: sources:read, sources:write, stream:read, stream:read:CHANNEL, alerts:read, alerts:write, bins:read,
     bins:write, admin.
 
+    What lets texts out wants the scope that reads them too. To add or change an alert or a destination, to replay, or
+    to use a template takes alerts:write and stream:read (a template sources:write besides); to try a query on past
+    events takes alerts:read and stream:read; to preview a watched page takes sources:write and sources:read.
+
     \b
     sanderling keys create --name reader --scope stream:read
     sanderling keys create --name me --scope sources:read --scope sources:write --scope stream:read | tail -n 1 > key
     sanderling keys create --name wall --scope stream:read:pricing --rate 60 --burst 10
+    sanderling keys create --name alerting --scope alerts:read --scope alerts:write --scope stream:read
     """
     from sanderling import keyring
+    from sanderling.json_lines import print_json
     from sanderling.keys import key_document
 
     created, plaintext = keyring.create(loaded(config, flags).settings, name, scopes, rate=rate, burst=burst)
     if as_json:
-        click.echo(json.dumps(key_document(created) | {"key": plaintext}))
+        print_json(key_document(created) | {"key": plaintext})
         return Exit.WELL
     click.echo(f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:", err=True)
     click.echo(plaintext)
@@ -53,10 +57,13 @@ def create(
 def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
     """List all keys: their beginnings, names, scopes, rates and last use."""
     from sanderling import keyring
+    from sanderling.json_lines import print_json
     from sanderling.keys import key_document, key_lines
 
     found = keyring.every(loaded(config, flags).settings)
-    for line in [json.dumps(key_document(key)) for key in found] if as_json else key_lines(found):
+    for key in found if as_json else ():
+        print_json(key_document(key))
+    for line in () if as_json else key_lines(found):
         click.echo(line)
     if not (found or as_json):
         click.echo("There is no key yet: `sanderling keys create --name me --scope stream:read`.", err=True)
@@ -73,11 +80,12 @@ def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> 
     The very next request with it gets 401, and its open streams end within a second.
     """
     from sanderling import keyring
+    from sanderling.json_lines import print_json
     from sanderling.keys import key_document
 
     revoked = keyring.revoke(loaded(config, flags).settings, key)
     if as_json:
-        click.echo(json.dumps(key_document(revoked)))
+        print_json(key_document(revoked))
     else:
         click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
     return Exit.WELL

@@ -35,7 +35,8 @@ def move_in(
     """Move in: FILE is what another program has exported, a list of addresses, or - for the standard input.
 
     It says first what becomes of each thing: exactly, approximately (and how), not at all (and why). Then, on a yes, it
-    adds the rest through the running service; the key needs the scopes sources:write, alerts:read and alerts:write.
+    adds the rest through the running service; the key needs the scopes sources:write,
+    alerts:read, alerts:write and stream:read.
     What is there already stays as it is. Exit code: 0 all is there, 1 something was refused.
 
     What `sanderling export` wrote goes straight into the data folder of an empty instance (--data), whose service must

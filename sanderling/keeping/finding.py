@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Literal
 
@@ -10,6 +9,7 @@ import click
 from msgspec import Struct, to_builtins
 
 from sanderling.exits import Exit
+from sanderling.json_lines import print_json
 from sanderling.logs import plain
 
 Level = Literal["ok", "warn", "fail"]
@@ -28,7 +28,7 @@ def tell(findings: Sequence[Finding], *, as_json: bool) -> Exit:
     """Print findings; return FAILED when one of them is a failure."""
     failed = any(finding.level == "fail" for finding in findings)
     if as_json:
-        click.echo(json.dumps({"ok": not failed, "findings": to_builtins(findings)}, ensure_ascii=False))
+        print_json({"ok": not failed, "findings": to_builtins(findings)})
     else:
         width = max(len(finding.what) for finding in findings)
         for finding in findings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +11,7 @@ from msgspec import Struct, to_builtins
 
 from sanderling.data_folder import working_in
 from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import print_json
 from sanderling.logs import plain
 from storage.sqlite.connection import READER, connect, translated
 from storage.sqlite.folder import DATABASE
@@ -44,7 +44,7 @@ def tell(found: Sequence[Size], limit: int, *, as_json: bool) -> Exit:
     whole = sum(size.bytes for size in found)
     for size in found[:limit]:
         if as_json:
-            click.echo(json.dumps(to_builtins(size)))
+            print_json(to_builtins(size))
         else:
             share = f"{100 * size.bytes / max(whole, 1):3.0f} %"
             where = plain(size.url or f"{size.source_id}, deleted or the service's own")

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
-import msgspec
 import trio
 
 from sanderling.client import Client
 from sanderling.environment import on_terminal
 from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import print_json, shown
 from sanderling.logs import plain
 from sanderling.moving import report
 from sanderling.moving.carrying_out import AGAIN, carry_out
@@ -73,7 +73,7 @@ def bytes_of(file: str) -> bytes:
 def show(plan: Plan, *, as_json: bool) -> None:
     """Print the report of a plan."""
     for line in report.as_json(plan) if as_json else report.as_text(plan):
-        click.echo(line if as_json else plain(line))
+        click.echo(shown(line) if as_json else plain(line))
 
 
 def agreed(plan: Plan, client: Client, *, yes: bool) -> bool:
@@ -95,7 +95,7 @@ def do(plan: Plan, client: Client, *, as_json: bool) -> int:
         raise
     if as_json:
         sums = {f"{what}_{became}": number for (what, became), number in outcome.sums.items()}
-        click.echo(msgspec.json.encode({"sums": sums}))
+        print_json({"sums": sums})
     else:
         click.echo(outcome.words(), err=True)
     return Exit.FAILED if outcome.count("refused") else Exit.WELL
@@ -104,7 +104,7 @@ def do(plan: Plan, client: Client, *, as_json: bool) -> int:
 def _teller(*, as_json: bool) -> Callable[[Done], None]:
     def tell(done: Done) -> None:
         if as_json:
-            click.echo(msgspec.json.encode(done))
+            print_json(done)
         elif done.became != "there" or done.says:
             click.echo(plain(_words(done)))
             if done.secret:

@@ -17,6 +17,7 @@ import trio
 from actors.signatures.receipt import Receipt, judge
 from actors.signatures.verdict import Cause
 from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import shown
 from sanderling.logs import plain
 from sanderling.real_world import open_listeners
 from sanderling.receiving.answers import Answers
@@ -65,7 +66,7 @@ class Listener:
         status = self._wishes.answers.status_for(entry.number, refused=receipt.failed)
         self.failed += receipt.failed
         if self._wishes.as_json:
-            self._echo(as_json(capture, receipt, entry, status))
+            self._echo(shown(as_json(capture, receipt, entry, status)))
         else:
             for line in delivery_lines(capture, receipt, entry, status, self._paper):
                 self._echo(line)

@@ -16,6 +16,7 @@ from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.settings import Network
 from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import shown
 from sanderling.logs import plain
 from sanderling.receiving.cases import CASES, Case, Forge, Posting, Should
 from sanderling.receiving.grades import SAYS, Answered, Result, grade, judged
@@ -30,7 +31,7 @@ async def admitted(text: str, guard: Guard, networks: Sequence[Network]) -> Url:
         url = parse_url(text, schemes=("http", "https"))
         addresses = [ip_address(address) for address in await guard.check(url)]
     except UrlRefused as refusal:
-        raise CommandFailed(f"{plain(text)}: {refusal.words}.", Exit.USAGE) from None
+        raise CommandFailed(f"{plain(text)}: {refusal.words_inside}.", Exit.USAGE) from None
     except LookFailed as failure:
         raise CommandFailed(f"{plain(text)}: {failure.reason}.", Exit.UNREACHABLE) from None
     if not url.secure and not all(any(address in network for network in networks) for address in addresses):
@@ -122,6 +123,6 @@ def run(text: str, guard: Guard, networks: Sequence[Network], forge: Forge, *, j
         return await probe(url, guard, forge, tell=tell)
 
     results = trio.run(go)
-    for words in [as_json(results)] if json else closing(results):
+    for words in [shown(as_json(results))] if json else closing(results):
         click.echo(words)
     return Exit.WELL if grade(results) in ("A", "B") else Exit.FAILED

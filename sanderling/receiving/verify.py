@@ -16,6 +16,7 @@ from actors.signatures.event import KeySet, check
 from actors.signatures.receipt import Told, judge
 from actors.signatures.verdict import Cause, Verdict
 from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import shown
 from sanderling.logs import plain
 from sanderling.receiving.capture import Capture
 from sanderling.receiving.documents import Broken, Item, items
@@ -82,7 +83,7 @@ def _show(item: Item, means: Means, paper: Paper, echo: Callable[[str], None], *
         case event:
             verdict = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
             told = Told(event, verdict if means.keys is None else check(event, means.keys))
-    echo(msgspec.json.encode(told_json(told)).decode() if json else told_line(told, paper))
+    echo(shown(msgspec.json.encode(told_json(told)).decode()) if json else told_line(told, paper))
     return _end([told.verdict])
 
 
@@ -91,7 +92,7 @@ def _show_capture(capture: Capture, means: Means, paper: Paper, echo: Callable[[
         capture.fields(), capture.body, secrets=means.secrets, keys=means.keys, now=_moment(capture, means.now)
     )
     if json:
-        echo(as_json(capture, receipt, None, None))
+        echo(shown(as_json(capture, receipt, None, None)))
     else:
         echo(f"{paper.word(receipt.webhook)} {plain(receipt.webhook_id[:36]):<36}  webhook: {receipt.webhook.reason}")
         for told in receipt.events:

@@ -105,7 +105,10 @@ async def test_what_cannot_be_tried_is_refused_as_when_an_alert_is_made(
 
 
 async def test_it_is_for_readers_of_alerts_and_at_a_pace(house: House, autojump_clock: object) -> None:
-    async with await house.client("alerts:write") as writer, await house.client("alerts:read") as reader:
+    async with (
+        await house.client("alerts:write", "stream:read") as writer,
+        await house.client("alerts:read", "stream:read") as reader,
+    ):
         assert (await writer.post(PREVIEW, json={"filter_query": "x"})).status_code == 403
         answers = [await reader.post(PREVIEW, json={"filter_query": "x"}) for _ in range(PACE.burst + 1)]
         assert [answer.status_code for answer in answers] == [200] * PACE.burst + [429]

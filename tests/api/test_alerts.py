@@ -190,7 +190,10 @@ async def test_there_is_an_end_to_how_many_alerts_there_may_be(house: House, cli
 
 
 async def test_reading_and_writing_alerts_are_scopes_of_their_own(house: House) -> None:
-    async with await house.client("alerts:read") as reader, await house.client("alerts:write") as writer:
+    async with (
+        await house.client("alerts:read", "stream:read") as reader,
+        await house.client("alerts:write", "stream:read") as writer,
+    ):
         record = await made(writer)
         assert (await writer.get("/v1/alerts")).status_code == 403
         assert (await reader.get(f"/v1/alerts/{record['id']}")).status_code == 200

@@ -242,17 +242,18 @@ async def test_a_template_without_parameters_needs_none_and_takes_none(client: h
     assert answer.status_code == 400 and "takes none" in answer.json()["detail"]
 
 
-async def test_both_scopes_are_needed(house: House) -> None:
+async def test_all_scopes_are_needed(house: House) -> None:
     for scopes, path, missing in (
-        (("alerts:write",), INSTANTIATE, "sources:write"),
-        (("sources:write",), INSTANTIATE, "alerts:write"),
+        (("alerts:write", "stream:read"), INSTANTIATE, "sources:write"),
+        (("sources:write", "stream:read"), INSTANTIATE, "alerts:write"),
+        (("alerts:write", "sources:write"), INSTANTIATE, "stream:read"),
         (("alerts:read",), PREVIEW, "sources:read"),
         (("sources:read",), PREVIEW, "alerts:read"),
     ):
         async with await house.client(*scopes) as client:
             answer = await client.post(path, json=ONE)
             assert answer.status_code == 403 and f"the scope {missing}." in answer.json()["detail"]
-    async with await house.client("alerts:write", "sources:write") as client:
+    async with await house.client("alerts:write", "sources:write", "stream:read") as client:
         assert (await client.post(INSTANTIATE, json=ONE)).status_code == 200
 
 

@@ -43,7 +43,8 @@ class Service:
 
     def set_up_link(self) -> str:
         """Return the path of a new one-time link."""
-        return httpx.URL(keyring.set_up_link(Settings(data=str(self.data)))).raw_path.decode()
+        url = httpx.URL(keyring.set_up_link(Settings(data=str(self.data))))
+        return f"{url.path}#{url.fragment}"
 
     def ask(self, method: str, path: str, body: object = None, *, status: tuple[int, ...] = (200, 201, 207)) -> Any:
         """Ask the API, and return what its answer says."""

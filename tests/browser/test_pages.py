@@ -36,7 +36,7 @@ def test_axe_finds_nothing_on_the_pages_of_an_empty_service(new_tab: NewTab) -> 
 def test_axe_finds_nothing_on_the_way_in(new_tab: NewTab, service: Service) -> None:
     new_tab()  # so that the password is set
     tab = new_tab(stranger=True)
-    assert wrong_with(tab, {"sign in": "/sign-in", "set up": service.set_up_link(), "bad link": "/set-up?key=x"}) == {}
+    assert wrong_with(tab, {"sign in": "/sign-in", "set up": service.set_up_link(), "bad link": "/set-up#x"}) == {}
     tab.open("/sign-in").fill(password="something else").press("Sign in").sees("That is not the password.")
     assert axe.check(tab) == []
 

@@ -7,14 +7,13 @@ import random
 from api.dashboard.entry import new_link
 from tests.api.house import House
 from tests.dashboard.browser import PASSWORD, Browser
-from tests.support.build import NOW
 
 
 async def test_from_the_set_up_link_to_today_and_out_again(house: House, stranger: Browser) -> None:
-    path, link = new_link(random.Random("link").randbytes, NOW)
+    path, link = new_link(random.Random("link").randbytes, house.doors.world.now())
     await house.storage.people.offer(link)
     await stranger.get(path)
-    await stranger.submit("/set-up", {"password": PASSWORD, "again": PASSWORD})
+    await stranger.submit("/set-up", {"code": path.partition("#")[2], "password": PASSWORD, "again": PASSWORD})
     assert stranger.path == "/" and "Today" in stranger.text
     await stranger.submit("/sign-out")
     assert "You have signed out" in stranger.text

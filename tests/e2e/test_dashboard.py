@@ -26,7 +26,7 @@ async def test_from_the_set_up_link_to_a_key_that_works(tmp_path: Path) -> None:
         origin = {"Origin": service.url}
         async with httpx.AsyncClient(base_url=service.url, headers=origin, follow_redirects=True) as browser:
             page = await browser.get(link)
-            form = {"token": token(page), "key": link.partition("=")[2], "password": PASSWORD, "again": PASSWORD}
+            form = {"token": token(page), "code": link.partition("#")[2], "password": PASSWORD, "again": PASSWORD}
             today = await browser.post("/set-up", data=form)
             assert today.url.path == "/" and "<h1>Today</h1>" in today.text
             assert (await browser.get(link)).status_code == 404

@@ -71,7 +71,7 @@ async def a_rewriting_proxy(to: int, task_status: trio.TaskStatus[int] = trio.TA
 
 
 async def test_a_delivery_is_shown_verified_and_through_a_rewriting_proxy_as_re_serialised(tmp_path: Path) -> None:
-    key = keyring.create(Settings(data=str(tmp_path)), "e2e", ("alerts:read", "alerts:write"))[1]
+    key = keyring.create(Settings(data=str(tmp_path)), "e2e", ("alerts:read", "alerts:write", "stream:read"))[1]
     (tmp_path / "secret").touch()
     async with trio.open_nursery() as nursery, a_service(tmp_path) as service, Client(service.url, key) as client:
         how = ("--jwks", service.url, "--secret-file", str(tmp_path / "secret"), "--count", "2")

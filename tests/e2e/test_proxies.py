@@ -128,7 +128,7 @@ async def test_the_dashboard_is_signed_into_by_https(front: Front, tmp_path: Pat
                     page = await browser.get(link)
                     form = {
                         "token": token(page),
-                        "key": link.partition("=")[2],
+                        "code": link.partition("#")[2],
                         "password": PASSWORD,
                         "again": PASSWORD,
                     }

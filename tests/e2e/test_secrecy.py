@@ -83,7 +83,7 @@ async def pages(folder: Path, url: str, ids: Mapping[str, str]) -> AsyncIterator
     """Open every page of the dashboard."""
     link = keyring.set_up_link(Settings(data=str(folder), base_url=url))
     async with httpx.AsyncClient(base_url=url, headers={"Origin": url}, follow_redirects=True) as browser:
-        form = {"key": link.partition("=")[2], "password": PASSWORD, "again": PASSWORD}
+        form = {"code": link, "password": PASSWORD, "again": PASSWORD}
         await browser.post("/set-up", data=form | {"token": token(await browser.get(link))})
         for screen in SCREENS:
             if screen.method == "GET" and not screen.live:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.real
 async def test_a_link_made_by_the_command_is_seen_by_a_running_engine_and_replaced_by_the_next(tmp_path: Path) -> None:
     storage = await open_sqlite(tmp_path, clock=lambda: NOW / 1000, owner="test", warn=lambda says: None)
     first = keyring.set_up_link(Settings(data=str(tmp_path), base_url="https://watch.test/"))
-    found = re.fullmatch(r"https://watch\.test/set-up\?key=([A-Za-z0-9_-]{43})", first)
+    found = re.fullmatch(r"https://watch\.test/set-up#([A-Za-z0-9_-]{43})", first)
     assert found is not None
     waiting = await storage.people.link()
     assert waiting is not None and waiting.sha256 == hashed(found[1])
@@ -44,8 +44,8 @@ async def test_the_link_leads_to_where_the_running_service_is_unless_a_flag_says
     words = ["setup-link", "--data", str(tmp_path)]
     async with behind_a_socket(tmp_path, house):
         for more, begins in (
-            ([], "http://0.0.0.0:9123/set-up?"),
-            (["--port", "9000"], "http://127.0.0.1:9000/set-up?"),
+            ([], "http://0.0.0.0:9123/set-up#"),
+            (["--port", "9000"], "http://127.0.0.1:9000/set-up#"),
         ):
             result = await trio.to_thread.run_sync(CliRunner().invoke, cli.main, [*words, *more])
             assert result.stdout.startswith(begins), result.output
@@ -60,4 +60,4 @@ async def test_the_link_leads_to_where_the_running_service_is_unless_a_flag_says
 def test_the_command_prints_the_link_alone_on_stdout(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli.main, ["setup-link", "--data", str(tmp_path), "--port", "9000"])
     assert result.exit_code == 0
-    assert re.fullmatch(r"http://127\.0\.0\.1:9000/set-up\?key=[\w-]{43}\n", result.stdout)
+    assert re.fullmatch(r"http://127\.0\.0\.1:9000/set-up#[\w-]{43}\n", result.stdout)

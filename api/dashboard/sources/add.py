@@ -198,7 +198,7 @@ async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
 
 def blamed(error: Refusal | DomainError) -> Wrong:
     """Return why a URL can't be watched as a form's errors: beside the field that it is about, else beside the URL."""
-    refusal = refusal_of(error)
+    refusal = refusal_of(error, owner=True)
     assert refusal is not None, "both kinds are in the table"
     errors = dict(wrong_of(refusal).errors)
     if "url" in errors:

@@ -51,7 +51,7 @@ async def check(visit: Visit) -> Go:
     try:
         await sources.check(visit.call())
     except (Refusal, DomainError) as error:
-        refusal = refusal_of(error)
+        refusal = refusal_of(error, owner=True)
         return Go(there, words.sentence(refusal.detail if refusal is not None else str(error)), bad=True)
     with trio.move_on_after(PATIENCE):
         while True:

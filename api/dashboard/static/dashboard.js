@@ -159,7 +159,21 @@ function copying(button) {
 // --- previews while typing -------------------------------------------------------------------------------------------
 // The one place where HTML is parsed: an answer of this service, made by its templates, in which all data is escaped.
 // It is parsed as a document that runs nothing, and the policy keeps every script but ours from running at all.
-const ours = window.trustedTypes?.createPolicy("sanderling-pages", {createHTML: (html) => html}) ?? {createHTML: (html) => html};
+// The policy holds every tag against what templates of ours write, and refuses the whole where one is anything else.
+const TAG = /<(?:!doctype html|!--[^<>]*--|(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z0-9:_-]*(?:="[^"<>]*")?)*)\s*\/?)>/gi;
+const NEVER = /^(?:iframe|frame|frameset|object|embed|applet|base|template|style|noscript|math|portal)$/i;
+const ACTIVE = /\s(?:on[a-z]*|style|srcdoc)(?:=|\s|$)/i, SCHEME = /="\s*(?:javascript|vbscript):/i;
+export function checked(html) {
+  const rest = html.replace(TAG, (_, end = "", name = "", attributes = "") => {
+    const bare = attributes.replace(/="[^"]*"/g, "=");
+    const foreign = /^script$/i.test(name) && !end && !/\ssrc="\/assets\//.test(attributes);
+    if (NEVER.test(name) || foreign || ACTIVE.test(bare) || SCHEME.test(attributes)) throw new TypeError("no page of ours");
+    return "";
+  });
+  if (rest.includes("<")) throw new TypeError("no page of ours");
+  return html;
+}
+const ours = window.trustedTypes?.createPolicy("sanderling-pages", {createHTML: checked}) ?? {createHTML: checked};
 const parsed = (html) => new DOMParser().parseFromString(ours.createHTML(html), "text/html");
 
 /** Replace the element of this id by the one that an answer of ours has in its place. */
@@ -200,6 +214,14 @@ function refresh(part) {
     setTimeout(again, part.dataset.refresh * 1000);
   };
   setTimeout(again, part.dataset.refresh * 1000);
+}
+
+// --- a set-up link's code --------------------------------------------------------------------------------------------
+// What stands behind "#" goes into this field, and out of the address and the history of the browser.
+function fragment(field) {
+  if (location.hash.length < 2) return;
+  field.value = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
 }
 
 // --- a new password --------------------------------------------------------------------------------------------------
@@ -254,7 +276,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 const WAYS = {"[data-live]": live, "[data-copy]": copying, "form[data-preview]": preview, "[data-refresh]": refresh,
-  "[data-strength]": strength, "[data-all]": everything};
+  "[data-fragment]": fragment, "[data-strength]": strength, "[data-all]": everything};
 /** Give the parts of a page, or of a part that came later, what they ask for by their data- attributes. */
 export function enliven(root = document) {
   for (const [selector, way] of Object.entries(WAYS)) {

@@ -8,7 +8,9 @@ Give it the URL of a feed, a page or a WebSocket; it finds out which, watches it
 on a stream, as history, and by signed webhooks.
 
 **Keys.** Send one with every request, as `Authorization: Bearer <key>` or `X-API-Key: <key>`; never in a query \
-parameter. It may do what its scopes say. A deleted key is refused from the next request on.
+parameter. It may do what its scopes say; what lets texts out by another way than the streams \
+(alerts, destinations, replays, previews) wants the scope that reads them too. A deleted key is refused from the next \
+request on.
 
 **JSON.** Bodies are `application/json` in UTF-8. Unknown fields and parameters are refused by name, as are \
 repeated names, NaN, and integers beyond 2^53. Answers may gain fields: ignore what you do not know. Times are RFC \

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 import click
-import msgspec
 
 from sanderling.environment import on_terminal, typed
 from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import print_json
 from sanderling.logs import plain
 from sanderling.moving.whole.lines import begins_export, counted
 from sanderling.moving.whole.loading import Loaded, load, look_through
@@ -73,9 +73,7 @@ def take_over(stream: BinaryIO, name: str, folder: Path, *, dry_run: bool, yes: 
 def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
     head, end = loaded.head, loaded.end
     if as_json:
-        click.echo(
-            msgspec.json.encode({"head": head, "end": end, "without_greeting": loaded.speechless, "keys": loaded.keys})
-        )
+        print_json({"head": head, "end": end, "without_greeting": loaded.speechless, "keys": loaded.keys})
         return
     of = plain(f"an instance of Sanderling {head.version[:40]}, {head.made_at[:40]}")
     click.echo(f"{counted(end)}: {where}, of {of}.", err=True)

@@ -1,0 +1,120 @@
+"""How often passwords may be tried, so that nobody's tries shut out the owner (S9).
+
+Each hash costs a tenth of a second and 64 MiB, and each try is a guess. So an address has few; and strangers share a
+pace, at which they queue one behind another instead of being refused. Beside that queue have places of their own: an
+address from which somebody has signed in, a browser in which somebody has (by a cookie that only this service can
+make), and a session. So a flood of guesses, also one that comes by the owner's own proxy, does not keep out the owner.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import trio
+
+from api.problems import Refusal
+from api.ratelimit import Limit, neighbourhood
+from storage.people import People
+from storage.records.session import Password
+
+if TYPE_CHECKING:
+    from api.ratelimit import Limiter
+
+OF_ONE = Limit(1 / 30, 5)
+"""Tries from one address, in one browser that is known, in one session."""
+OF_STRANGERS = Limit(1.0, 30)
+"""Tries of all strangers together; further ones wait."""
+MOST_WAITING = 30
+"""Strangers that wait for their turn; at one a second none waits for longer than half a minute."""
+MOST_OF_ONE = 2
+"""Of these, from one address."""
+REMEMBERED = 256
+"""Addresses that have signed in since the start, beside those of the sessions that are open."""
+
+
+class Attempts:
+    """The tries to sign in at one service."""
+
+    def __init__(self, limiter: Limiter, people: People) -> None:
+        self._limiter, self._people = limiter, people
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self._waiting: Counter[str] = Counter()
+        self._turn = trio.Lock()
+
+    def succeeded(self, address: str) -> None:
+        """Remember an address from which somebody has signed in."""
+        place = neighbourhood(address)
+        self._known[place] = None
+        self._known.move_to_end(place)
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+
+    @asynccontextmanager
+    async def one(self, address: str, browser: str = "") -> AsyncIterator[None]:
+        """Hold a place for one try to sign in. browser: what `known_browser` returned. Raises Refusal (429)."""
+        place = neighbourhood(address)
+        if browser:
+            self._take(f"sign-in browser {browser}")
+            yield
+            return
+        self._take(f"sign-in {place}")
+        if await self._is_known(place):
+            yield
+            return
+        if self._waiting.total() >= MOST_WAITING or self._waiting[place] >= MOST_OF_ONE:
+            raise _too_many(MOST_WAITING)
+        self._waiting[place] += 1
+        try:
+            async with self._turn:
+                if (wait := self._paced()) > 0:
+                    await trio.sleep(wait)
+                    self._paced()  # nobody else takes of it meanwhile
+                yield
+        finally:
+            self._waiting[place] -= 1
+            if not self._waiting[place]:
+                del self._waiting[place]
+
+    def in_session(self, session_id: str) -> None:
+        """Count a try of who has signed in already. Raises Refusal (429)."""
+        self._take(f"password {session_id}")
+
+    def _take(self, who: str) -> None:
+        verdict = self._limiter.take(who, OF_ONE, trio.current_time())
+        if not verdict.admitted:
+            raise _too_many(verdict.retry_after)
+
+    def _paced(self) -> float:
+        verdict = self._limiter.take("sign-in of strangers", OF_STRANGERS, trio.current_time())
+        return 0.0 if verdict.admitted else float(verdict.retry_after)
+
+    async def _is_known(self, place: str) -> bool:
+        if place in self._known:
+            return True
+        return any(neighbourhood(one.address) == place for one in await self._people.sessions())
+
+
+def browser_mark(nonce: str, password: Password) -> str:
+    """Return what a browser keeps that has signed in under a password: nobody else can make it, a new one ends it."""
+    return f"{nonce}.{_seal(nonce, password)}"
+
+
+def known_browser(mark: str, password: Password | None) -> str:
+    """Return the name of the browser whose mark this is, "" when it is none of ours."""
+    nonce, _, seal = mark.partition(".")
+    if password is None or not nonce or not hmac.compare_digest(seal.encode(), _seal(nonce, password).encode()):
+        return ""
+    return nonce
+
+
+def _seal(nonce: str, password: Password) -> str:
+    return hmac.new(password.hashed.encode(), f"browser {nonce}".encode(), sha256).hexdigest()
+
+
+def _too_many(seconds: int) -> Refusal:
+    return Refusal("rate-limited", f"Too many attempts. Wait {seconds} s.", headers={"Retry-After": str(seconds)})

@@ -1,0 +1,102 @@
+"""Which passwords are taken. Pure.
+
+The commonest passwords of 10 characters and more are made of few common parts: a word or a name, digits, a year, a walk
+over the keyboard, a repetition. So no list of leaked passwords is kept: a password is read as the cheapest row of such
+parts, and one that costs as little as the commonest do is refused, with capitals and the usual signs for letters.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Final
+
+from api.dashboard.common_words import WORDS
+from api.dashboard.forms import Wrong
+
+SHORTEST = 10
+LONGEST = 1_024
+FEWEST_KINDS = 5
+"""Different characters of a password."""
+CHEAPEST = 10
+"""What the parts of a password must cost together."""
+READ = 40
+"""Characters that are read for their cost; a longer password has enough of them."""
+_WORD, _WALK, _AGAIN, _YEAR, _DIGIT, _SIGN, _LETTER = 3, 2, 1, 2, 1, 1, 3
+_ROWS = ("1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./")
+_KEY: Final = {key: (row, place) for row, keys in enumerate(_ROWS) for place, key in enumerate(keys)}
+_PLAIN_SIGN = str.maketrans('!"@#$%^&*()_+{}:<>?~', "1'23456789" + "0-=[];,./`")
+_AS_LETTERS = tuple(
+    str.maketrans(signs, letters) for signs, letters in (("@4301!$5789", "aaeoiissgtg"), ("@4301!$57", "aaeolisst"))
+)
+_LONGEST_WORD: Final = max(map(len, WORDS))
+_YEAR_FORM = re.compile("(?:19|20)[0-9]{2}")
+
+
+def check_password(password: str, again: str) -> None:
+    """Refuse a password that is easily guessed, or was typed in two ways. Raises Wrong."""
+    if len(password) < SHORTEST:
+        raise Wrong(
+            password=f"At least {SHORTEST} characters. A sentence of four words or more is strong, and easily kept."
+        )
+    if len(password) > LONGEST:
+        raise Wrong(password=f"At most {LONGEST} characters.")
+    if len(set(password)) < FEWEST_KINDS:
+        raise Wrong(password="Too few different characters.")  # noqa: S106 - words about one
+    if is_common(password):
+        says = "One of the first that anybody tries: common words, names, figures or neighbouring keys."
+        raise Wrong(password=f"{says} Four words or more that do not belong together are strong.")
+    if password != again:
+        raise Wrong(again="The two are not the same.")
+
+
+def is_common(password: str) -> bool:
+    """Return whether a password is among the first to be tried.
+
+    >>> [is_common(one) for one in ("1234567890", "qwertyuiop", "password12", "letmein123", "P@ssw0rd!2026")]
+    [True, True, True, True, True]
+    >>> is_common("gulls over the harbour wall")
+    False
+    """
+    return cost_of(password.lower()[:READ]) < CHEAPEST
+
+
+def cost_of(text: str) -> int:
+    """Return what the cheapest reading of a text in lower case as a row of parts costs."""
+    best = [0] + [_LETTER * len(text)] * len(text)
+    for end in range(1, len(text) + 1):
+        best[end] = min(
+            best[begin] + cost for begin in range(end) if (cost := _cost_of_part(text, begin, end)) is not None
+        )
+    return best[-1]
+
+
+def _cost_of_part(text: str, begin: int, end: int) -> int | None:
+    """Return what a piece costs as one part, None where it is none."""
+    part, size = text[begin:end], end - begin
+    if size == 1:
+        return _DIGIT if part.isdigit() else _LETTER if part.isalpha() else _SIGN
+    if text[max(0, begin - size) : begin] == part or len(set(part)) == 1:
+        return _AGAIN
+    if _YEAR_FORM.fullmatch(part):
+        return _YEAR
+    if size >= 3 and (_is_walk(part) or _is_row(part)):
+        return _WALK
+    return _WORD if size <= _LONGEST_WORD and _is_word(part) else None
+
+
+def _is_word(part: str) -> bool:
+    readings = (part, *(part.translate(table) for table in _AS_LETTERS))
+    return any(one in WORDS or (len(one) > 3 and one[::-1] in WORDS) for one in readings)
+
+
+def _is_walk(part: str) -> bool:
+    """Whether each key is beside the one before it, on the keyboard: qwerty, 1qaz, zaq1, 1q2w3e."""
+    places = [_KEY.get(sign) for sign in part.translate(_PLAIN_SIGN)]
+    return all(a and b and abs(a[0] - b[0]) <= 1 and -1 <= b[1] - a[1] <= 1 for a, b in pairwise(places))
+
+
+def _is_row(part: str) -> bool:
+    """Whether it rises or falls by one step: abcdef, 97531."""
+    steps = {ord(b) - ord(a) for a, b in pairwise(part)}
+    return len(steps) == 1 and abs(steps.pop()) in (1, 2) and part.isalnum()

@@ -1,0 +1,49 @@
+"""What lets texts out wants the scope that reads them, beside its own (S8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.keys import SCOPES as SAID
+from api.route import Route
+from tests.api.house import House
+from tests.api.walk import all_routes, assert_problem, call
+
+LETS_OUT = {
+    "POST /v1/alerts": "stream:read",
+    "PATCH /v1/alerts/{id}": "stream:read",
+    "POST /v1/alerts/preview": "stream:read",
+    "POST /v1/alerts/{id}/destinations": "stream:read",
+    "PATCH /v1/destinations/{id}": "stream:read",
+    "POST /v1/destinations/{id}/replay": "stream:read",
+    "POST /v1/templates/{template_id}/instantiate": "stream:read",
+    "POST /v1/sources/{id}/preview": "sources:read",
+}
+ROUTES = [route for route in all_routes() if route.label in LETS_OUT]
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.label)
+async def test_x16_s8_what_lets_texts_out_wants_the_scope_that_reads_them(house: House, route: Route) -> None:
+    reads = LETS_OUT[route.label]
+    narrow = [scope for scope in SAID if scope != reads]
+    async with await house.client(*narrow, "stream:read:pricing") as client:
+        answer = await call(client, route)
+        assert_problem(answer, 403, "forbidden")
+        assert answer.json()["detail"].endswith(f"lacks the scope {reads}.")
+    async with await house.client(*narrow, reads) as client:
+        assert (await call(client, route)).status_code != 403
+
+
+def test_s8_every_route_that_lets_texts_out_is_there() -> None:
+    assert {route.label for route in ROUTES} == LETS_OUT.keys()
+
+
+async def test_s8_a_key_for_alerts_alone_goes_on_deleting_them(house: House) -> None:
+    async with await house.client("alerts:write", "stream:read") as client:
+        path = f"/v1/alerts/{(await client.post('/v1/alerts', json={'filter_query': 'x'})).json()['id']}"
+    async with await house.client("alerts:write") as client:
+        assert (await client.delete(path)).status_code == 204
+
+
+def test_s8_what_a_key_may_do_is_said_with_the_scope_that_it_wants_too() -> None:
+    assert "stream:read" in SAID["alerts:write"] and "stream:read" in SAID["alerts:read"]
