@@ -113,7 +113,7 @@ class Api(QuartTrio):
         self.doors, self.owner, self.alone = doors, owner, alone
         self.base_url = doors.settings.public_url()
         gauge = None if alone else doors.world.metrics.streams
-        self.streams = Streams(doors.storage, doors.settings, gauge)
+        self.streams = Streams(doors.storage, doors.settings, gauge, doors.world.jail)
         self.limiter = Limiter()
         self.repeats = Repeats(doors)
         self.proxies = doors.settings.proxies()
