@@ -2,7 +2,7 @@
 
 One way in for both kinds of senders: strangers through the front end's door, and this service's own deliveries, which
 don't leave the machine for it. What may be sent is bounded by what is kept: so many bytes of a body, so many captures
-of a bin, so many bytes in all, the oldest going first.
+of a bin, so many bytes in all. Where these are full, the bin that holds most loses its oldest: no bin empties another.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BODY = 256 << 10
 KEPT = 100
 """Captures of a bin."""
 ROOM = 64 << 20
-"""Bytes of all captures."""
+"""Bytes of all captures, unless the newest ones of all bins alone are more."""
 LIFE = Millis(7 * 86_400_000)
 MOST_BINS = 1_000
 TOKEN_BYTES = 24

@@ -116,7 +116,7 @@ class Api(QuartTrio):
         self.base_url = doors.settings.public_url()
         self.only_https = only_https(self.base_url)
         gauge = None if alone else doors.world.metrics.streams
-        self.streams = Streams(doors.storage, doors.settings, gauge)
+        self.streams = Streams(doors.storage, doors.settings, gauge, doors.world.jail)
         self.limiter = Limiter()
         self.repeats = Repeats(doors)
         self.proxies = doors.settings.proxies()

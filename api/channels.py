@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.notices import asked_for
-from actors.query import Query, QueryError, Texts, UnknownLanguage, matches, parse
+from actors.query import Query, QueryError, UnknownLanguage, parse
+from actors.query.search import Term
 from storage.interface import Alerts
 from storage.records.alert import Alert, covers
 from storage.records.event import Stored
@@ -39,13 +40,15 @@ class Channel:
     def __init__(self, parts: Sequence[_Part]) -> None:
         self.parts = parts
 
-    def admits(self, event: Stored, texts: Texts | None) -> bool:
-        """Return whether an event is on the channel; `texts` are the event's, None for a notice."""
-        if texts is None:
-            alert_type = _notice.decode(event.body).alert_type
-            return any(asked_for(part.alert, alert_type, event) for part in self.parts)
-        parts = [part for part in self.parts if covers(part.sources, event)]
-        return any(matches(part.query, texts.of(part.alert.match)) for part in parts)
+    def admits_notice(self, event: Stored) -> bool:
+        """Return whether a notice of the service is on the channel."""
+        alert_type = _notice.decode(event.body).alert_type
+        return any(asked_for(part.alert, alert_type, event) for part in self.parts)
+
+    def terms_for(self, event: Stored) -> tuple[Term, ...]:
+        """Return the queries of which one must match for an event to be on the channel; none: it is not."""
+        parts = (part for part in self.parts if covers(part.sources, event))
+        return tuple(Term(part.query.text, part.query.language, part.alert.match) for part in parts)
 
 
 def channel_of(alerts: Sequence[Alert]) -> Channel:

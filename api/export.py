@@ -90,15 +90,17 @@ class Export:
         if not self._page and not self._exhausted:
             await self._read()
         pieces, self._pending = [self._pending], b""
-        size, turn = 0, self._sieve.turn
-        while self._page and size < PIECE and turn:
-            event = self._page.pop()
-            turn -= 1
+        size, some = 0, self._page[::-1]
+        some = some[: self._sieve.portion(some)]
+        for event, passes in zip(some, await self._sieve.sift(some), strict=True):
+            self._page.pop()
             self._looked += 1
-            if self._sieve.admits_rest(event):
+            if passes:
                 pieces.append(self._encoded(event.body))
                 size += len(pieces[-1])
                 self._written += 1
+                if size >= PIECE:
+                    break
         if self._exhausted and not self._page:
             pieces.append(_END[self._form])
             self._ended = True

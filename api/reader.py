@@ -11,15 +11,15 @@ twice.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
 
-from actors.query import Query, matches, told_in
-from actors.query import Texts as TextsOf
+from actors.query import Query
+from actors.query.search import Term
 from api.channels import Channel
+from api.searching import Groups, Texts, portion
 from api.sse import Form, frame_of, frames
 from storage.interface import EventLog
 from storage.records.cursor import EVERYTHING, Filter
@@ -36,7 +36,6 @@ PAGE_SIZE = 512 << 10
 """Bytes that a page should have."""
 TURN = 500
 """Events looked at between two checkpoints; a tenth of it when text is matched."""
-_ANALYSES = 256
 
 
 class _Tier(Struct):
@@ -48,22 +47,6 @@ _tier = msgspec.json.Decoder(_Tier)
 
 class FellBehind(Exception):
     """Retention has deleted events that the reader had not seen: its stream ends, and its cursor is 410 from now on."""
-
-
-class Texts:
-    """The analysed texts of recent events, shared by all readers with keywords and channels."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Seq, TextsOf] = OrderedDict()
-
-    def of(self, event: Stored) -> TextsOf:
-        """Return an event's texts, each analysed once."""
-        found = self._kept.get(event.seq)
-        if found is None:
-            found = self._kept[event.seq] = TextsOf(told_in(event.body))
-            if len(self._kept) > _ANALYSES:
-                self._kept.popitem(last=False)
-        return found
 
 
 class Sieve:
@@ -85,29 +68,48 @@ class Sieve:
         self.where = where
         self._tiers = frozenset(tiers)
         self._tags = frozenset(tags)
-        self._words = tuple(words)
-        self._texts = texts or Texts()
+        self._words = tuple(Term(query.text, query.language, "page") for query in words)
+        self.texts = texts or Texts()
         self._channel = channel
         self.everything = where == EVERYTHING and not tiers and not words and channel is None and not tags
-        self.turn = TURN // 10 if words or channel else TURN
+        self.reads_text = bool(words) or channel is not None
+        self.turn = TURN // 10 if self.reads_text else TURN
 
-    def admits(self, event: Stored) -> bool:
-        """Return whether an event passes."""
-        return self.everything or (self.where.admits(event) and self.admits_rest(event))
+    def portion(self, events: Sequence[Stored]) -> int:
+        """Return how many of the first events are sifted at once; 0 only of none."""
+        return portion(events, self.turn) if self.reads_text else min(len(events), self.turn)
 
-    def admits_rest(self, event: Stored) -> bool:
-        """Return whether an event passes that has already passed `where`."""
+    async def sift(self, events: Sequence[Stored]) -> Sequence[bool]:
+        """Return for each event whether it passes that has already passed `where`.
+
+        Text is looked at in a worker, so ask for no more than a `portion`. Raises Overloaded.
+        """
+        if not self.reads_text:
+            return [self._admits_kind(event) for event in events]
+        return await self.texts.found([(event, self._asks(event)) for event in events])
+
+    async def admits(self, event: Stored) -> bool:
+        """Return whether an event passes. Raises Overloaded."""
+        return self.everything or (self.where.admits(event) and (await self.sift((event,)))[0])
+
+    def admits_unread(self, event: Stored) -> bool:
+        """Return whether an event passes, of a sieve that reads no text."""
+        return self.everything or (self.where.admits(event) and self._admits_kind(event))
+
+    def _admits_kind(self, event: Stored) -> bool:
         if self._tiers and event.kind == Kind.NOTICE and _tier.decode(event.body).source_type not in self._tiers:
             return False
-        if self._tags and self._tags.isdisjoint(event.tags):
-            return False
-        if not self._words and self._channel is None:
-            return True
-        # The service's own notices are never matched by text.
-        texts = None if event.kind == Kind.NOTICE else self._texts.of(event)
-        if self._words and (texts is None or not any(matches(query, texts.of("page")) for query in self._words)):
-            return False
-        return self._channel is None or self._channel.admits(event, texts)
+        return not self._tags or not self._tags.isdisjoint(event.tags)
+
+    def _asks(self, event: Stored) -> Groups | None:
+        """Return what an event's text must have, () when it passes without; None when it can't."""
+        if not self._admits_kind(event):
+            return None
+        if event.kind == Kind.NOTICE:  # the service's own notices are never matched by text
+            passes = not self._words and (self._channel is None or self._channel.admits_notice(event))
+            return () if passes else None
+        groups = (self._words,) if self._words else ()
+        return groups if self._channel is None else (*groups, self._channel.terms_for(event))
 
 
 class Reader:
@@ -131,9 +133,9 @@ class Reader:
         if not self._page:
             recent = self._tail.since(self.cursor)
             if recent is not None:
-                return self._of_ring(recent)
+                return await self._of_ring(recent)
             await self._read_page()
-        return self._of_page()
+        return await self._of_page()
 
     def at_end(self) -> bool:
         """Return whether nothing published is left to look at."""
@@ -143,19 +145,38 @@ class Reader:
         """Wait until something is published after the cursor."""
         await self._tail.wait_past(self.cursor)
 
-    def _of_ring(self, recent: Sequence[Recent]) -> bytes:
+    async def _of_ring(self, recent: Sequence[Recent]) -> bytes:
         """Encode from the ring, and move the cursor by what was looked at."""
         if len(recent) == 1 and self._sieve.everything:
             self.cursor = recent[0].stored.seq
             return frame_of(recent[0], self.form)
+        if self._sieve.reads_text:
+            return await self._search_ring(recent)
         taken, size = [], 0
         for event in recent[: self._sieve.turn]:
             self.cursor = event.stored.seq
-            if self._sieve.admits(event.stored):
+            if self._sieve.admits_unread(event.stored):
                 taken.append(frame_of(event, self.form))
                 size += len(taken[-1])
                 if size >= SEND_SIZE:
                     break
+        return b"".join(taken)
+
+    async def _search_ring(self, recent: Sequence[Recent]) -> bytes:
+        some = recent[: self._sieve.portion([event.stored for event in recent[: self._sieve.turn]])]
+        where = self._sieve.where
+        within = [event for event in some if where.admits(event.stored)]
+        verdicts = await self._sieve.sift([event.stored for event in within])
+        taken, size = [], 0
+        for event, passes in zip(within, verdicts, strict=True):
+            if passes:
+                taken.append(frame_of(event, self.form))
+                size += len(taken[-1])
+                if size >= SEND_SIZE:
+                    self.cursor = event.stored.seq
+                    return b"".join(taken)
+        if some:
+            self.cursor = some[-1].stored.seq
         return b"".join(taken)
 
     async def _read_page(self) -> None:
@@ -170,13 +191,16 @@ class Reader:
             size = sum([len(event.body) for event in page.events])
             self._asks = max(FEWEST, min(MOST, PAGE_SIZE * len(page.events) // size))
 
-    def _of_page(self) -> bytes:
-        page, admits, left = self._page, self._sieve.admits_rest, self._sieve.turn
+    async def _of_page(self) -> bytes:
+        page = self._page
+        some = page[: -self._sieve.turn - 1 : -1]  # the page has the oldest last
+        some = some[: self._sieve.portion(some)]
         bodies, size = [], 0
-        while page and size < SEND_SIZE and left:
-            event = page.pop()
-            left -= 1
-            if admits(event):
+        for event, passes in zip(some, await self._sieve.sift(some), strict=True):
+            page.pop()
+            if passes:
                 bodies.append(event.body)
                 size += len(event.body)
+                if size >= SEND_SIZE:
+                    break
         return frames(bodies, self.form)

@@ -16,10 +16,12 @@ import trio
 
 from actors.metrics import Gauge
 from actors.settings import Settings
+from actors.world import Jail
 from api.channels import Channels
 from api.export import Exports
 from api.problems import Refusal
-from api.reader import Reader, Texts
+from api.reader import Reader
+from api.searching import Texts
 from api.signs import Pulse, Signs, Writer
 from api.sse import keepalive, opening
 from storage.errors import StorageError
@@ -42,8 +44,10 @@ Holder = ApiKey | Session
 class Streams:
     """All streams that are open now; `gauge` shows how many."""
 
-    def __init__(self, storage: Storage, settings: Settings, gauge: Gauge | None = None) -> None:
-        self.texts = Texts()
+    def __init__(
+        self, storage: Storage, settings: Settings, gauge: Gauge | None = None, jail: Jail | None = None
+    ) -> None:
+        self.texts = Texts(jail)
         self.channels = Channels(storage.alerts)
         self.exports = Exports()
         self.signs = Signs(self._newest_known)

@@ -33,8 +33,8 @@ class Bins(Protocol):
     async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
         """Keep what a bin was sent; return whether the bin is there.
 
-        In one transaction the bin's oldest captures go beyond `keep`, and the oldest of all bins while all together
-        weigh more than `room` bytes.
+        In one transaction the bin's oldest captures go beyond `keep`, and while all bins together weigh more than
+        `room` bytes, the oldest of the bin that weighs most. Each bin keeps its newest, so that none empties another.
         """
 
     async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:

@@ -8,5 +8,6 @@ import Stemmer  # noqa: F401  # here, because a worker opens no file once it has
 
 from actors.content.tasks import TASKS as CONTENT
 from actors.query.preview import TASKS as QUERY
+from actors.query.search import TASKS as SEARCH
 
-TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **QUERY}
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **QUERY, **SEARCH}

@@ -105,7 +105,7 @@ async def _named(desk: Desk, ids: Sequence[str], sieve: Sieve) -> Sequence[Store
         event = await desk.doors.storage.log.get(id)
         if event is None:
             raise Unprocessable("there is no such event", f"body.ids[{index}]", id)
-        if not sieve.admits(event):
+        if not await sieve.admits(event):
             raise Unprocessable("the alert does not match this event", f"body.ids[{index}]", id)
         found.append(event)
     return found

@@ -7,6 +7,7 @@ retention works beside every reader, and what it takes away unseen must never lo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import trio
@@ -24,10 +25,16 @@ from storage.records.times import parse_rfc3339
 
 AT_ONCE = 200
 """Events asked of the log at once."""
+FEWEST = 16
+"""Events asked of it at first, and where they are long."""
 ROUNDS = 25
 """Reads of the log for one answer; a rare filter then goes on with the next page's cursor."""
-MOST_BYTES = 8 << 20
-"""Bytes of events after which a page is full, whatever its limit."""
+MOST_BYTES = 1 << 20
+"""Bytes of events that a page has at most, whatever its limit; one event at least."""
+MOST_TEXT = 4 << 20
+"""Bytes of events in whose text one answer searches at most."""
+WITHIN = 2.0
+"""Seconds after which an answer searches no further."""
 END = Seq((1 << 63) - 1)
 _LONGEST_VALUE = 500
 Wanted = EventsQuery | ExportQuery
@@ -179,26 +186,44 @@ def _split(values: Sequence[str], name: str) -> tuple[str, ...]:
 async def find(log: EventLog, window: Window, sieve: Sieve, limit: int, *, newest_first: bool) -> Found:
     """Return at most `limit` events of a window that pass, having made at most ROUNDS reads.
 
-    Other tasks have their turn while text is matched.
+    A search in text ends early, with a position to go on from, after MOST_TEXT bytes or WITHIN seconds of it. Raises
+    Overloaded.
     """
+    with sieve.texts.asking() if sieve.reads_text else nullcontext():
+        return await _find(log, window, sieve, limit, newest_first=newest_first)
+
+
+async def _find(log: EventLog, window: Window, sieve: Sieve, limit: int, *, newest_first: bool) -> Found:
     read = log.read_back if newest_first else log.read
-    at, size, looked = window.before if newest_first else window.after, 0, 0
-    found: list[Stored] = []
+    at, size, looked, began = window.before if newest_first else window.after, 0, 0, trio.current_time()
+    asks, found = FEWEST, list[Stored]()
     for _ in range(ROUNDS):
-        page = await read(at, min(AT_ONCE, limit), sieve.where)
-        for event in page.events:
-            if not window.after < event.seq < window.before:
-                return Found(found, None)
-            looked += 1
-            if looked % sieve.turn == 0:
-                await trio.lowlevel.checkpoint()
-            if sieve.admits_rest(event):
-                found.append(event)
-                size += len(event.body)
-                if len(found) == limit or size >= MOST_BYTES:
-                    return Found(found, event.seq)
+        page = await read(at, min(asks, limit), sieve.where)
+        left = [event for event in page.events if window.after < event.seq < window.before]
+        over = len(left) < len(page.events)
+        asks = _more(page.events)
+        while some := left[: sieve.portion(left)]:
+            for event, passes in zip(some, await sieve.sift(some), strict=True):
+                looked += len(event.body)
+                if passes and found and size + len(event.body) > MOST_BYTES:
+                    return Found(found, found[-1].seq)
+                if passes:
+                    found.append(event)
+                    size += len(event.body)
+                    if len(found) == limit or size >= MOST_BYTES:
+                        return Found(found, event.seq)
+            del left[: len(some)]
+            if sieve.reads_text and (looked >= MOST_TEXT or trio.current_time() >= began + WITHIN):
+                return Found(found, some[-1].seq)
+            await trio.lowlevel.checkpoint()
         exhausted = page.scanned <= window.after if newest_first else page.scanned >= min(page.head, window.before)
-        if exhausted or page.scanned == at:
+        if over or exhausted or page.scanned == at:
             return Found(found, None)
         at = page.scanned
     return Found(found, at)
+
+
+def _more(events: Sequence[Stored]) -> int:
+    """Return how many events to read next, by the size of those before."""
+    size = sum(len(event.body) for event in events)
+    return AT_ONCE if not size else max(FEWEST, min(AT_ONCE, MOST_BYTES * len(events) // size))

@@ -25,6 +25,8 @@ _SWEEP = "DELETE FROM bin WHERE id IN (SELECT id FROM bin WHERE expires_at<=? OR
 _WEIGHT = "SELECT value FROM fact WHERE name='captured'"
 _SURPLUS = """DELETE FROM capture WHERE number IN
     (SELECT number FROM capture WHERE bin=? ORDER BY number DESC LIMIT -1 OFFSET ?)"""
+_HEAVIEST = """SELECT bin, min(number) FROM capture GROUP BY bin HAVING count(*)>1
+    ORDER BY sum(size) DESC, min(number) LIMIT 1"""
 _CAPTURES = "SELECT number, size, body FROM capture WHERE bin=? AND number<? ORDER BY number DESC LIMIT ?"
 _NEWEST = (1 << 63) - 1
 
@@ -108,14 +110,9 @@ class SqliteBins:
 
 
 def _make_room(transaction: Transaction, room: int) -> None:
-    """Delete the oldest captures until the rest fits."""
-    surplus = transaction.execute(_WEIGHT).fetchone()[0] - room
-    last = None
-    with closing(transaction.connection.cursor()) as rows:
-        oldest = rows.execute("SELECT number, size FROM capture ORDER BY number") if surplus > 0 else ()
-        for number, weight in oldest:
-            last, surplus = number, surplus - weight
-            if surplus <= 0:
-                break
-    if last is not None:
-        transaction.execute("DELETE FROM capture WHERE number<=?", (last,))
+    """Delete captures until the rest fits: of the bin that weighs most its oldest, and never a bin's newest."""
+    while transaction.execute(_WEIGHT).fetchone()[0] > room:
+        heaviest = transaction.execute(_HEAVIEST).fetchone()
+        if heaviest is None:
+            return
+        transaction.execute("DELETE FROM capture WHERE number=?", (heaviest[1],))

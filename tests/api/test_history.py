@@ -150,7 +150,7 @@ async def test_a_page_is_full_by_its_bytes_too(house: House, monkeypatch: pytest
     events = await house.publish(*[a_draft(str(n), content="x" * 1_000) for n in range(7)])
     assert (await pages_of(Shared(house, []), "/v1/events")).found == ids(events)
     answer = await history(a_call(house, "/v1/events", EventsQuery))
-    assert len(msgspec.json.decode(answer.body)["events"]) == 3
+    assert len(msgspec.json.decode(answer.body)["events"]) == 2
 
 
 async def test_others_have_their_turn_while_text_is_matched(house: House) -> None:

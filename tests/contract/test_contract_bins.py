@@ -68,7 +68,7 @@ async def test_x17_a_bin_keeps_its_newest_captures(storage: Storage) -> None:
     assert await bodies(storage, "two") == [b"stays"]
 
 
-async def test_x17_the_oldest_captures_of_all_bins_go_when_there_is_no_room(storage: Storage) -> None:
+async def test_x17_captures_of_the_heaviest_bin_go_when_there_is_no_room(storage: Storage) -> None:
     for name in ("one", "two", "three"):
         await storage.bins.add(a_bin(name))
     weight = a_capture(bytes(1000)).weight
@@ -80,6 +80,18 @@ async def test_x17_the_oldest_captures_of_all_bins_go_when_there_is_no_room(stor
     await keep(storage, "three", bytes([8]) * 1000, bytes([9]) * 1000, room=3 * weight)
     assert [body[0] for body in await bodies(storage, "one")] == [2]
     assert [body[0] for body in await bodies(storage, "three")] == [9, 8]
+
+
+async def test_s12_a_bin_that_is_sent_much_takes_its_own_captures_and_no_other_bins(storage: Storage) -> None:
+    for name in ("quiet", "loud", "late"):
+        await storage.bins.add(a_bin(name))
+    weight = a_capture(bytes(1000)).weight
+    await keep(storage, "quiet", bytes([1]) * 1000, bytes([2]) * 1000, room=6 * weight)
+    await keep(storage, "loud", *(bytes([n]) * 1000 for n in range(20)), room=6 * weight)
+    assert [body[0] for body in await bodies(storage, "quiet")] == [2, 1]
+    assert [body[0] for body in await bodies(storage, "loud")] == [19, 18, 17, 16]
+    await keep(storage, "late", bytes([7]) * 1000, room=weight)
+    assert [[body[0] for body in await bodies(storage, name)] for name in ("quiet", "loud", "late")] == [[2], [19], [7]]
 
 
 async def test_what_is_sent_to_a_deleted_bin_is_not_kept(storage: Storage) -> None:

@@ -1,0 +1,118 @@
+"""Search in the text of events: in the workers, one piece at a time, so that nothing else waits for it.
+
+To analyse one event of 64 KiB takes up to a quarter of a second. So what is long goes to a worker, no more at once than
+a worker does in about a second, and all searches of the service together keep one worker. Short events, as most live
+ones are, are looked at here, each analysed once for all readers.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+import trio
+
+from actors.errors import Overloaded
+from actors.query import Query, matches, parse, told_in
+from actors.query import Texts as TextsOf
+from actors.query.search import Looked, SearchRequest, Term
+from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
+from storage.records.event import Stored
+from storage.records.identity import Seq
+
+SHORT = 4 << 10
+"""Bytes of events whose texts are looked at in the loop."""
+PIECE = 256 << 10
+"""Bytes of events that a worker gets at once."""
+WITHIN = 10.0
+"""Seconds that a worker has for a piece."""
+MOST_ASKING = 32
+"""Answers at once that search in text."""
+_ANALYSES = 256
+_QUERIES = 2_000
+Groups = tuple[tuple[Term, ...], ...]
+"""Of each group one term must match."""
+
+
+def portion(events: Sequence[Stored], most: int) -> int:
+    """Return how many of the first events are one piece: one at least, unless there are none."""
+    size = 0
+    for count, event in enumerate(events[:most]):
+        size += len(event.body)
+        if count and size > PIECE:
+            return count
+    return min(len(events), most)
+
+
+class Texts:
+    """The one place where text is searched. longest: bytes of the most that was ever looked at in the loop at once.
+
+    jail: who has the workers; None: all is done in the loop.
+    """
+
+    def __init__(self, jail: Jail | None = None) -> None:
+        self.longest = 0
+        self._jail = jail
+        self._turn = trio.CapacityLimiter(1)
+        self._asking = 0
+        self._kept: OrderedDict[Seq, TextsOf] = OrderedDict()
+        self._queries: dict[Term, Query] = {}
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Count an answer that searches, for the length of the block. Raises Overloaded."""
+        if self._asking >= MOST_ASKING:
+            raise Overloaded(f"{MOST_ASKING} searches in text are under way; there is no room for more", 5)
+        self._asking += 1
+        try:
+            yield
+        finally:
+            self._asking -= 1
+
+    async def found(self, asked: Sequence[tuple[Stored, Groups | None]]) -> Sequence[bool]:
+        """Return for each event whether its text has what is asked of it. Raises Overloaded."""
+        verdicts = iter(await self._look([(event, groups) for event, groups in asked if groups and all(groups)]))
+        return [groups is not None and all(groups) and (not groups or next(verdicts)) for _, groups in asked]
+
+    async def _look(self, asked: Sequence[tuple[Stored, Groups]]) -> Sequence[bool]:
+        size = sum(len(event.body) for event, _ in asked)
+        if self._jail is None or size <= SHORT:
+            self.longest = max(self.longest, size)
+            return [self._has(event, groups) for event, groups in asked]
+        terms = {term: None for _, groups in asked for group in groups for term in group}
+        places = {term: at for at, term in enumerate(terms)}
+        events = tuple(
+            Looked(event.body, tuple(tuple(places[term] for term in group) for group in groups))
+            for event, groups in asked
+        )
+        request = msgspec.msgpack.encode(SearchRequest(tuple(terms), events))
+        async with self._turn:
+            try:
+                # A worker whose call is cancelled is killed: who hangs up must not cost one each time.
+                with trio.CancelScope(shield=True):
+                    answer = await self._jail.call("search_events", request, deadline=WITHIN)
+            except (WorkerDied, WorkerTooSlow, TaskRefused) as error:
+                raise Overloaded(f"the text could not be searched: {error}", 5) from None
+        return msgspec.msgpack.decode(answer, type=list[bool])
+
+    def _has(self, event: Stored, groups: Groups) -> bool:
+        texts = self._of(event)
+        return all(any(matches(self._query(term), texts.of(term.match)) for term in group) for group in groups)
+
+    def _of(self, event: Stored) -> TextsOf:
+        found = self._kept.get(event.seq)
+        if found is None:
+            found = self._kept[event.seq] = TextsOf(told_in(event.body))
+            if len(self._kept) > _ANALYSES:
+                self._kept.popitem(last=False)
+        return found
+
+    def _query(self, term: Term) -> Query:
+        found = self._queries.get(term)
+        if found is None:
+            if len(self._queries) >= _QUERIES:
+                self._queries.clear()
+            found = self._queries[term] = parse(term.query, term.language)
+        return found
