@@ -91,7 +91,7 @@ class Texts:
         async with self._turn:
             try:
                 # A worker whose call is cancelled is killed: who hangs up must not cost one each time.
-                with trio.CancelScope(shield=True):
+                with trio.move_on_after(WITHIN + 5, shield=True):
                     answer = await self._jail.call("search_events", request, deadline=WITHIN)
             except (WorkerDied, WorkerTooSlow, TaskRefused) as error:
                 raise Overloaded(f"the text could not be searched: {error}", 5) from None

@@ -8,7 +8,8 @@ from uuid import UUID
 from actors.query import Query, QueryError, parse
 from api.channels import Channel
 from api.problems import invalid
-from api.reader import Sieve, Texts
+from api.reader import Sieve
+from api.searching import Texts
 from storage.records.cursor import Filter
 from storage.records.event import KIND_OF, Kind
 
