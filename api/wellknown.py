@@ -29,7 +29,10 @@ async def healthz(call: Call) -> Answer:
 
 
 async def readyz(call: Call) -> Answer:
-    """Tell whether the service can do its work, and which part cannot; and how many due looks have not happened."""
+    """Tell whether the service can do its work, and which part cannot; and how many due looks have not happened.
+
+    `warnings` are sentences about what is weaker here than it should be, and no reason not to be used.
+    """
     parts = dict(call.doors.readiness())
     if call.doors.draining():
         parts["service"] = "The service is stopping."
@@ -37,7 +40,9 @@ async def readyz(call: Call) -> Answer:
     if failing:
         names = ", ".join(error.location for error in failing)
         raise Refusal("unavailable", f"Not ready: {names}.", failing, {"Retry-After": "5"})
-    return Answer({"status": "ready", "parts": sorted(parts), "overdue": call.doors.overdue()})
+    lacks = call.doors.world.jail.lacks()
+    warnings = [f"The kernel does not wholly hold the workers: {lacks}."] if lacks else []
+    return Answer({"status": "ready", "parts": sorted(parts), "overdue": call.doors.overdue(), "warnings": warnings})
 
 
 def _route(path: str, run: Any, says: str, **more: Any) -> Route:

@@ -20,7 +20,7 @@ from actors.build import BUILD
 FRAME_LIMIT = 96 << 20
 """A body's largest setting is 64 MiB; a frame that claims more is not one of ours."""
 
-PROTOCOL = 1
+PROTOCOL = 2
 _HEAD = struct.Struct(">IB")
 _TASK = struct.Struct(">IB")
 _ANSWER = struct.Struct(">I")
@@ -53,6 +53,17 @@ class Task:
 def build_id() -> bytes:
     """Return what both sides must agree on: a worker of another build (an upgrade under our feet) is not talked to."""
     return f"sanderling-jail/{PROTOCOL} python/{sys.version_info[0]}.{sys.version_info[1]} build/{BUILD}".encode()
+
+
+def hello_frame(lacks: str) -> bytes:
+    """Return a worker's first word."""
+    return frame(Kind.HELLO, build_id(), b"\n", lacks.encode())
+
+
+def read_hello(payload: bytes) -> tuple[bytes, str]:
+    """Return the build id in a HELLO frame's payload, and what the jail lacks."""
+    build, _, lacks = payload.partition(b"\n")
+    return build, lacks.decode(errors="replace")
 
 
 def frame(kind: Kind, *parts: bytes) -> bytes:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
-from actors.jail.framing import Frames, Kind, Task, answer_frame, build_id, frame, read_task
+from actors.jail.framing import Frames, Kind, Task, answer_frame, hello_frame, read_task
 from actors.jail.rights import shut_in
 
 Tasks = Mapping[str, Callable[[bytes], bytes]]
@@ -27,11 +27,12 @@ _ALARM_SLACK = 5.0
 
 
 def product_tasks() -> Tasks:
-    """Return the tasks of the product. Slow: it imports the parsers."""
-    from actors.jail.tasks import TASKS  # noqa: PLC0415
+    """Return the tasks of the product, ready for use. Slow: it imports the parsers."""
+    from actors.jail.tasks import TASKS, warm  # noqa: PLC0415
 
     return TASKS
 
+    warm()
 
 def main(load: Callable[[], Tasks] = product_tasks) -> int:
     """Serve tasks from standard input until it ends. Returns the exit code."""
@@ -45,8 +46,8 @@ def main(load: Callable[[], Tasks] = product_tasks) -> int:
     if first is not Kind.LIMITS:
         return 2
     tasks = load()  # before the limits: importing takes files and memory
-    shut_in(json.loads(limits))
-    _send(answers, frame(Kind.HELLO, build_id()))
+    lacks = shut_in(json.loads(limits))
+    _send(answers, hello_frame(lacks))
     for kind, payload in frames:
         if kind is not Kind.TASK:
             return 2

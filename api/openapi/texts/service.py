@@ -37,8 +37,9 @@ event names a `key_id` that you do not know.""",
     "GET /readyz": Operation(
         name="readReadiness",
         tag=_TAG,
-        explains="503 names what is not ready in `errors`. `overdue`: looks that are due and have not happened.",
-        shows={200: {"status": "ready", "parts": ["recorder", "sources"], "overdue": 0}},
+        explains="503 names what is not ready in `errors`. `overdue`: looks that are due and have not happened. "
+        "`warnings`: sentences on what is weaker here than it should be.",
+        shows={200: {"status": "ready", "parts": ["recorder", "sources"], "overdue": 0, "warnings": []}},
     ),
     "GET /schemas/{name}/{version}": Operation(
         name="readSchema",
