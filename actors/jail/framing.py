@@ -2,8 +2,8 @@
 
 frame    = length (u32, of what follows) kind (u8) payload
 LIMITS   = limits as JSON                     service -> worker, once
-HELLO    = build id                           worker -> service, once
-TASK     = deadline in ms (u32), length of the task's name (u8), name, request
+HELLO    = build id, a line feed, what the jail lacks (a few words, "" when it is whole)   worker -> service, once
+TASK     = deadline in ms of processor time (u32), length of the task's name (u8), name, request
 answer   = resident memory in KiB (u32), then for DONE the result, for REFUSED and FAILED a sentence
 """
 
@@ -43,7 +43,7 @@ class BadFrame(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task by name, its deadline in milliseconds, and its request."""
+    """A task by name, its deadline in milliseconds of processor time, and its request."""
 
     name: str
     deadline_ms: int

@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import trio
 
-from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, frame, read_answer, task_frame
-from actors.world import TaskRefused, WorkerDied
+from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, frame, read_answer, read_hello, task_frame
+from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 
 OPEN_FILES = 16
 STDERR_KEPT = 2 << 10
@@ -65,7 +65,10 @@ class WorkerProcess:
             raise WorkerDied(f"a worker of another build: {payload[:100]!r}, not {build_id()!r}")
 
     async def ask(self, task: Task) -> bytes:
-        """Return a task's result. Raises TaskRefused, WorkerDied. If cancelled, kill it: it is out of step."""
+        """Return a task's result. Raises TaskRefused, WorkerTooSlow (its processor time is used up), WorkerDied.
+
+        If cancelled, kill it: it is out of step.
+        """
         self.calls += 1
         self._asking = True
         kind, payload = await self._exchange(task_frame(task))
@@ -123,9 +126,11 @@ class WorkerProcess:
             raise WorkerDied(f"the worker broke the protocol: {error}") from None
         raise await self._cause()
 
-    async def _cause(self) -> str:
+    async def _cause(self) -> WorkerDied | WorkerTooSlow:
         with trio.move_on_after(1.0):
             code = await self._process.wait()
+            if code == -signal.SIGPROF:
+                return WorkerTooSlow("its processor time is used up")
             how = _signal_name(-code) if code < 0 else f"exit code {code}"
             return WorkerDied(": ".join(filter(None, (f"the worker ended ({how})", self.complaint()))))
         return WorkerDied("the worker closed its pipe")
