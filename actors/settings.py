@@ -16,6 +16,7 @@ _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not
 _HOST = r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])"
 _ORIGIN = re.compile(rf"https://{_HOST}(?!:443$)(?::[1-9][0-9]{{0,4}})?|http://{_HOST}(?!:80$)(?::[1-9][0-9]{{0,4}})?")
 
+_WALL_TIMES, _WALL_GRACE = 10.0, 5.0
 _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
 
 
@@ -92,7 +93,15 @@ class Settings:
 
     workers: int = _setting(2, "Worker processes that read feeds and pages.", "", 1, 64)
     worker_memory: int = _setting(768 << 20, "Address space of one worker.", "B", 128 << 20, 8 << 30)
-    parse_deadline: float = _setting(2.0, "Longest time for reading one feed or page.", "s", 0.1, 60)
+    parse_deadline: float = _setting(
+        2.0, "Processor time for reading one feed or page; large feeds get more.", "s", 0.1, 60
+    )
+
+    jail: str = _setting(
+        "wanted",
+        "The kernel's part in holding workers (Landlock, seccomp). `wanted`: where it is refused they run without it, "
+        "and that is said; `demanded`: then nothing is read and the service does not start.",
+    )
 
     retention_days: float = _setting(90.0, "How long events are kept.", "d", 0.01, 36_500)
     retention_events: int = _setting(5_000_000, "How many events are kept at most.", "", 1000, 1_000_000_000)
@@ -164,6 +173,15 @@ class Settings:
         return f"{'https' if self.tls_cert else 'http'}://{host}:{self.port}"
 
 
+def wall_limit(seconds: float) -> float:
+    """Return how long a worker's task may take by the clock that has so many seconds of processor time, in seconds.
+
+    On a busy machine a worker waits for its turn, and that is not the document's fault: with a tenth of a processor it
+    still is done in time. A worker that stands still is ended all the same.
+    """
+    return _WALL_GRACE + _WALL_TIMES * seconds
+
+
 def meaning(item: Field[Any]) -> Meaning:
     """Return what the table says of a field of `Settings`."""
     found = item.metadata["meaning"]
@@ -204,5 +222,7 @@ def _check(item: Field[Any], value: Any) -> None:
             raise ValueError(f"metrics_bind = {value!r}: write an address and a port, as 127.0.0.1:9464 or [::1]:9464")
     if item.name == "log_level" and value not in ("debug", "info", "warning", "error"):
         raise ValueError(f"log_level = {value!r}: must be debug, info, warning or error")
+    if item.name == "jail" and value not in ("wanted", "demanded"):
+        raise ValueError(f"jail = {value!r}: must be wanted or demanded")
     if item.name == "base_url" and value and not value.startswith(("http://", "https://")):
         raise ValueError(f"base_url = {value!r}: must start with http:// or https://")

@@ -108,10 +108,15 @@ class Jail(Protocol):
         """Keep the workers alive until stopped."""
 
     async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
-        """Run a task of `actors.content.tasks` on encoded bytes within `deadline` seconds (None: the setting's).
+        """Run a task of `actors.content.tasks` on encoded bytes.
+
+        deadline: seconds of the worker's processor time (None: the setting's); a wide limit by the clock goes with it.
 
         Raises WorkerDied, WorkerTooSlow, TaskRefused. If cancelled, the worker is killed and replaced.
         """
+
+    def lacks(self) -> str:
+        """Return what the kernel does not do to hold the workers, in a few words; "" when it does all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,7 +29,10 @@ async def healthz(call: Call) -> Answer:
 
 
 async def readyz(call: Call) -> Answer:
-    """Tell whether the service can do its work, and which part cannot; and how many due looks have not happened."""
+    """Tell whether the service can do its work, and which part cannot; and how many due looks have not happened.
+
+    `warnings` are sentences about what is weaker here than it should be, and no reason not to be used.
+    """
     parts = dict(call.doors.readiness())
     if call.doors.draining():
         parts["service"] = "The service is stopping."
@@ -37,10 +40,16 @@ async def readyz(call: Call) -> Answer:
     if failing:
         names = ", ".join(error.location for error in failing)
         raise Refusal("unavailable", f"Not ready: {names}.", failing, {"Retry-After": "5"})
-    lag = call.doors.lag()
-    matching = {"events_behind": lag.events, "seconds_behind": round(lag.seconds, 1)}
-    found = {"status": "ready", "parts": sorted(parts), "overdue": call.doors.overdue(), "matching": matching}
-    return Answer(found | ({"says": lag.says()} if lag.says() else {}))
+    lag, lacks = call.doors.lag(), call.doors.world.jail.lacks()
+    weaker = f"The kernel does not wholly hold the workers: {lacks}." if lacks else ""
+    found = {
+        "status": "ready",
+        "parts": sorted(parts),
+        "overdue": call.doors.overdue(),
+        "matching": {"events_behind": lag.events, "seconds_behind": round(lag.seconds, 1)},
+        "warnings": [says for says in (lag.says(), weaker) if says],
+    }
+    return Answer(found)
 
 
 def _route(path: str, run: Any, says: str, **more: Any) -> Route:

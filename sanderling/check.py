@@ -162,6 +162,12 @@ async def _signatures() -> str:
 
 
 async def _worker(variables: Mapping[str, str]) -> str:
+    entries, memory_kib, _ = await tried(variables)
+    return f"a feed of {entries} entries and a page read in the jail, {memory_kib >> 10} MiB"
+
+
+async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
+    """Have a worker read a feed and a page. Returns the feed's entries, its memory in KiB, and what its jail lacks."""
     from actors.content.entries import FeedReading
     from actors.content.requests import FeedRequest, PageLook, PageRequest
     from actors.jail.framing import Task
@@ -181,7 +187,7 @@ async def _worker(variables: Mapping[str, str]) -> str:
         await worker.reap()
     if not read.entries or look.kind != "baseline":
         raise ValueError(f"{len(read.entries)} entries of a feed, a page is {look.kind}")
-    return f"a feed of {len(read.entries)} entries and a page read in the jail, {worker.memory_kib >> 10} MiB"
+    return len(read.entries), worker.memory_kib, worker.lacks
 
 
 _URL = "https://sanderling.example/"

@@ -73,7 +73,7 @@ def _asked(connection: HTTPConnection, prefix: str) -> tuple[bool, str]:
     finally:
         connection.close()
     if answer.status == 200:
-        return True, "ready"
+        return True, "; ".join(["ready", *map(str, told.get("warnings") or ())])
     faults = [f"{fault['location']}: {fault['message']}" for fault in told.get("errors") or ()]
     words = "; ".join(faults) or str(told.get("detail") or answer.status)
     return False, "not ready: " + "".join(sign if sign.isprintable() else "?" for sign in words)

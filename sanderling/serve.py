@@ -25,7 +25,7 @@ from actors.overseer.journal import Journal
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.templates.catalogue import Catalogue
-from actors.world import Certificate, Renewal, World
+from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.back_door import back_door
 from api.dashboard.entry import new_link
 from api.metrics_door import metrics_door
@@ -33,6 +33,7 @@ from api.porch import Porch
 from api.server import front, tell_renewal
 from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
+from sanderling.check import tried
 from sanderling.commands.templates import catalogue_of
 from sanderling.core_dumps import forbid_core_dumps
 from sanderling.data_folder import told_plainly
@@ -81,6 +82,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     settings = loaded.settings
     templates = _templates(settings, log)
     certificate = _certificate(settings)
+    await _refuse_weak_jail(settings)
     listening = Listening()
     settings = await _listen(listening, settings)
     porch = Porch(settings.public_url(), certificate)
@@ -209,6 +211,22 @@ def _refuse_half_an_import(folder: Path) -> None:
             f"{folder}: an import into it was cut off, and nothing of it is there. Run it again (`sanderling import`), "
             f"or go without it: delete {folder / STAGE}.",
             Exit.BAD_DATA,
+        )
+
+
+async def _refuse_weak_jail(settings: Settings) -> None:
+    """Raise CommandFailed where the kernel's hold on workers is demanded, and is not to be had."""
+    if settings.jail != "demanded":
+        return
+    try:
+        _, _, lacks = await tried(environ())
+    except (OSError, WorkerDied, WorkerTooSlow) as error:
+        raise CommandFailed(f"No worker can be started: {error}", Exit.TRY_AGAIN) from None
+    if lacks:
+        raise CommandFailed(
+            f"The kernel does not hold the workers that read pages and feeds: {lacks}. The setting jail = demanded "
+            "refuses to start without; docs/security.md says what is needed.",
+            Exit.BAD_SETTING,
         )
 
 

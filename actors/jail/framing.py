@@ -2,8 +2,8 @@
 
 frame    = length (u32, of what follows) kind (u8) payload
 LIMITS   = limits as JSON                     service -> worker, once
-HELLO    = build id                           worker -> service, once
-TASK     = deadline in ms (u32), length of the task's name (u8), name, request
+HELLO    = build id, a line feed, what the jail lacks (a few words, "" when it is whole)   worker -> service, once
+TASK     = deadline in ms of processor time (u32), length of the task's name (u8), name, request
 answer   = resident memory in KiB (u32), then for DONE the result, for REFUSED and FAILED a sentence
 """
 
@@ -20,7 +20,7 @@ from actors.build import BUILD
 FRAME_LIMIT = 96 << 20
 """A body's largest setting is 64 MiB; a frame that claims more is not one of ours."""
 
-PROTOCOL = 1
+PROTOCOL = 2
 _HEAD = struct.Struct(">IB")
 _TASK = struct.Struct(">IB")
 _ANSWER = struct.Struct(">I")
@@ -43,7 +43,7 @@ class BadFrame(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task by name, its deadline in milliseconds, and its request."""
+    """A task by name, its deadline in milliseconds of processor time, and its request."""
 
     name: str
     deadline_ms: int
@@ -53,6 +53,17 @@ class Task:
 def build_id() -> bytes:
     """Return what both sides must agree on: a worker of another build (an upgrade under our feet) is not talked to."""
     return f"sanderling-jail/{PROTOCOL} python/{sys.version_info[0]}.{sys.version_info[1]} build/{BUILD}".encode()
+
+
+def hello_frame(lacks: str) -> bytes:
+    """Return a worker's first word."""
+    return frame(Kind.HELLO, build_id(), b"\n", lacks.encode())
+
+
+def read_hello(payload: bytes) -> tuple[bytes, str]:
+    """Return the build id in a HELLO frame's payload, and what the jail lacks."""
+    build, _, lacks = payload.partition(b"\n")
+    return build, lacks.decode(errors="replace")
 
 
 def frame(kind: Kind, *parts: bytes) -> bytes:

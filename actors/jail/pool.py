@@ -17,6 +17,7 @@ import trio
 
 from actors.jail.framing import Task
 from actors.jail.process import WorkerProcess, start
+from actors.settings import wall_limit
 from actors.world import WorkerDied, WorkerTooSlow
 from supervision import Backoff, Child
 from supervision.backoff import next_streak, wait_before
@@ -30,8 +31,8 @@ HOPELESS = 3
 
 @dataclass(frozen=True, slots=True)
 class JailStatistics:
-    """alive: workers that are up. free: of these, without a task. waiting: calls. The rest are counts since the
-    start.
+    """alive: workers that are up. free: of these, without a task. waiting: calls. lacks: what the jail of the newest
+    worker has not. trouble: why none starts. The rest are counts since the start.
     """
 
     alive: int
@@ -41,15 +42,17 @@ class JailStatistics:
     killed: int
     started: int
     trouble: str
+    lacks: str
 
 
 class ProcessJail:
     """The Jail port over processes.
 
     command: starts a worker (`[sys.executable, "-m", "sanderling", "worker"]`). environment: all that it sees of it; a
-    frozen build may need some. workers: calls at once. memory: bytes of address space of each. deadline: seconds, for
-    calls that name none. calls_each, resident_kib: a worker that reached one of them is replaced, against slow leaks.
-    draw: uniform in [0, 1), for the waits between failed starts.
+    frozen build may need some. workers: calls at once. memory: bytes of address space of each. deadline: seconds of
+    processor time, for calls that name none. demanded: a worker that the kernel does not hold is not used. calls_each,
+    resident_kib: a worker that reached one of them is replaced, against slow leaks. draw: uniform in [0, 1), for the
+    waits between failed starts.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class ProcessJail:
         memory: int,
         deadline: float,
         environment: Mapping[str, str] | None = None,
+        demanded: bool = False,
         calls_each: int = 2000,
         resident_kib: int = 384 << 10,
         draw: Callable[[], float] = lambda: 0.5,
@@ -71,6 +75,7 @@ class ProcessJail:
         self._kept = workers + 1
         self._memory = memory
         self._deadline = deadline
+        self._demanded = demanded
         self._calls_each = calls_each
         self._resident_kib = resident_kib
         self._draw = draw
@@ -82,7 +87,7 @@ class ProcessJail:
         self._offer, self._free = trio.open_memory_channel[WorkerProcess | WorkerDied](self._kept)
         self._alive = self._calls = self._killed = self._started = 0
         self._failed_starts = 0
-        self._trouble = ""
+        self._trouble = self._lacks = ""
 
     def __repr__(self) -> str:
         return f"<ProcessJail {self.statistics()}>"
@@ -97,7 +102,12 @@ class ProcessJail:
             killed=self._killed,
             started=self._started,
             trouble=self._trouble,
+            lacks=self._lacks,
         )
+
+    def lacks(self) -> str:
+        """Return what the kernel does not do for the jail, in a few words; "" when it is whole."""
+        return self._lacks
 
     async def run(self, child: Child) -> None:
         """Keep the workers alive until stopped. Ready when one is up. When this ends, so have all workers."""
@@ -111,7 +121,9 @@ class ProcessJail:
             self._take_all_nowait()  # they are dead, and the next `run` begins anew
 
     async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
-        """Run a task; the deadline counts from when a worker is free for it. Waits while there is no `run`.
+        """Run a task. The deadline is processor time of its worker; beside it stands a wide one by the clock.
+
+        Both count from when a worker is free for it. Waits while there is no `run`.
 
         Raises WorkerDied, WorkerTooSlow, TaskRefused. If cancelled, the worker is killed and replaced.
         """
@@ -120,11 +132,14 @@ class ProcessJail:
             worker = await self._take()
             self._calls += 1
             try:
-                with trio.fail_after(seconds):
+                with trio.fail_after(wall_limit(seconds)):
                     return await worker.ask(Task(task, math.ceil(seconds * 1000), request))
-            except trio.TooSlowError:
+            except (trio.TooSlowError, WorkerTooSlow) as error:
                 self._ended("deadline")
-                raise WorkerTooSlow(f"{task}: not done after {seconds:g} s") from None
+                spent = f"{seconds:g} s of processor time"
+                if isinstance(error, trio.TooSlowError):
+                    spent = f"{wall_limit(seconds):g} s by the clock"
+                raise WorkerTooSlow(f"{task}: not done after {spent}") from None
             except WorkerDied:
                 self._ended("died")
                 raise
@@ -200,6 +215,11 @@ class ProcessJail:
                 await worker.greet(self._memory)
         except trio.TooSlowError:
             raise WorkerDied(f"the worker is not up after {START_WITHIN:g} s") from None
+        if worker.lacks and worker.lacks != self._lacks:
+            self._log("jail.weaker", level="warning", lacks=worker.lacks)
+        self._lacks = worker.lacks
+        if worker.lacks and self._demanded:
+            raise WorkerDied(f"the kernel does not hold it: {worker.lacks} (jail = demanded)")
 
     def _start_failed(self, reason: str) -> None:
         self._failed_starts += 1

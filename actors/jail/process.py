@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import trio
 
-from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, frame, read_answer, task_frame
-from actors.world import TaskRefused, WorkerDied
+from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, frame, read_answer, read_hello, task_frame
+from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 
 OPEN_FILES = 16
 STDERR_KEPT = 2 << 10
@@ -31,6 +31,7 @@ class WorkerProcess:
         self._asking = False
         self.calls = 0
         self.memory_kib = 0
+        self.lacks = ""
         self.over = trio.Event()
 
     def __repr__(self) -> str:
@@ -53,14 +54,21 @@ class WorkerProcess:
         return not self.over.is_set() and self._process.poll() is None
 
     async def greet(self, memory: int) -> None:
-        """Set its limits and wait until it can be asked. Raises WorkerDied. If cancelled, kill it."""
+        """Set its limits and wait until it can be asked; then `lacks` says what its jail has not. Raises WorkerDied.
+
+        If cancelled, kill it.
+        """
         limits = json.dumps({"memory": memory, "files": OPEN_FILES}).encode()
         kind, payload = await self._exchange(frame(Kind.LIMITS, limits))
-        if kind is not Kind.HELLO or payload != build_id():
+        build, self.lacks = read_hello(payload)
+        if kind is not Kind.HELLO or build != build_id():
             raise WorkerDied(f"a worker of another build: {payload[:100]!r}, not {build_id()!r}")
 
     async def ask(self, task: Task) -> bytes:
-        """Return a task's result. Raises TaskRefused, WorkerDied. If cancelled, kill it: it is out of step."""
+        """Return a task's result. Raises TaskRefused, WorkerTooSlow (its processor time is used up), WorkerDied.
+
+        If cancelled, kill it: it is out of step.
+        """
         self.calls += 1
         self._asking = True
         kind, payload = await self._exchange(task_frame(task))
@@ -116,14 +124,16 @@ class WorkerProcess:
             pass
         except BadFrame as error:
             raise WorkerDied(f"the worker broke the protocol: {error}") from None
-        raise WorkerDied(await self._cause())
+        raise await self._cause()
 
-    async def _cause(self) -> str:
+    async def _cause(self) -> WorkerDied | WorkerTooSlow:
         with trio.move_on_after(1.0):
             code = await self._process.wait()
+            if code == -signal.SIGPROF:
+                return WorkerTooSlow("its processor time is used up")
             how = _signal_name(-code) if code < 0 else f"exit code {code}"
-            return ": ".join(filter(None, (f"the worker ended ({how})", self.complaint())))
-        return "the worker closed its pipe"
+            return WorkerDied(": ".join(filter(None, (f"the worker ended ({how})", self.complaint()))))
+        return WorkerDied("the worker closed its pipe")
 
 
 async def start(command: Sequence[str], environment: Mapping[str, str]) -> WorkerProcess:

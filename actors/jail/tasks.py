@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+import codecs
+import xml.sax.expatreader  # noqa: F401  # named in a string by the library of feeds
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from encodings import aliases
 
+import msgspec
 import Stemmer  # noqa: F401  # here, because a worker opens no file once it has started
 
+from actors.content.requests import DetectRequest, FeedRequest, PageRequest
 from actors.content.tasks import TASKS as CONTENT
 from actors.query.preview import TASKS as QUERY
 from actors.query.search import TASKS as SEARCH
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **QUERY, **SEARCH}
+
+_WITHOUT_ALIAS = (
+    "cp1006 cp720 cp737 cp856 cp874 cp875 idna koi8_t koi8_u mac_arabic mac_croatian mac_farsi mac_romanian punycode "
+    "raw_unicode_escape unicode_escape utf_8_sig"
+)
+_URL = "https://sample.example/"
+_TEXT = "A sentence of a dozen words or so, which is enough to count as text of a page. "
+_FEED = f"<rss version='2.0'><channel><title>å</title><item><title>{_TEXT}</title></item></channel></rss>"
+_PAGE = (
+    "<!doctype html><html lang='en'><head><title>å</title></head><body><main><h1>One</h1>"
+    f"<p>{_TEXT * 3}</p><p>{_TEXT}</p></main></body></html>"
+)
+
+
+def warm() -> None:
+    """Load what is loaded when it is first used, for later nothing can be opened: codecs, and what parsers fetch late.
+
+    Done once in the process that all workers are made from, it is also memory that they share.
+    """
+    for name in (*aliases.aliases.values(), *_WITHOUT_ALIAS.split()):
+        with suppress(LookupError):  # some are of other systems
+            codecs.lookup(name)
+    encode = msgspec.msgpack.encode
+    feed, page = _FEED.encode(), _PAGE.encode()
+    TASKS["detect"](encode(DetectRequest(page, "text/html", _URL)))
+    TASKS["detect"](encode(DetectRequest(_PAGE.encode("iso-8859-1"), "", _URL)))  # guesses the charset
+    TASKS["look_feed"](encode(FeedRequest(feed, "text/xml", _URL)))
+    TASKS["look_page"](encode(PageRequest(page, "text/html", _URL)))

@@ -1,9 +1,10 @@
 """The worker's side: one task after the other, on hostile bytes, with as few rights as a process can cheaply have.
 
 Its limits come in the first frame and hold before the first task (`rights`): address space, open files, no file may
-grow, no core, no child processes (root is exempt from that one), no new privileges, and nothing is opened any more.
-Each task has an alarm too, a second line behind the service's own deadline: a worker whose service was killed must not
-spin on. It knows no secrets: its environment is empty, and it is given nothing but the bytes of the task.
+grow, no core, no new privileges, and by the kernel's word nothing is opened, connected, run or forked any more.
+Each task has its processor time, and the kernel ends the worker that has used it up, also in the middle of C code. An
+alarm by the clock stands behind the service's own: a worker whose service was killed must not stay. It knows no
+secrets: its environment is empty, and it is given nothing but the bytes of the task.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
-from actors.jail.framing import Frames, Kind, Task, answer_frame, build_id, frame, read_task
+from actors.jail.framing import Frames, Kind, Task, answer_frame, hello_frame, read_task
 from actors.jail.rights import shut_in
+from actors.settings import wall_limit
 
 Tasks = Mapping[str, Callable[[bytes], bytes]]
 
@@ -27,9 +29,10 @@ _ALARM_SLACK = 5.0
 
 
 def product_tasks() -> Tasks:
-    """Return the tasks of the product. Slow: it imports the parsers."""
-    from actors.jail.tasks import TASKS  # noqa: PLC0415
+    """Return the tasks of the product, ready for use. Slow: it imports the parsers."""
+    from actors.jail.tasks import TASKS, warm  # noqa: PLC0415
 
+    warm()
     return TASKS
 
 
@@ -45,8 +48,8 @@ def main(load: Callable[[], Tasks] = product_tasks) -> int:
     if first is not Kind.LIMITS:
         return 2
     tasks = load()  # before the limits: importing takes files and memory
-    shut_in(json.loads(limits))
-    _send(answers, frame(Kind.HELLO, build_id()))
+    lacks = shut_in(json.loads(limits))
+    _send(answers, hello_frame(lacks))
     for kind, payload in frames:
         if kind is not Kind.TASK:
             return 2
@@ -61,7 +64,9 @@ def perform(task: Task, tasks: Tasks) -> tuple[Kind, bytes]:
     """Run one task. A refusal is the task's own word; anything else that it raises is a failure, and the worker's
     last.
     """
-    signal.setitimer(signal.ITIMER_REAL, task.deadline_ms / 1000 + _ALARM_SLACK)
+    seconds = task.deadline_ms / 1000
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF, which nobody handles, is the end
+    signal.setitimer(signal.ITIMER_REAL, wall_limit(seconds) + _ALARM_SLACK)
     try:
         return Kind.DONE, tasks[task.name](task.request)
     except MemoryError:
@@ -73,6 +78,7 @@ def perform(task: Task, tasks: Tasks) -> tuple[Kind, bytes]:
             return Kind.REFUSED, reason[:_REASON_LIMIT].encode(errors="replace")
         return Kind.FAILED, f"{type(error).__name__}: {error}"[:_REASON_LIMIT].encode(errors="replace")
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 

@@ -22,6 +22,7 @@ from actors.messages import (
     SourceEdit,
     SourceView,
 )
+from actors.settings import wall_limit
 from api.etags import expected, shown, tag_of
 from api.pagination import next_page, place
 from api.route import Answer, Call, routes_below
@@ -227,7 +228,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
 async def ask_registry(call: Call, make: Any, *, looks: bool = False) -> Any:
     """Ask the registry. Raises what it answers with, and TooSlowError (503) when it doesn't."""
     settings = call.doors.settings
-    with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + settings.parse_deadline) * looks):
+    with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + wall_limit(settings.parse_deadline)) * looks):
         return await call.doors.registry.ask(make)
 
 

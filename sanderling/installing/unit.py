@@ -62,7 +62,7 @@ RestrictSUIDSGID=yes
 LockPersonality=yes
 MemoryDenyWriteExecute=yes
 SystemCallArchitectures=native
-SystemCallFilter=@system-service
+SystemCallFilter=@system-service landlock_create_ruleset landlock_restrict_self
 SystemCallFilter=~@privileged @resources
 SystemCallErrorNumber=EPERM
 """

@@ -24,12 +24,21 @@ async def test_healthz_says_when_the_writer_stands_still(house: House, autojump_
     assert (sick.status_code, sick.json()["errors"][0]["location"]) == (503, "writer")
 
 
+async def test_s5_readyz_says_where_the_kernel_does_not_hold_the_workers(house: House) -> None:
+    house.doors.world.jail.lacks = lambda: "no Landlock (Function not implemented)"  # type: ignore[method-assign]
+    async with house.stranger() as client:
+        answer = await client.get("/readyz")
+    assert answer.status_code == 200, "weaker, and not out of order"
+    says = "The kernel does not wholly hold the workers: no Landlock (Function not implemented)."
+    assert answer.json()["warnings"] == [says]
+
+
 async def test_readyz_names_the_part_that_fails(house: House) -> None:
     async with house.stranger() as client:
         house.readiness.update(recorder="", sources="")
         house.overdue = 3  # a busy host alone makes some: that is no reason to send traffic elsewhere
         level = {"events_behind": 0, "seconds_behind": 0.0}
-        ready = {"status": "ready", "parts": ["recorder", "sources"], "overdue": 3, "matching": level}
+        ready = {"status": "ready", "parts": ["recorder", "sources"], "overdue": 3, "matching": level, "warnings": []}
         assert (await client.get("/readyz")).json() == ready
         house.readiness["sources"] = "They are being loaded."
         answer = await client.get("/readyz")
@@ -43,4 +52,4 @@ async def test_r2_readyz_says_how_far_the_matcher_is_behind_and_is_ready_all_the
         answer = await client.get("/readyz")
     assert answer.status_code == 200
     assert answer.json()["matching"] == {"events_behind": 84_210, "seconds_behind": 3_725.0}
-    assert answer.json()["says"].startswith("84,210 events not matched with alerts yet")
+    assert answer.json()["warnings"][0].startswith("84,210 events not matched with alerts yet")

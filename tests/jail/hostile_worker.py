@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import errno
+import importlib
 import os
 import resource
 import socket
+import ssl
+import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+
+from lxml import etree
 
 from actors.content.errors import ContentError
 from actors.jail.worker import Tasks, main
@@ -25,6 +32,14 @@ def stall(request: bytes) -> bytes:
     total = 0
     while True:
         total += sum(range(10_000_000))
+
+
+def burn(request: bytes) -> bytes:
+    """Use so many seconds of the processor; say who did."""
+    until = time.process_time() + float(request)
+    while time.process_time() < until:
+        pass
+    return str(os.getpid()).encode()
 
 
 def crash(request: bytes) -> bytes:
@@ -83,7 +98,7 @@ DEEDS: dict[str, Callable[[], object]] = {
     "overwrite a module": lambda: os.open(__file__, os.O_RDWR),
     "low-level": lambda: os.open("/etc/hostname", os.O_RDONLY),
     "socket": socket.socket,
-    "name": lambda: socket.getaddrinfo("localhost", 80),
+    "name": lambda: socket.getaddrinfo(b"localhost", 80),
     "process": lambda: subprocess.run(["/bin/true"], check=False),
     "shell": lambda: os.system("true"),
     "fork": os.fork,
@@ -100,8 +115,74 @@ def deed(request: bytes) -> bytes:
     return b"done"
 
 
+def in_c(request: bytes) -> bytes:
+    """Do what a parser that was taken over would, past every hook of Python; say what came of it."""
+    name, _, path = request.rpartition(b" ")
+    if name == b"lxml":
+        try:
+            return b"read " + etree.tostring(etree.parse(path.decode()))
+        except OSError as error:
+            return f"refused: {error}".encode()
+    ctypes.set_errno(0)
+    if (got := C_DEEDS[name.decode()](path)) != -1:
+        return f"done: {got}".encode()
+    return f"refused: {errno.errorcode[ctypes.get_errno()]}".encode()
+
+
+def goes_on(request: bytes) -> bytes:
+    """Use what a parser needs: memory, threads, time, randomness."""
+    done: list[int] = []
+    threads = [threading.Thread(target=lambda: done.append(len(bytes(8 << 20)))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    time.sleep(0.001)
+    return f"{len(done)} threads, {len(ssl.RAND_bytes(8))} bytes".encode()
+
+
+def imports(request: bytes) -> bytes:
+    try:
+        importlib.import_module(request.decode())
+    except ImportError as error:
+        return str(error).encode()
+    return b"imported"
+
+
+def aborts(request: bytes) -> bytes:
+    _LIBC.abort()
+    return b""
+
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.mmap.restype = ctypes.c_ssize_t
+_LOOPBACK = struct.pack("=HHI8x", socket.AF_INET, socket.htons(9), 0x0100007F)
+_ANONYMOUS = 0x22
+C_DEEDS: dict[str, Callable[[bytes], int]] = {
+    "open": lambda path: _LIBC.open(path, os.O_RDONLY),
+    "open to write": lambda path: _LIBC.open(path, os.O_RDWR),
+    "make": lambda path: _LIBC.open(path + b".new", os.O_CREAT | os.O_WRONLY, 0o600),
+    "stat": lambda path: _LIBC.access(path, os.R_OK),
+    "unlink": _LIBC.unlink,
+    "rename": lambda path: _LIBC.rename(path, path + b".new"),
+    "socket": lambda _: _LIBC.socket(socket.AF_INET, socket.SOCK_STREAM, 0),
+    "unix socket": lambda _: _LIBC.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0),
+    "connect": lambda _: _LIBC.connect(0, _LOOPBACK, len(_LOOPBACK)),
+    "fork": lambda _: _LIBC.fork(),
+    "exec": lambda _: _LIBC.execv(b"/bin/true", (ctypes.c_char_p * 2)(b"true", None)),
+    "kill": lambda _: _LIBC.kill(os.getppid(), 0),
+    "ptrace": lambda _: _LIBC.ptrace(16, os.getppid(), 0, 0),
+    "read another's memory": lambda _: _LIBC.process_vm_readv(os.getppid(), None, 0, None, 0, 0),
+    "memory file": lambda _: _LIBC.memfd_create(b"x", 0),
+    "run what was written": lambda _: _LIBC.mmap(None, 4096, 7, _ANONYMOUS, -1, 0),
+    "raise a limit": lambda _: _LIBC.prlimit(0, resource.RLIMIT_FSIZE, bytes(16), None),
+    "io_uring": lambda _: _LIBC.syscall(425, 8, None),
+    "bpf": lambda _: _LIBC.syscall(321, 0, None, 0),
+}
+
 _LEAKED: list[bytes] = []
 TASKS: Tasks = {f.__name__: f for f in (echo, stall, crash, hog, leak, refuse, bug, chatter, pid, nap, rights, deed)}
+TASKS = {**TASKS, **{f.__name__: f for f in (burn, in_c, goes_on, imports, aborts)}}
 
 if __name__ == "__main__":
     if "late" in sys.argv:

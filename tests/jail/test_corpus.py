@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from actors.content.requests import DetectRequest, FeedRequest, PageLook, PageRequest
-from actors.settings import Settings
+from actors.settings import Settings, wall_limit
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from tests.jail.test_pool import a_jail
 
@@ -79,7 +79,7 @@ async def test_x6_x8_whatever_is_fed_to_the_worker_ends_in_time_and_holds_nothin
         for name, body in bombs().items():
             for task in TASKS:
                 start, before = trio.current_time(), ticks
-                with trio.fail_after(settings.parse_deadline + 1.5):
+                with trio.fail_after(wall_limit(settings.parse_deadline) + 1.5):
                     try:
                         answer = await jail.call(task, request(task, body), deadline=settings.parse_deadline)
                     except (WorkerTooSlow, WorkerDied, TaskRefused) as outcome:

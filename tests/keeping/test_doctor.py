@@ -52,6 +52,14 @@ def worst(found: list[Finding]) -> Finding:
     return max(found, key=lambda finding: ("ok", "warn", "fail").index(finding.level))
 
 
+def test_s5_a_kernel_that_does_not_hold_the_workers_is_said_and_fails_where_it_is_demanded() -> None:
+    assert machine.jail("", demanded=True).level == "ok"
+    lacks = "no Landlock (Function not implemented)"
+    wanted, demanded = machine.jail(lacks, demanded=False), machine.jail(lacks, demanded=True)
+    assert (wanted.level, demanded.level) == ("warn", "fail")
+    assert lacks in wanted.says and "5.13" in wanted.do and "nothing starts" in demanded.says
+
+
 def test_a_healthy_folder_is_well(patient: Patient) -> None:
     for question in (folder.permissions, folder.room, folder.speed, database.database, network.guard, network.tls):
         assert {finding.level for finding in question(patient)} <= {"ok"}, question

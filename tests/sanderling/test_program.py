@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from actors.jail.rights import is_module
 from sanderling import program
 
 VARIABLES = {
@@ -59,8 +58,3 @@ def test_the_one_file_is_known_by_the_launcher_that_it_carries(frozen: Path) -> 
     (frozen / "launcher").mkdir()
     (frozen / "launcher" / "sanderling").touch()
     assert program.is_one_file()
-
-
-def test_a_worker_of_a_checkout_may_not_open_the_program_itself() -> None:
-    """Frozen it may, for its modules are in there."""
-    assert not is_module(sys.executable, 0)

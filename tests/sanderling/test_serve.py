@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from actors.settings import Settings
+from sanderling import serve
 from sanderling.data_folder import told_plainly
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
@@ -87,6 +88,22 @@ async def test_s5_a_tree_that_gives_up_is_70_and_says_why() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.parametrize("setting", ["wanted", "demanded"])
+async def test_s5_where_the_kernels_hold_is_demanded_and_missing_the_start_is_refused(
+    setting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def tried(variables: object) -> tuple[int, int, str]:
+        return 3, 1 << 10, "no Landlock (Function not implemented)"
+
+    monkeypatch.setattr(serve, "tried", tried)
+    if setting == "wanted":
+        await serve._refuse_weak_jail(Settings(jail=setting))
+        return
+    with pytest.raises(CommandFailed, match="no Landlock") as refused:
+        await serve._refuse_weak_jail(Settings(jail=setting))
+    assert refused.value.code == Exit.BAD_SETTING
+
+
 async def test_listeners_opened_early_are_handed_out_once() -> None:
     listening = Listening()
     settings = await _listen(listening, Settings(port=0, metrics_bind="127.0.0.1:0"))

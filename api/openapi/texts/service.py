@@ -38,13 +38,15 @@ event names a `key_id` that you do not know.""",
         name="readReadiness",
         tag=_TAG,
         explains="""503 names what is not ready in `errors`. `overdue`: looks that are due and have not happened.
-`matching`: events that no alert has seen yet, and the age of the oldest; after a minute `says` has a sentence.""",
+`matching`: events that no alert has seen yet, and the age of the oldest. `warnings`: sentences on what is late, or
+weaker here than it should be.""",
         shows={
             200: {
                 "status": "ready",
                 "parts": ["recorder", "sources"],
                 "overdue": 0,
                 "matching": {"events_behind": 0, "seconds_behind": 0.0},
+                "warnings": [],
             }
         },
     ),

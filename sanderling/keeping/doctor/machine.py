@@ -10,7 +10,7 @@ import trio
 
 from sanderling import check
 from sanderling.keeping.doctor.patient import Patient
-from sanderling.keeping.finding import Finding
+from sanderling.keeping.finding import Finding, Level
 from sanderling.real_world import monotonic, wall
 
 PACE = 0.3
@@ -52,8 +52,28 @@ def limits(patient: Patient) -> Iterator[Finding]:
 
 
 async def worker(patient: Patient) -> AsyncIterator[Finding]:
-    """Whether a worker starts under its limits, and reads."""
-    look = check.looks(patient.variables)["worker"]
+    """Whether a worker starts under its limits, and reads; and whether the kernel holds it."""
+    lacks = ""
+
+    async def look() -> str:
+        nonlocal lacks
+        entries, memory_kib, lacks = await check.tried(patient.variables)
+        return f"a feed of {entries} entries and a page read, {memory_kib >> 10} MiB"
+
     finding = await check.found("worker", look)
-    do = "Does a security module or a container forbid processes, or too little memory? See worker_memory."
-    yield finding if finding.level == "ok" else Finding("fail", "worker", finding.says, do)
+    if finding.level != "ok":
+        do = "Does a security module or a container forbid processes, or too little memory? See worker_memory."
+        yield Finding("fail", "worker", finding.says, do)
+        return
+    yield finding
+    yield jail(lacks, demanded=patient.settings.jail == "demanded")
+
+
+def jail(lacks: str, *, demanded: bool) -> Finding:
+    """Return whether the kernel holds the workers, of what a worker said that its jail lacks."""
+    if not lacks:
+        return Finding("ok", "jail", "Landlock and a system call filter hold the workers")
+    do = "Linux 5.13 or later with Landlock on, and a container that allows landlock_* and seccomp (docs/security.md)."
+    level: Level = "fail" if demanded else "warn"
+    says = f"the kernel does not wholly hold the workers: {lacks}"
+    return Finding(level, "jail", says + ("; jail = demanded, so nothing starts" if demanded else ""), do)
