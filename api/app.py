@@ -37,6 +37,7 @@ from api.route import PUBLIC, Answer, Call, Route
 from api.rule import Rule
 from api.streams import Streams
 from api.touched import Touched
+from api.unsent import Unsent, note
 from api.v1 import (
     admin,
     alert_preview,
@@ -116,6 +117,7 @@ class Api(QuartTrio):
         self.base_url = doors.settings.public_url()
         self.only_https = only_https(self.base_url)
         gauge = None if alone else doors.world.metrics.streams
+        self.unsent = Unsent()
         self.streams = Streams(doors.storage, doors.settings, gauge, doors.world.jail)
         self.limiter = Limiter()
         self.repeats = Repeats(doors)
@@ -255,6 +257,7 @@ async def _admit(app: Api) -> Response | None:
         g.key = app.owner or await identify(request.headers, request.query_string, app.doors.storage.keys)
     except (Refusal, StorageError) as error:
         refusal = error
+    note(request.scope, "" if g.key is None else f"key {g.key.id}", g.address)
     _take_token(app, g.key)
     if request.scope["path"].startswith("//"):  # the framework reads one slash here, and a proxy before us may not
         raise HTTPNotFound

@@ -82,6 +82,7 @@ class StepCounter(trio.abc.Instrument):
 
 
 async def test_signs_and_events_follow_each_other_whole_however_little_a_client_takes(autojump_clock: object) -> None:
+    given = 0
     for seed in range(20):
         chance, house = random.Random(seed), make_house()
         await house.publish("first")
@@ -98,7 +99,9 @@ async def test_signs_and_events_follow_each_other_whole_however_little_a_client_
         events = [frame for frame in taker.frames() if frame.startswith(b"event: ")]
         signs = [frame for frame in taker.frames() if frame.startswith(b": keepalive ")]
         assert [frame.rpartition(b"id: ")[2].decode() for frame in events] == told
-        assert len(events) + len(signs) == len(taker.frames()) and len(signs) > 3 and taker.rests > 10
+        assert len(events) + len(signs) == len(taker.frames()) and taker.rests > 10
+        given += len(signs)
+    assert given > 60  # of one seed it is 3 or 10: which of two that are due at once goes first is Trio's to draw
 
 
 async def test_a_reader_that_looks_for_something_rare_gives_its_sign_itself(autojump_clock: object) -> None:
