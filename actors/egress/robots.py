@@ -2,26 +2,26 @@
 
 4xx means that all is allowed; a site that can't be reached forbids all until it can, except where an older copy is
 known. A copy serves for at most 24 hours, and 500 KiB of it count. One fetch at a time for an origin; who asks
-meanwhile shares it.
+meanwhile shares it. A long file is read by a worker, once for each URL: nobody who is watched may hold the loop.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import msgspec
 import trio
-from protego import Protego
 
+from actors.content.robots_text import RobotsReading, RobotsRequest, read_robots
 from actors.egress.failures import Blame, LookFailed, RobotsForbids
 from actors.egress.headers import PRODUCT
 from actors.egress.hosts import HostOpen, Hosts
 from actors.egress.http import Elsewhere, Fetched, HttpClient
 from actors.egress.line import Line
-from actors.egress.robots_text import reduce_to
 from actors.egress.turns import ASKED, Claim
 from actors.egress.url import Url, join
-from actors.world import World
+from actors.world import TaskRefused, WorkerDied, WorkerTooSlow, World
 
 ACCEPT = "text/plain, */*;q=0.5"
 SIZE_LIMIT = 500 << 10
@@ -30,6 +30,12 @@ SHORTEST = 600.0
 RETRY = 300.0
 """Seconds before an origin that could not be reached is asked again."""
 
+SHORT = 8 << 10
+"""Bytes of a file that is read in the loop, in a few milliseconds."""
+READ_WITHIN = 10.0
+"""Seconds of a worker's processor time for one URL."""
+MOST_SAID = 100
+"""URLs of an origin whose verdicts are kept."""
 MOST_ORIGINS = 2000
 MOST_BYTES = 8 << 20
 """Bounds of the cache; the least lately used go first."""
@@ -54,11 +60,15 @@ class RobotsVerdict:
 
 @dataclass(slots=True)
 class _Site:
-    """What is known of an origin. rules: None allows all. unreachable: why, when nothing is known instead."""
+    """What is known of an origin.
+
+    text: the rules for us; none allow all. said: by URL, whether they allow it, and their Crawl-delay. unreachable: why
+    nothing is known instead.
+    """
 
     lock: trio.Lock
-    rules: Protego | None = None
-    size: int = 0
+    text: str = ""
+    said: OrderedDict[str, tuple[bool, float | None]] = field(default_factory=OrderedDict)
     known: bool = False
     until: float = float("-inf")
     unreachable: str = ""
@@ -71,7 +81,7 @@ class Robots:
         self._http = http
         self._hosts = hosts
         self._line = line or Line(world.log)
-        self._log = world.log
+        self._log, self._jail = world.log, world.jail
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._bytes = 0
 
@@ -79,7 +89,7 @@ class Robots:
         return f"<Robots {len(self._sites)} origins, {self._bytes >> 10} KiB>"
 
     async def verdict(self, url: Url, claim: Claim = ASKED) -> RobotsVerdict:
-        """Return whether a URL may be fetched. Raises LookFailed of class local, and HostOpen: then nobody knows.
+        """Return whether a URL may be fetched. Raises LookFailed of class local or content, and HostOpen: nobody knows.
 
         To be asked before taking a turn at the host: fetching robots.txt takes a turn of its own.
         """
@@ -87,22 +97,24 @@ class Robots:
         if site is None:
             site = self._sites[url.origin] = _Site(trio.Lock())
         self._sites.move_to_end(url.origin)
-        if trio.current_time() >= site.until:
+        if trio.current_time() >= site.until or url.text not in site.said:
             async with site.lock:
                 if trio.current_time() >= site.until:
                     await self._refresh(url, site, claim)
-                    self._shrink()
+                if site.known and url.text not in site.said:
+                    self._keep(site, url, await self._read(site.text.encode(), url))
+                self._shrink()
         return _judge(site, url)
 
     async def _refresh(self, url: Url, site: _Site, claim: Claim) -> None:
         try:
             found = await self._fetch(join(url, "/robots.txt"), claim)
         except LookFailed as error:
-            self._take_failure(site, error)
+            await self._take_failure(site, url, error)
             if site.unreachable:
                 self._log("robots_unreachable", origin=url.origin, reason=error.reason, older_copy=site.known)
             return
-        self._learn(site, found.body, _lifetime(found))
+        await self._learn(site, found.body, url, _lifetime(found))
 
     async def _fetch(self, url: Url, claim: Claim) -> Fetched:
         """Return a robots.txt, from whatever host its redirects lead to (RFC 9309, 2.3.1.2), each in its own turn."""
@@ -134,27 +146,50 @@ class Robots:
         self._line.answered(url.host)
         self._hosts.succeeded(url.host)
 
-    def _take_failure(self, site: _Site, error: LookFailed) -> None:
+    async def _take_failure(self, site: _Site, url: Url, error: LookFailed) -> None:
         if error.blame is Blame.LOCAL or isinstance(error, HostOpen):
             raise error
         if error.status is not None and 300 <= error.status < 500:
             # "Unavailable" (2.3.1.3), as are redirects without an end (2.3.1.2).
-            self._learn(site, b"", SHORTEST if error.blame is Blame.THROTTLED else LONGEST)
+            await self._learn(site, b"", url, SHORTEST if error.blame is Blame.THROTTLED else LONGEST)
             return
         site.until = trio.current_time() + max(RETRY, min(error.retry_after or 0.0, LONGEST))
         site.unreachable = error.reason
 
-    def _learn(self, site: _Site, body: bytes, lifetime: float) -> None:
-        text = reduce_to(PRODUCT, body.decode("utf-8-sig", errors="replace"))
-        self._bytes += len(text) - site.size
-        site.size, site.known, site.unreachable = len(text), True, ""
-        site.rules = Protego.parse(text) if text else None
+    async def _learn(self, site: _Site, body: bytes, url: Url, lifetime: float) -> None:
+        try:
+            reading = await self._read(body, url)
+        except LookFailed:
+            site.until = trio.current_time() + RETRY
+            site.unreachable = "it could not be read"
+            raise
+        site.said.clear()
+        self._keep(site, url, reading)
+        self._bytes += len(reading.text) - len(site.text)
+        site.text, site.known, site.unreachable = reading.text, True, ""
         site.until = trio.current_time() + lifetime
+
+    async def _read(self, body: bytes, url: Url) -> RobotsReading:
+        """Judge a URL by a file. Raises LookFailed of class content when no worker can."""
+        asked = RobotsRequest(body, PRODUCT, url.text)
+        if len(body) <= SHORT:
+            return read_robots(asked)
+        try:
+            answer = await self._jail.call("read_robots", msgspec.msgpack.encode(asked), deadline=READ_WITHIN)
+        except (WorkerDied, WorkerTooSlow, TaskRefused) as error:
+            raise LookFailed(Blame.CONTENT, f"robots.txt of {url.origin} could not be read: {error}") from None
+        return msgspec.msgpack.decode(answer, type=RobotsReading)
+
+    @staticmethod
+    def _keep(site: _Site, url: Url, reading: RobotsReading) -> None:
+        site.said[url.text] = reading.allowed, reading.delay
+        if len(site.said) > MOST_SAID:
+            site.said.popitem(last=False)
 
     def _shrink(self) -> None:
         while len(self._sites) > MOST_ORIGINS or (self._bytes > MOST_BYTES and len(self._sites) > 1):
             _, dropped = self._sites.popitem(last=False)
-            self._bytes -= dropped.size
+            self._bytes -= len(dropped.text)
 
 
 def _lifetime(found: Fetched) -> float:
@@ -166,9 +201,9 @@ def _judge(site: _Site, url: Url) -> RobotsVerdict:
         return RobotsVerdict(
             False, None, f"robots.txt of {url.origin} can't be had: {site.unreachable}", Blame.REMOTE_TRANSIENT
         )
-    if site.rules is None:
+    if not site.text:
         return RobotsVerdict(True, None, f"{url.origin} has no robots.txt, or none with rules for us")
-    delay = site.rules.crawl_delay(PRODUCT)
-    if site.rules.can_fetch(url.text, PRODUCT):
+    allowed, delay = site.said[url.text]
+    if allowed:
         return RobotsVerdict(True, delay, f"robots.txt of {url.origin} allows it")
     return RobotsVerdict(False, delay, f"robots.txt of {url.origin} forbids {url.target}", Blame.REMOTE_PERMANENT)

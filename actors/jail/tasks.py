@@ -12,11 +12,12 @@ import msgspec
 import Stemmer  # noqa: F401  # here, because a worker opens no file once it has started
 
 from actors.content.requests import DetectRequest, FeedRequest, PageRequest
+from actors.content.robots_text import TASKS as ROBOTS
 from actors.content.tasks import TASKS as CONTENT
 from actors.query.preview import TASKS as QUERY
 from actors.query.search import TASKS as SEARCH
 
-TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **QUERY, **SEARCH}
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **QUERY, **SEARCH, **ROBOTS}
 
 _WITHOUT_ALIAS = (
     "cp1006 cp720 cp737 cp856 cp874 cp875 idna koi8_t koi8_u mac_arabic mac_croatian mac_farsi mac_romanian punycode "

@@ -8,9 +8,9 @@ from contextlib import suppress
 import httpx
 from protego import Protego
 
+from actors.content.robots_text import reduce_to
 from actors.egress.address import check_address
 from actors.egress.headers import PRODUCT
-from actors.egress.robots_text import reduce_to
 from actors.egress.url import LENGTH_LIMIT, Url, join, parse_url
 from actors.errors import UrlRefused
 from bench.fuzz import examples

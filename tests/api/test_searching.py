@@ -51,7 +51,7 @@ async def _fill(house: House, count: int) -> list[str]:
     return ids(events[9::10])
 
 
-async def test_s1_eight_searches_in_long_texts_leave_the_loop_alone_and_keep_one_worker(
+async def test_x10_s1_eight_searches_in_long_texts_leave_the_loop_alone_and_keep_one_worker(
     autojump_clock: object, house: House
 ) -> None:
     wanted = await _fill(house, 100)

@@ -26,7 +26,7 @@ async def status(stream: trio.abc.Stream) -> int:
     return int((await stream.receive_some(12))[9:])
 
 
-async def test_s3_who_does_not_read_gets_503_beyond_a_bound_and_keeps_nobody_else_out(
+async def test_x21_s3_who_does_not_read_gets_503_beyond_a_bound_and_keeps_nobody_else_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(unsent, "KNOWN", Room(350_000, 800_000))

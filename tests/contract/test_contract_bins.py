@@ -82,7 +82,7 @@ async def test_x17_captures_of_the_heaviest_bin_go_when_there_is_no_room(storage
     assert [body[0] for body in await bodies(storage, "three")] == [9, 8]
 
 
-async def test_s12_a_bin_that_is_sent_much_takes_its_own_captures_and_no_other_bins(storage: Storage) -> None:
+async def test_x17_s12_a_bin_that_is_sent_much_takes_its_own_captures_and_no_other_bins(storage: Storage) -> None:
     for name in ("quiet", "loud", "late"):
         await storage.bins.add(a_bin(name))
     weight = a_capture(bytes(1000)).weight

@@ -2,20 +2,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 import trio
 from trio.abc import Clock
 
+from actors.content.robots_text import reduce_to
 from actors.egress import robots
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.hosts import FAILURES_TO_OPEN, HostOpen, Hosts
 from actors.egress.http import HttpClient
-from actors.egress.robots import SIZE_LIMIT, Robots, RobotsVerdict
-from actors.egress.robots_text import MOST_RULES, reduce_to
+from actors.egress.robots import RETRY, SIZE_LIMIT, Robots, RobotsVerdict
 from actors.egress.url import parse_url
-from actors.world import ResolveFailed
+from actors.jail.inline import InlineJail
+from actors.world import ResolveFailed, WorkerTooSlow
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, settings, web
 
 
@@ -26,7 +28,8 @@ class Site:
     asked: list[Asked] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.world = a_world(self.network)
+        self.jail = InlineJail()
+        self.world = a_world(self.network, jail=self.jail)
         http = HttpClient(self.world, settings(), Guard(self.network, self.network, ()))
         self.hosts = Hosts(self.world, settings())
         self.robots = Robots(http, self.world, self.hosts)
@@ -273,4 +276,42 @@ def test_hostile_files_are_reduced_in_linear_time(text: str) -> None:
     start = time.process_time()
     reduced = reduce_to("sanderling", text)
     assert time.process_time() - start < 0.5
-    assert reduced.count("\n") <= MOST_RULES
+    assert len(reduced) <= 2 * len(text)
+
+
+RULES = "User-agent: *\n" + "".join(f"Disallow: /a*{n}$\n" for n in range(20_000)) + "Disallow: /last\n"
+
+
+async def test_x10_s10_all_rules_of_a_long_file_count_and_a_worker_reads_it_once_for_each_url(
+    autojump_clock: Clock, site: Site
+) -> None:
+    site.says(RULES)
+    assert len(RULES) < SIZE_LIMIT
+    for _ in range(3):
+        assert not (await site.verdict("/last")).allowed
+        assert not (await site.verdict("/ab19999")).allowed
+        assert (await site.verdict("/b")).allowed
+    assert site.jail.calls == 3 and len(site.asked) == 1
+
+
+async def test_s10_a_short_file_takes_no_worker(autojump_clock: Clock, site: Site) -> None:
+    site.says(OURS)
+    assert not (await site.verdict("/no")).allowed
+    assert site.jail.calls == 0
+
+
+async def test_s10_a_file_that_no_worker_can_read_is_the_sites_fault_and_not_asked_for_at_each_look(
+    autojump_clock: Clock, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow(*args: Any, **more: Any) -> bytes:
+        raise WorkerTooSlow("more than 10 s")
+
+    site.says(RULES)
+    monkeypatch.setattr(site.jail, "call", slow)
+    with pytest.raises(LookFailed) as failed:
+        await site.verdict("/b")
+    assert failed.value.blame is Blame.CONTENT
+    assert not (await site.verdict("/b")).allowed and len(site.asked) == 1
+    monkeypatch.undo()
+    await trio.sleep(RETRY)
+    assert (await site.verdict("/b")).allowed

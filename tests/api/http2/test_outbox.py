@@ -21,7 +21,7 @@ def test_what_is_taken_is_what_was_put_in_order_whatever_the_pieces() -> None:
         assert taken == put
 
 
-def test_s4_a_body_that_many_streams_wait_for_is_there_once() -> None:
+def test_x21_s4_a_body_that_many_streams_wait_for_is_there_once() -> None:
     body = bytes(10 * FRAME_LIMIT)
     boxes = [Outbox() for _ in range(100)]
     for box in boxes:
