@@ -37,6 +37,7 @@ from api.route import PUBLIC, Answer, Call, Route
 from api.rule import Rule
 from api.streams import Streams
 from api.touched import Touched
+from api.unsent import ASKER, Asker, Unsent
 from api.v1 import (
     admin,
     alert_preview,
@@ -118,6 +119,7 @@ class Api(QuartTrio):
         gauge = None if alone else doors.world.metrics.streams
         self.streams = Streams(doors.storage, doors.settings, gauge, doors.world.jail)
         self.limiter = Limiter()
+        self.unsent = Unsent()
         self.repeats = Repeats(doors)
         self.proxies = doors.settings.proxies()
         self.origins = doors.settings.cors_origins
@@ -275,6 +277,7 @@ async def _admit(app: Api) -> Response | None:
         raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {missing}.")
     if app.doors.draining():
         raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+    app.unsent.check(Asker(g.key.id, ""))
     return None
 
 
@@ -298,6 +301,8 @@ def _preflight(app: Api) -> Response | None:
 def _take_token(app: Api, key: ApiKey | None) -> None:
     now = trio.current_time()
     if key is not None:
+        scope: Any = request.scope
+        scope[ASKER] = key.id
         if key is not app.owner:
             app.used.mark(key.id, app.doors.world.now())
         g.verdict = app.limiter.take(key.id, limit_of(key), now)

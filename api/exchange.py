@@ -17,6 +17,7 @@ from api.export import Export, Revoked, pour
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.reader import SEND_SIZE, FellBehind, Reader
 from api.sse import damaged, left_behind, stopping
+from api.unsent import Outgoing
 from storage.errors import Corrupt, StorageError
 
 if TYPE_CHECKING:
@@ -73,12 +74,15 @@ class Exchange:
             nonlocal head, begun
             if OPENED not in scope:
                 begun = True
-                await send(message)
+                await outgoing.send(message)
             elif message["type"] == "http.response.start":
                 head = message
 
+        outgoing = Outgoing(self._api, scope, send)
         try:
-            await self._door(scope)(scope, receive, tap)
+            with outgoing:
+                await self._door(scope)(scope, receive, tap)
+                await outgoing.settle()
             if head is not None:
                 with self._place(*scope[OPENED]):
                     begun = True

@@ -22,6 +22,7 @@ from h2.stream import H2Stream
 
 from api.frames import FRAME_LIMIT, PREFACE, Code, ConnectionFault, Frame, Frames, Kind, goaway
 from api.http2_head import Fault, Fields, Head, check_values, read_head
+from api.outbox import Outbox
 
 STREAMS = 100
 """Requests at once on one connection; RFC 9113 asks for no fewer."""
@@ -88,7 +89,7 @@ class _Half:
     def __init__(self, left: int | None, ended: bool) -> None:
         self.left, self.ended = left, ended
         self.unread = 0
-        self.outbox = bytearray()
+        self.outbox = Outbox()
         self.ending = self.answered = self.gone = False
         self.deaf = ended
 
@@ -190,7 +191,7 @@ class Http2:
         """Lay data into a stream's outbox; `ended`: it is the last."""
         half = self._alive(stream)
         if half is not None and not half.answered:
-            half.outbox += data
+            half.outbox.put(data)
             half.ending = ended
             self._queued += len(data)
             self._waiting[stream] = None
@@ -357,12 +358,11 @@ class Http2:
         size = min(len(half.outbox), self._h2.local_flow_control_window(stream), FRAME_LIMIT)
         if size <= 0 and (half.outbox or not half.ending):
             return False
-        size = max(size, 0)
-        last = half.ending and size == len(half.outbox)
-        self._h2.send_data(stream, bytes(half.outbox[:size]), end_stream=last)
+        data = half.outbox.take(max(size, 0))
+        last = half.ending and not half.outbox
+        self._h2.send_data(stream, data, end_stream=last)
         self._frames.data_sent()
-        del half.outbox[:size]
-        self._queued -= size
+        self._queued -= len(data)
         self._out += self._h2.data_to_send()
         del self._waiting[stream]
         if last:

@@ -34,6 +34,7 @@ from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.rule import Rule
 from api.sse import MEDIA
 from api.touched import Touched
+from api.unsent import ASKER
 from api.validation import read_query
 
 if TYPE_CHECKING:
@@ -146,6 +147,8 @@ def _take_token(app: Dashboard, browser: Browser) -> None:
     who, limit = f"peer {neighbourhood(g.address)}", STRANGERS
     if browser.session is not None:
         who, limit = f"session {browser.session.id}", SIGNED_IN
+        scope: Any = request.scope
+        scope[ASKER] = who
     verdict = app.api.limiter.take(who, limit, trio.current_time())
     if not verdict.admitted:
         wait = str(verdict.retry_after)
