@@ -37,7 +37,7 @@ from api.route import PUBLIC, Answer, Call, Route
 from api.rule import Rule
 from api.streams import Streams
 from api.touched import Touched
-from api.unsent import Unsent, note
+from api.unsent import ASKER, Asker, Unsent
 from api.v1 import (
     admin,
     alert_preview,
@@ -117,9 +117,9 @@ class Api(QuartTrio):
         self.base_url = doors.settings.public_url()
         self.only_https = only_https(self.base_url)
         gauge = None if alone else doors.world.metrics.streams
-        self.unsent = Unsent()
         self.streams = Streams(doors.storage, doors.settings, gauge, doors.world.jail)
         self.limiter = Limiter()
+        self.unsent = Unsent()
         self.repeats = Repeats(doors)
         self.proxies = doors.settings.proxies()
         self.origins = doors.settings.cors_origins
@@ -257,7 +257,6 @@ async def _admit(app: Api) -> Response | None:
         g.key = app.owner or await identify(request.headers, request.query_string, app.doors.storage.keys)
     except (Refusal, StorageError) as error:
         refusal = error
-    note(request.scope, "" if g.key is None else f"key {g.key.id}", g.address)
     _take_token(app, g.key)
     if request.scope["path"].startswith("//"):  # the framework reads one slash here, and a proxy before us may not
         raise HTTPNotFound
@@ -278,6 +277,7 @@ async def _admit(app: Api) -> Response | None:
         raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {missing}.")
     if app.doors.draining():
         raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+    app.unsent.check(Asker(g.key.id, ""))
     return None
 
 
@@ -301,6 +301,8 @@ def _preflight(app: Api) -> Response | None:
 def _take_token(app: Api, key: ApiKey | None) -> None:
     now = trio.current_time()
     if key is not None:
+        scope: Any = request.scope
+        scope[ASKER] = key.id
         if key is not app.owner:
             app.used.mark(key.id, app.doors.world.now())
         g.verdict = app.limiter.take(key.id, limit_of(key), now)

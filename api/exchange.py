@@ -17,7 +17,7 @@ from api.export import Export, Revoked, pour
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
 from api.reader import SEND_SIZE, FellBehind, Reader
 from api.sse import damaged, left_behind, stopping
-from api.unsent import Place, Unsent, asker_of
+from api.unsent import Outgoing
 from storage.errors import Corrupt, StorageError
 
 if TYPE_CHECKING:
@@ -67,22 +67,31 @@ class Exchange:
 
         Nothing raised here reaches the tree.
         """
-        answer = _Answer(self._api.unsent, scope, send)
+        head: Message | None = None
+        begun = False
+
+        async def tap(message: Message) -> None:
+            nonlocal head, begun
+            if OPENED not in scope:
+                begun = True
+                await outgoing.send(message)
+            elif message["type"] == "http.response.start":
+                head = message
+
+        outgoing = Outgoing(self._api, scope, send)
         try:
-            await self._door(scope)(scope, receive, answer.take)
-            if answer.refused is not None:
-                raise answer.refused
-            if answer.stream is not None:
+            with outgoing:
+                await self._door(scope)(scope, receive, tap)
+                await outgoing.settle()
+            if head is not None:
                 with self._place(*scope[OPENED]):
-                    answer.begun = True
-                    await self._stream(scope, answer.stream, send)
+                    begun = True
+                    await self._stream(scope, head, send)
         except Exception as error:
-            if answer.begun or not isinstance(error, Refusal):
+            if begun or not isinstance(error, Refusal):
                 self._api.report(error, scope)
-            if not answer.begun:
+            if not begun:
                 await self._fail(send, refusal_of(error) or INTERNAL)
-        finally:
-            answer.leave()
 
     def _door(self, scope: Message) -> Any:
         """Return who answers a request: a bin, the dashboard, or the API, which is alone on listeners of its own."""
@@ -159,47 +168,6 @@ class Exchange:
         headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
         await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-class _Answer:
-    """What an application answers, on its way to the line.
-
-    stream: the head of a stream, which is not sent yet; refused: why the answer was dropped whole; begun: it is sent.
-    """
-
-    def __init__(self, unsent: Unsent, scope: Message, send: Any) -> None:
-        self._unsent, self._scope, self._send = unsent, scope, send
-        self._place: Place | None = None
-        self.stream: Message | None = None
-        self.refused: Refusal | None = None
-        self.begun = False
-
-    async def take(self, message: Message) -> None:
-        """Take what ASGI's `send` is given."""
-        starts = message["type"] == "http.response.start"
-        if OPENED in self._scope:
-            self.stream = message if starts else self.stream
-            return
-        if starts:
-            try:
-                self._place = self._unsent.take(asker_of(self._scope), _size(message, self._scope))
-            except Refusal as refusal:
-                self.refused = refusal
-        if self.refused is None:
-            self.begun = True
-            await self._send(message)
-
-    def leave(self) -> None:
-        """Count what was sent, or was not, no more."""
-        if self._place is not None:
-            self._place.leave()
-
-
-def _size(head: Message, scope: Message) -> int:
-    """Return how many bytes of body a head announces."""
-    if scope.get("method") == "HEAD":
-        return 0
-    return next((int(value) for name, value in head["headers"] if name.lower() == b"content-length"), 0)
 
 
 def _for_a_person(scope: Message) -> bool:

@@ -24,7 +24,7 @@ class Guests:
 
     def enter(self, address: str) -> str | None:
         """Count a connection; return the name under which it must `leave`, None when there are too many already."""
-        name = "" if self._is_free(address) else neighbourhood(address)
+        name = counted_as(address, self._proxies)
         if name and self._here[name] >= self.most:
             return None
         self._here[name] += 1
@@ -36,15 +36,17 @@ class Guests:
         if not self._here[name]:
             del self._here[name]
 
-    def _is_free(self, address: str) -> bool:
-        try:
-            ip = ip_address(address.partition("%")[0])
-        except ValueError:
-            return False
-        plain = ip.ipv4_mapped or ip if isinstance(ip, IPv6Address) else ip
-        return plain.is_loopback or is_trusted(address, self._proxies)
-
     def __repr__(self) -> str:
         counted = [(many, name) for name, many in self._here.items() if name]
         most = max(counted, default=(0, "nobody"))
         return f"<Guests of {len(counted)} addresses, most of {most[1]}: {most[0]}>"
+
+
+def counted_as(address: str, proxies: Sequence[Network]) -> str:
+    """Return whom an address is counted with, "" when it is not counted."""
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return neighbourhood(address)
+    plain = ip.ipv4_mapped or ip if isinstance(ip, IPv6Address) else ip
+    return "" if plain.is_loopback or is_trusted(address, proxies) else neighbourhood(address)

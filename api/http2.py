@@ -358,11 +358,11 @@ class Http2:
         size = min(len(half.outbox), self._h2.local_flow_control_window(stream), FRAME_LIMIT)
         if size <= 0 and (half.outbox or not half.ending):
             return False
-        size = max(size, 0)
-        last = half.ending and size == len(half.outbox)
-        self._h2.send_data(stream, half.outbox.take(size), end_stream=last)
+        data = half.outbox.take(max(size, 0))
+        last = half.ending and not half.outbox
+        self._h2.send_data(stream, data, end_stream=last)
         self._frames.data_sent()
-        self._queued -= size
+        self._queued -= len(data)
         self._out += self._h2.data_to_send()
         del self._waiting[stream]
         if last:

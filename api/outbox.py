@@ -1,4 +1,4 @@
-"""What waits to be sent on one stream of HTTP/2, without a copy: a body that many streams wait for is there once."""
+"""What waits to be sent on one stream of HTTP/2: the answers' own bytes, none of them copied before they leave."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import deque
 
 
 class Outbox:
-    """Pieces in order, read from the front."""
+    """A queue of bytes."""
 
     __slots__ = ("_pieces", "_size")
 
@@ -14,31 +14,33 @@ class Outbox:
         self._pieces: deque[memoryview] = deque()
         self._size = 0
 
-    def __len__(self) -> int:
-        return self._size
-
     def put(self, data: bytes) -> None:
-        """Lay data behind the rest."""
+        """Lay data behind what is there. It is kept as it is, so that a body of many streams is there once."""
         if data:
             self._pieces.append(memoryview(data))
             self._size += len(data)
 
     def take(self, size: int) -> bytes:
-        """Take so many bytes off the front, or what there is."""
-        taken: list[memoryview] = []
-        left = size = min(size, self._size)
+        """Return the first bytes, so many where there are as many."""
+        found = list[memoryview]()
+        left = min(size, self._size)
+        self._size -= left
         while left:
-            piece = self._pieces[0]
-            taken.append(piece[:left])
+            piece = self._pieces.popleft()
             if len(piece) > left:
-                self._pieces[0] = piece[left:]
-            else:
-                self._pieces.popleft()
-            left -= len(taken[-1])
-        self._size -= size
-        return b"".join(taken)
+                self._pieces.appendleft(piece[left:])
+                piece = piece[:left]
+            found.append(piece)
+            left -= len(piece)
+        return b"".join(found)
 
     def clear(self) -> None:
-        """Drop all."""
+        """Drop everything."""
         self._pieces.clear()
         self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __repr__(self) -> str:
+        return f"<Outbox {self._size} bytes in {len(self._pieces)} pieces>"

@@ -115,12 +115,13 @@ class Sieve:
 class Reader:
     """One client's place in the log."""
 
-    __slots__ = ("_asks", "_log", "_page", "_sieve", "_tail", "cursor", "form", "replay_from")
+    __slots__ = ("_asks", "_log", "_page", "_place", "_sieve", "_tail", "cursor", "form", "replay_from")
 
     def __init__(self, log: EventLog, tail: Tail, sieve: Sieve, *, cursor: Seq, form: Form, replay_from: str) -> None:
         self._log, self._tail, self._sieve = log, tail, sieve
         self._page: list[Stored] = []
         self._asks = PAGE
+        self._place = cursor
         self.cursor = cursor
         self.form = form
         self.replay_from = replay_from
@@ -136,6 +137,15 @@ class Reader:
                 return await self._of_ring(recent)
             await self._read_page()
         return await self._of_page()
+
+    def held(self) -> int:
+        """Return how many bytes of the log it holds that it has not looked at."""
+        return sum([len(event.body) for event in self._page])
+
+    def let_go(self) -> None:
+        """Hold nothing of the log: what it has not looked at is read again later."""
+        if self._page:
+            self._page, self.cursor = [], self._place
 
     def at_end(self) -> bool:
         """Return whether nothing published is left to look at."""
@@ -185,6 +195,7 @@ class Reader:
         page = await self._log.read(self.cursor, self._asks, self._sieve.where)
         if page.floor > self.cursor:
             raise FellBehind
+        self._place = self.cursor
         self.cursor = page.scanned if page.scanned > self.cursor else max(self.cursor, head)
         self._page = list(reversed(page.events))
         if page.events:
@@ -197,7 +208,7 @@ class Reader:
         some = some[: self._sieve.portion(some)]
         bodies, size = [], 0
         for event, passes in zip(some, await self._sieve.sift(some), strict=True):
-            page.pop()
+            self._place = page.pop().seq
             if passes:
                 bodies.append(event.body)
                 size += len(event.body)

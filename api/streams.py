@@ -36,6 +36,10 @@ KEY_CHECK = 0.5
 """Seconds between two looks at the keys of the open streams."""
 EARLY = 1 / 3
 """The part of the keepalive time by which a stream's sign of life may come early; see `Streams.spread`."""
+MOST_HELD = 32 << 20
+"""Bytes of the log that all streams whose clients are behind hold; the rest of them read it again when it is wanted."""
+MAKING = 8
+"""Pages of history that are being made at once, each of 1 MiB at most; the others wait, and hold nothing."""
 GOLDEN = 0.618_033_988_749_895
 Holder = ApiKey | Session
 """Whose stream it is: a program's, by its key, or a page's of the dashboard."""
@@ -58,6 +62,9 @@ class Streams:
         self._some = trio.Event()
         self._newest: tuple[Seq, str] | None = None
         self._place = -GOLDEN
+        self._held = 0
+        self.pages = trio.CapacityLimiter(MAKING)
+        """The pages of history that are being made."""
         self.ending = False
 
     def check_room(self, key: Holder) -> None:
@@ -154,7 +161,8 @@ class Streams:
         with self.signs.of(pulse):
             while True:
                 if rest:
-                    await writer.send(rest)
+                    with self._pages_of(reader):
+                        await writer.send(rest)
                 rest = b""
                 with trio.CancelScope() as pulse.scope:
                     rest = await _feed_willing(reader, writer, pulse)
@@ -162,6 +170,19 @@ class Streams:
                 rest = rest or pulse.take_rest()
                 if not rest and pulse.due:
                     rest = writer.send_nowait(keepalive(reader.form, await self.newest_id()))
+
+    @contextmanager
+    def _pages_of(self, reader: Reader) -> Iterator[None]:
+        """Let a reader keep its page while its client takes nothing, if there is room for it."""
+        held = reader.held()
+        if self._held + held > MOST_HELD:
+            reader.let_go()
+            held = 0
+        self._held += held
+        try:
+            yield
+        finally:
+            self._held -= held
 
     async def _newest_known(self) -> str | None:
         try:

@@ -1,107 +1,167 @@
-"""Bytes of answers that clients have asked for and do not read: bounded for one key, one address, and for all.
+"""The bytes of answers that clients have not taken yet: bounded for each key, for each address, and in all.
 
-Live streams and exports hold a bounded piece each, and are counted by number (`api/streams.py`). Every other answer is
-made whole before its head leaves, so its size is known, and it is refused while too much of the same asker waits.
-Strangers have a room of their own: they can't take that of who has a key or has signed in.
+An answer lies in memory until its client has read it, or `send_timeout` is over. So each is counted from its head to
+its last byte, and one for which there is no room goes out as a 503 in its place. Who only ever reads what was asked for
+never gets near. Live streams are not counted here; `max_streams` bounds them, and what they hold of the log is bounded
+in `api/streams.py`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from ipaddress import ip_address
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from api.problems import Refusal
-from api.ratelimit import neighbourhood
+from werkzeug.datastructures import Headers
 
+from api.guests import counted_as
+from api.peers import caller, is_trusted
+from api.problems import MEDIA, Refusal
+
+if TYPE_CHECKING:
+    from api.app import Api
+
+OF_ONE = 16 << 20
+"""Bytes for one key, for one address, and for all together who have no key."""
+ALL = 48 << 20
+"""Bytes for everybody together."""
+SMALL = 16 << 10
+"""Bytes of an answer that others' unread ones never keep back, as those about the service's health."""
+BESIDE = 4 << 10
+"""Bytes that an answer counts beside its body: its head, and the task that waits."""
 ASKER = "sanderling.asker"
-SMALL = 4 << 10
-"""Bytes of an answer that is never refused: who must wait has to be told so."""
-
-
-class Room(NamedTuple):
-    """Bytes that may wait for one asker, and for all of its kind."""
-
-    own: int
-    most: int
-
-
-KNOWN, STRANGERS = Room(8 << 20, 40 << 20), Room(2 << 20, 16 << 20)
+"""Where in an ASGI scope the name of the key or session is left that a request came with."""
+_STRANGERS = "strangers"
+_ABOUT_BODY = (b"etag", b"last-modified", b"link", b"location", b"set-cookie", b"vary", b"cache-control")
+_READS = ("GET", "HEAD", "OPTIONS")
+Message = dict[str, Any]
 
 
 class Asker(NamedTuple):
-    """Whose answer it is. name: of the key or session, "" for a stranger's; address: as requests are counted by it."""
+    """Whose answer it is. key: the name of a key or session, "" of a stranger; address: "" when it is not counted."""
 
-    name: str
+    key: str
     address: str
 
-
-def note(scope: Any, name: str, address: str) -> None:
-    """Leave in a request's ASGI scope whose it is."""
-    scope[ASKER] = Asker(name, _counted_as(address))
-
-
-def asker_of(scope: Mapping[str, Any]) -> Asker:
-    """Return whose a request is; where nobody has said so, the connection's address."""
-    found = scope.get(ASKER)
-    return found if isinstance(found, Asker) else Asker("", _counted_as((scope.get("client") or ("", 0))[0]))
-
-
-def _counted_as(address: str) -> str:
-    """Return the name of an address; "" for this machine's own, which is that of all who come through a proxy on it."""
-    try:
-        mine = ip_address(address.partition("%")[0]).is_loopback
-    except ValueError:
-        mine = False
-    return "" if mine else neighbourhood(address)
+    @property
+    def own(self) -> Sequence[str]:
+        """The names under which nobody but this asker counts."""
+        return [f"{kind} {name}" for kind, name in zip(("key", "address"), self, strict=True) if name]
 
 
 class Unsent:
-    """What waits, by asker."""
+    """The count."""
 
     def __init__(self) -> None:
-        self._waiting: Counter[str] = Counter()
+        self._of: Counter[str] = Counter()
+        self.total = 0
+
+    def check(self, asker: Asker) -> None:
+        """Refuse whoever has no room for any answer, before anything is done for it. Raises Refusal."""
+        if any(self._of[name] + BESIDE > OF_ONE for name in asker.own):
+            raise _full("You have", OF_ONE)
+
+    def take(self, asker: Asker, size: int) -> None:
+        """Count an answer with a body of so many bytes. Raises Refusal when there is no room for it."""
+        if any(self._of[name] + size + BESIDE > OF_ONE for name in asker.own):
+            raise _full("You have", OF_ONE)
+        if size > SMALL and not asker.key and self._of[_STRANGERS] + size > OF_ONE:
+            raise _full("Those without a key have", OF_ONE)
+        if size > SMALL and self.total + size > ALL:
+            raise _full("All clients together have", ALL)
+        self.owe(asker, size)
+
+    def owe(self, asker: Asker, size: int) -> None:
+        """Count an answer that must be given: what it tells of has been done."""
+        self._count(asker, size + BESIDE)
+
+    def free(self, asker: Asker, size: int) -> None:
+        """Count an answer no more."""
+        self._count(asker, -size - BESIDE)
+
+    def _count(self, asker: Asker, size: int) -> None:
+        for name in (*asker.own, *(() if asker.key else (_STRANGERS,))):
+            self._of[name] += size
+            if not self._of[name]:
+                del self._of[name]
+        self.total += size
 
     def __repr__(self) -> str:
-        return f"<Unsent {self.total} bytes of {len(self._waiting)} names>"
-
-    @property
-    def total(self) -> int:
-        """How many bytes wait in all."""
-        return self._waiting["known"] + self._waiting["strangers"]
-
-    def take(self, asker: Asker, size: int) -> Place:
-        """Count an answer of so many bytes, until its place is left. Raises Refusal (503)."""
-        kind, room = ("known", KNOWN) if asker.name else ("strangers", STRANGERS)
-        mine = [f"{kind} {each}" for each in asker if each]
-        if size > SMALL:
-            if any(self._waiting[name] + size > room.own for name in mine if self._waiting[name]):
-                raise _refusal("Answers that you have asked for wait to be read; read them first.")
-            if self._waiting[kind] + size > room.most:
-                raise _refusal("Too many answers wait for clients that read slowly.")
-        place = Place(self._waiting, (kind, *mine), size)
-        for name in place.names:
-            self._waiting[name] += size
-        return place
+        return f"<Unsent {self.total >> 10} KiB of {len(self._of)} askers>"
 
 
-class Place:
-    """Bytes that are counted; `leave` counts them no more, once."""
+class Outgoing:
+    """One answer on its way to `send`, counted within the `with` block; where there is no room, a 503 in its place."""
 
-    __slots__ = ("_size", "_waiting", "names")
+    __slots__ = ("_address", "_api", "_held", "_refused", "_scope", "_send")
 
-    def __init__(self, waiting: Counter[str], names: tuple[str, ...], size: int) -> None:
-        self._waiting, self.names, self._size = waiting, names, size
+    def __init__(self, api: Api, scope: Message, send: Callable[[Message], Awaitable[None]]) -> None:
+        self._api, self._scope, self._send = api, scope, send
+        self._held: tuple[Asker, int] | None = None
+        self._refused: tuple[Message, Refusal] | None = None
+        peer = (scope.get("client") or ("", 0))[0]
+        if is_trusted(peer, api.proxies):
+            named = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+            peer = caller(peer, Headers(named), api.proxies)
+        self._address = counted_as(peer, api.proxies)
 
-    def leave(self) -> None:
-        """Count them no more."""
-        size, self._size = self._size, 0
-        for name in self.names:
-            self._waiting[name] -= size
-            if not self._waiting[name]:
-                del self._waiting[name]
+    def __enter__(self) -> Self:
+        """Raises Refusal, before anything is done for an address without any room."""
+        self._api.unsent.check(Asker("", self._address))
+        return self
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer. Where there is no room, it is dropped."""
+        if message["type"] == "http.response.start":
+            try:
+                self._take(message)
+            except Refusal as refusal:
+                self._refused = message, refusal
+        if self._refused is None:
+            await self._send(message)
+
+    async def settle(self) -> None:
+        """Send the refusal of an answer that was dropped: not before nobody holds that any more."""
+        if self._refused is not None:
+            head, refusal = self._refused
+            body = refusal.encode(self._api.base_url, self._scope.get("path"))
+            await self._send({**head, "status": refusal.status, "headers": _instead(head, refusal, body)})
+            await self._send({"type": "http.response.body", "body": body, "more_body": False})
+
+    def _take(self, head: Message) -> None:
+        method = self._scope.get("method", "")
+        size = 0 if method == "HEAD" else _length(head)
+        asker = Asker(self._scope.get(ASKER, ""), self._address)
+        if method in _READS and head["status"] < 400:
+            self._api.unsent.take(asker, size)
+        else:
+            self._api.unsent.owe(asker, size)
+        self._held = asker, size
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._held is not None:
+            self._api.unsent.free(*self._held)
 
 
-def _refusal(says: str) -> Refusal:
-    return Refusal("unavailable", says, headers={"Retry-After": "5"})
+def _length(head: Message) -> int:
+    """Return how long an answer's body is, 0 when its head does not say."""
+    return next((int(value) for name, value in head["headers"] if name.lower() == b"content-length"), 0)
+
+
+def _instead(head: Message, refusal: Refusal, body: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a refusal: those of the answer in whose place it goes that do not tell of its body."""
+    kept = [
+        (name, value)
+        for name, value in head["headers"]
+        if not name.lower().startswith(b"content-") and name.lower() not in _ABOUT_BODY
+    ]
+    about = {"content-type": MEDIA, "content-length": str(len(body)), "cache-control": "no-store", **refusal.headers}
+    return [*kept, *((name.lower().encode(), value.encode()) for name, value in about.items())]
+
+
+def _full(who: str, most: int) -> Refusal:
+    detail = f"{who} {most >> 20} MiB of answers that were not read. Read them, or ask for less at once."
+    return Refusal("unavailable", detail, headers={"Retry-After": "5"})

@@ -14,6 +14,9 @@ from typing import Any
 
 import trio
 
+SEALED = 64 << 10
+"""Bytes that TLS seals at once: the sealed ones lie beside the plain ones until the peer has taken them."""
+
 
 class _NoSocket:
     """What Hypercorn asks of a socket, for streams that have none (memory streams)."""
@@ -50,7 +53,7 @@ class Wire(trio.abc.Stream):
         done = False
         try:
             with trio.CancelScope(deadline=trio.current_time() + self._patience) as self._sending:
-                await self._inner.send_all(data)
+                await self._send_rest(data)
                 done = True
         finally:
             self._sending = None
@@ -59,17 +62,21 @@ class Wire(trio.abc.Stream):
         if not done:
             raise trio.BrokenResourceError("the peer took nothing until the deadline")
 
+    async def _send_rest(self, data: bytes | bytearray | memoryview) -> None:
+        await self._inner.send_all(data)
+
     def send_nowait(self, data: bytes | bytearray | memoryview) -> bytes | bytearray | memoryview:
-        """Send what a socket takes at once; return the rest (all of it, where there is no socket).
+        """Send what a socket takes at once; return a view of the rest (all as it came, where there is no socket).
 
         Trio's own send does the same and costs more than the system call. An error is left to the next `send_all`.
         """
         if self._descriptor is None or self.eof:
             return data
         try:
-            return data[os.write(self._descriptor, data) :]
+            sent = os.write(self._descriptor, data)
         except OSError:
             return data
+        return b"" if sent == len(data) else memoryview(data)[sent:]
 
     def hold(self, size: int) -> None:
         """Let the kernel hold so many bytes for the peer that are not on their way yet; Trio asks for 16 KiB.
@@ -146,6 +153,10 @@ class SecureWire(Wire):
         super().__init__(inner, patience)
         self.transport_stream = self  # where Hypercorn looks for the socket
         self._secure = inner
+
+    async def _send_rest(self, data: bytes | bytearray | memoryview) -> None:
+        for start in range(0, len(data), SEALED):
+            await self._inner.send_all(memoryview(data)[start : start + SEALED])
 
     async def do_handshake(self) -> None:
         """Shake hands. Raises trio.BrokenResourceError."""

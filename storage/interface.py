@@ -66,7 +66,10 @@ class EventLog(Protocol):
         """
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
-        """Return up to `limit` (1 to 500) events after `after`, oldest first, after a look at `budget` rows at most."""
+        """Return up to `limit` (1 to 500) events after `after`, oldest first, after a look at `budget` rows at most.
+
+        A page is full by its bytes too: 1 MiB, and the event that reaches it.
+        """
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return events before `before`, newest first; `scanned` is the lowest position looked at (0 at the end)."""

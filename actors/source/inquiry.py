@@ -36,8 +36,8 @@ from storage.records.identity import Millis, SourceId, millis_of, seq_at
 
 PATIENCE = 8.0
 """Seconds for a look that somebody waits for; a host's queue may be longer."""
-AT_ONCE = 25
-MOST_READS = 12
+AT_ONCE = 10
+MOST_READS = 30
 """Reads of the log for an answer, newest first: 300 events, or fewer where others lie thick between them."""
 _KINDS = (Kind.FEED, Kind.HTML, Kind.PUSH, Kind.PRACTICE)
 _DAY = 86_400_000

@@ -34,7 +34,7 @@ from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.rule import Rule
 from api.sse import MEDIA
 from api.touched import Touched
-from api.unsent import note
+from api.unsent import ASKER
 from api.validation import read_query
 
 if TYPE_CHECKING:
@@ -119,8 +119,6 @@ async def _admit(app: Dashboard) -> Response | None:
     g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.api.proxies)
     _check_host(app)
     g.browser = await app.sessions.of(request.cookies)
-    session = g.browser.session
-    note(request.scope, "" if session is None else f"session {session.id}", g.address)
     _take_token(app, g.browser)
     if request.path.startswith(f"{assets.FOLDER}/"):
         return _asset(request.path)
@@ -149,6 +147,8 @@ def _take_token(app: Dashboard, browser: Browser) -> None:
     who, limit = f"peer {neighbourhood(g.address)}", STRANGERS
     if browser.session is not None:
         who, limit = f"session {browser.session.id}", SIGNED_IN
+        scope: Any = request.scope
+        scope[ASKER] = who
     verdict = app.api.limiter.take(who, limit, trio.current_time())
     if not verdict.admitted:
         wait = str(verdict.retry_after)

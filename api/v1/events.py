@@ -7,14 +7,16 @@ here as it does on a stream.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from msgspec import Struct
 
 from actors.errors import NotFound
 from api.problems import Refusal
+from api.reader import Sieve
 from api.route import Answer, Call, Route
-from api.v1.past import Found, Window, asked_of, find, lead_on, sieve_for
+from api.v1.past import Asked, Found, Window, asked_of, find, lead_on, sieve_for
 from api.v1.query_schemas import EventsQuery
 from api.v1.schemas import Time
 from storage.records.event import Event, Stored
@@ -33,11 +35,15 @@ class EventsPage(Struct, frozen=True):
 
 async def history(call: Call) -> Answer:
     """Return a page of history."""
+    sieve = await sieve_for(call, call.query)
+    async with nullcontext() if sieve.reads_text else call.streams.pages:  # searches have a bound of their own
+        return await _answer(call, asked_of(call), sieve)
+
+
+async def _answer(call: Call, asked: Asked, sieve: Sieve) -> Answer:
     query: EventsQuery = call.query
     log, newest_first = call.doors.storage.log, query.order == "desc"
-    asked = asked_of(call)
     window, _, cursor = asked
-    sieve = await sieve_for(call, query)
     left = _left(window, cursor, (await log.bounds()).floor, newest_first)
     found = await find(log, left, sieve, query.limit, newest_first=newest_first)
     bounds = await log.bounds()

@@ -8,8 +8,8 @@ every engine and the live ring. Either way a page says how far it has looked, al
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 import msgspec
@@ -21,8 +21,10 @@ from storage.records.identity import START, Seq, SourceId
 
 MOST = 500
 """Most events of a page."""
+SIZE = 1 << 20
+"""Bytes of bodies after which a page is full: they are up to 100 KB, and no reader must hold 500 of them."""
 SIFTED = 100
-"""Rows of one fetch when most may be left out: bodies are up to 100 KB, and a look must not hold 500 of them."""
+"""Rows of one fetch when most may be left out."""
 FEW = 16
 """Sources up to which their index is merged rather than the log walked."""
 LAST = Seq((1 << 63) - 1)
@@ -124,34 +126,36 @@ class _Scan:
         where, at = self._where, start
         sifts = where.tags or where.kinds or (self._keys is None and (where.sources or where.source_prefixes))
         found: list[Stored] = []
+        size = 0
         while self._budget > 0:
-            # When nothing is to be left out, a page is exactly one fetch.
+            # When nothing is to be left out, a page is at most one fetch.
             most = min(self._budget, SIFTED if sifts else self._limit - len(found))
-            positions, rows = self._fetch(at, most)
-            if sifts:
-                found += islice(self._sifted(rows), self._limit - len(found))
-            else:
-                found += [_stored(self._connection, self._ids, row) for row in rows]
-            if len(found) == self._limit:
-                return found, found[-1].seq
-            if len(positions) < most:
+            looked = 0
+            with closing(self._fetch(at, most)) as rows:
+                for at, row in rows:
+                    looked += 1
+                    if row is None:  # retention was quicker
+                        continue
+                    event = _stored(self._connection, self._ids, row)
+                    if sifts and not self._passes(event):
+                        continue
+                    found.append(event)
+                    size += len(event.body)
+                    if len(found) == self._limit or size >= SIZE:
+                        return found, at
+            if looked < most:
                 return found, self._end
-            at = positions[-1]
             self._budget -= most
         return found, at
 
-    def _sifted(self, rows: Sequence[Row]) -> Iterator[Stored]:
-        """Yield the events that pass. Most are left out by their columns, without a look into their bodies."""
-        for row in rows:
-            event = _stored(self._connection, self._ids, row)
-            if not self._columns.admits(event):
-                continue
-            try:
-                admitted = self._where.admits(event)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise Corrupt(f"the body of event {event.seq} is damaged: {error}") from error
-            if admitted:
-                yield event
+    def _passes(self, event: Stored) -> bool:
+        """Return whether an event passes. Most are left out by their columns, without a look into their bodies."""
+        if not self._columns.admits(event):
+            return False
+        try:
+            return self._where.admits(event)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Corrupt(f"the body of event {event.seq} is damaged: {error}") from error
 
     def _few_sources(self) -> Sequence[int] | None:
         """Return the numbers of the sources that the filter names, or None when it names none or many."""
@@ -162,17 +166,18 @@ class _Scan:
         rows = [self._connection.execute(number, (source,)).fetchone() for source in dict.fromkeys(where.sources)]
         return [row[0] for row in rows if row is not None]
 
-    def _fetch(self, at: Seq, most: int) -> tuple[Sequence[Seq], Sequence[Row]]:
-        """Return the next positions to look at, at most so many (fewer: the end is reached), and their rows."""
+    def _fetch(self, at: Seq, most: int) -> Generator[tuple[Seq, Row | None]]:
+        """Yield the next positions to look at, at most so many (fewer: the end is reached), each with its row."""
         execute, way = self._connection.execute, self._way
         if self._keys is None:
-            rows = execute(way.walk, (at, self._end, most)).fetchall()
-            return [row[0] for row in rows], rows
+            with closing(execute(way.walk, (at, self._end, most))) as rows:
+                for row in rows:
+                    yield row[0], row
+            return
         # Each source's next `most` positions hold all that can be among the next `most` of them together.
         each = [execute(way.of_source, (key, at, self._end, most)).fetchall() for key in self._keys]
-        positions = sorted((row[0] for rows in each for row in rows), reverse=way is BACK)[:most]
-        found = (execute(_ROW + "seq=?", (seq,)).fetchone() for seq in positions)
-        return positions, [row for row in found if row is not None]  # retention may have been quicker
+        for seq in sorted((row[0] for rows in each for row in rows), reverse=way is BACK)[:most]:
+            yield seq, execute(_ROW + "seq=?", (seq,)).fetchone()
 
 
 def _stored(connection: sqlite3.Connection, ids: dict[int, SourceId], row: Row) -> Stored:

@@ -1,103 +1,150 @@
-"""Answers that nobody reads: bounded for a key, an address, and in all."""
+"""Answers that nobody reads: how many bytes of them there are at most, and who is still answered beside them."""
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import AsyncIterator
+
 import pytest
 import trio
-from trio.testing import lockstep_stream_pair, wait_all_tasks_blocked
+from trio.testing import lockstep_stream_pair
 
-from api import unsent
+from api import streams, unsent
+from api.outbox import Outbox
 from api.problems import Refusal
-from api.unsent import KNOWN, SMALL, STRANGERS, Asker, Room, Unsent, asker_of
-from tests.api.house import House, make_house, running
+from api.unsent import ALL, OF_ONE, SMALL, Asker, Unsent
+from tests.api.house import House, ids, make_house, running
+from tests.api.listening import Listening
 from tests.support.build import a_draft
 
-ME, YOU, NOBODY = Asker("key a", "192.0.2.1"), Asker("key b", "192.0.2.2"), Asker("", "192.0.2.3")
+LONG = "x" * 60_000
 MIB = 1 << 20
+ONE, OTHER = Asker("key one", "192.0.2.1"), Asker("key two", "192.0.2.2")
 
 
-async def asked(house: House, key: str) -> trio.abc.Stream:
-    """Ask for a page of some 100 KB, and leave it unread."""
-    head = f"GET /v1/events?limit=100 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {key}\r\n\r\n"
+@pytest.fixture
+async def unread(autojump_clock: object) -> AsyncIterator[House]:
+    """A house whose connections carry only what is read."""
+    async with running(make_house(lockstep_stream_pair)) as house:
+        await house.publish(*[a_draft(str(number), content=LONG) for number in range(40)])
+        yield house
+
+
+async def ask(house: House, key: str, method: str = "GET", path: str = "/v1/events?limit=1000") -> trio.abc.Stream:
+    head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     return await house.raw(head.encode())
 
 
-async def status(stream: trio.abc.Stream) -> int:
-    return int((await stream.receive_some(12))[9:])
+async def read(stream: trio.abc.Stream) -> bytes:
+    got = b""
+    while data := await stream.receive_some(1 << 16):
+        got += data
+    return got
 
 
-async def test_x21_s3_who_does_not_read_gets_503_beyond_a_bound_and_keeps_nobody_else_out(
-    monkeypatch: pytest.MonkeyPatch,
+async def test_s3_forty_unread_pages_of_one_key_take_16_mib_and_the_others_are_503(unread: House) -> None:
+    key = await unread.key("stream:read")
+    tracemalloc.start()
+    try:
+        streams = [await ask(unread, key) for _ in range(40)]
+        await trio.sleep(1)
+        held, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < OF_ONE + 8 * MIB and most < 64 * MIB
+    answers = [await read(stream) for stream in streams]
+    good = [answer for answer in answers if answer.startswith(b"HTTP/1.1 200")]
+    assert 12 <= len(good) <= 16
+    for refused in (answer for answer in answers if answer not in good):
+        head, _, body = refused.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 503") and b"/unavailable" in body and b"answers that were not read" in body
+        named = {line.split(b":")[0].lower() for line in head.split(b"\r\n")[1:]}
+        assert named >= {b"retry-after", b"x-request-id", b"ratelimit-limit"} and b"link" not in named
+        assert b"content-length: %d" % len(body) in head.lower()
+    assert (await read(await ask(unread, key))).startswith(b"HTTP/1.1 200")
+
+
+async def test_s3_who_reads_nothing_keeps_nobody_else_from_pages_and_from_the_services_health(
+    unread: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unsent, "KNOWN", Room(350_000, 800_000))
-    async with running(make_house(lockstep_stream_pair)) as house:
-        await house.publish(*[a_draft(str(n), content="x" * 10_000) for n in range(10)])
-        greedy, other = await house.key("stream:read"), await house.key("stream:read")
-        streams = [await asked(house, greedy) for _ in range(12)]
-        await wait_all_tasks_blocked()
-        found = [await status(stream) for stream in streams]
-        assert sorted(found) == [*[200] * 3, *[503] * 9]
-        assert await status(await asked(house, other)) == 200
-        rest = b""
-        while b'"next_cursor"' not in rest:
-            rest += await streams[found.index(200)].receive_some(1 << 20)
-        await wait_all_tasks_blocked()
-        assert await status(await asked(house, greedy)) == 200
+    monkeypatch.setattr(unsent, "OF_ONE", 4 * MIB)
+    key, other = await unread.key("stream:read"), await unread.key("stream:read")
+    silent = [await ask(unread, key) for _ in range(8)]
+    await trio.sleep(1)
+    assert (await read(await ask(unread, other))).startswith(b"HTTP/1.1 200")
+    assert (await read(await ask(unread, other, path="/healthz"))).startswith(b"HTTP/1.1 200")
+    assert [(await read(stream))[9:12] for stream in silent].count(b"200") == 4
 
 
-async def test_s3_what_was_cut_or_left_is_counted_no_more(
-    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+async def test_s3_what_changes_something_is_refused_before_it_and_never_after_it(
+    unread: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unsent, "KNOWN", Room(150_000, 800_000))
-    async with running(make_house(lockstep_stream_pair, send_timeout=30)) as house:
-        await house.publish(*[a_draft(str(n), content="x" * 10_000) for n in range(10)])
-        key = await house.key("stream:read")
-        for leave in (trio.sleep, None):
-            stream = await asked(house, key)
-            assert await status(stream) == 200
-            await wait_all_tasks_blocked()
-            assert await status(await asked(house, key)) == 503
-            if leave is None:
-                await trio.aclose_forcefully(stream)
-                await wait_all_tasks_blocked()
-            else:
-                await leave(60)
-        assert await status(await asked(house, key)) == 200
+    monkeypatch.setattr(unsent, "OF_ONE", unsent.BESIDE)
+    key = await unread.key()
+    silent = await ask(unread, key, "POST", "/v1/webhook-bins")
+    await trio.sleep(1)
+    refused = await read(await ask(unread, key, "POST", "/v1/webhook-bins"))
+    assert refused.startswith(b"HTTP/1.1 503")
+    assert len(await unread.storage.bins.all()) == 1
+    assert (await read(silent)).startswith(b"HTTP/1.1 201")
 
 
-def test_s3_a_key_has_its_own_room_and_strangers_have_another() -> None:
-    waiting = Unsent()
-    places = [waiting.take(ME, MIB) for _ in range(KNOWN.own // MIB)]
-    with pytest.raises(Refusal):
-        waiting.take(ME, MIB)
-    with pytest.raises(Refusal):
-        waiting.take(Asker("key c", ME.address), MIB)
-    places += [waiting.take(YOU, MIB), waiting.take(NOBODY, MIB), waiting.take(NOBODY, MIB)]
-    with pytest.raises(Refusal):
-        waiting.take(NOBODY, MIB)
-    assert waiting.total == len(places) * MIB
-    for place in places:
-        place.leave()
-        place.leave()
-    assert waiting.total == 0 and not waiting._waiting
+def test_s3_bytes_are_bounded_for_each_key_for_each_address_for_strangers_and_in_all() -> None:
+    count = Unsent()
+    count.take(ONE, OF_ONE // 2)
+    for asker in (ONE._replace(address="192.0.2.9"), ONE._replace(key="key three")):
+        with pytest.raises(Refusal, match="You have 16 MiB"):
+            count.take(asker, OF_ONE // 2)
+    count.free(ONE, OF_ONE // 2)
+    for number in range(2):
+        count.take(Asker("", f"192.0.2.{number}"), OF_ONE // 2 - SMALL)
+    with pytest.raises(Refusal, match="without a key"):
+        count.take(Asker("", "192.0.2.7"), OF_ONE // 2)
+    for number in range(3, 6):
+        count.take(Asker(f"key {number}", ""), OF_ONE // 2)
+    with pytest.raises(Refusal, match="All clients"):
+        count.take(OTHER, OF_ONE - SMALL)
+    count.take(OTHER, SMALL)
+    count.take(Asker("", "192.0.2.8"), SMALL)
+    assert count.total <= ALL
 
 
-@pytest.mark.parametrize(("name", "room"), [("key", KNOWN), ("", STRANGERS)])
-def test_s3_s4_all_together_have_a_bound(name: str, room: Room) -> None:
-    waiting, taken = Unsent(), 0
-    with pytest.raises(Refusal) as refused:
-        for number in range(1_000):
-            waiting.take(Asker(name and f"{name} {number}", f"192.0.2.{number}"), MIB)
-            taken += MIB
-    assert taken == room.most and refused.value.status == 503 and refused.value.headers["Retry-After"]
+def test_s3_who_has_read_everything_is_forgotten() -> None:
+    count = Unsent()
+    count.take(ONE, MIB)
+    count.owe(OTHER, MIB)
+    count.free(OTHER, MIB)
+    count.free(ONE, MIB)
+    assert count.total == 0 and "0 askers" in repr(count)
 
 
-def test_a_small_answer_always_has_room_and_one_large_answer_too() -> None:
-    waiting = Unsent()
-    waiting.take(ME, KNOWN.own + MIB)
-    waiting.take(ME, SMALL)
+def test_s4_an_outbox_keeps_the_body_itself_and_copies_no_more_than_it_sends() -> None:
+    body = bytes(range(256)) * 4096
+    tracemalloc.start()
+    try:
+        boxes = [Outbox() for _ in range(100)]
+        for box in boxes:
+            box.put(body[:0])
+            box.put(body)
+            box.put(b"end")
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < MIB and len(boxes[0]) == MIB + 3
+    parts = []
+    while boxes[0]:
+        parts.append(boxes[0].take(999_000))
+    assert b"".join(parts) == body + b"end" and boxes[0].take(1) == b""
+    boxes[1].clear()
+    assert not boxes[1]
 
 
-def test_whose_an_answer_is() -> None:
-    assert asker_of({"client": ("2001:db8:1:2:3:4:5:6", 1)}) == Asker("", "2001:db8:1:2::")
-    assert asker_of({"client": ("127.0.0.1", 1)}) == asker_of({"client": None}) == Asker("", "")
+async def test_s3_a_stream_that_is_not_read_lets_go_of_its_page_where_there_is_no_room_and_loses_nothing(
+    unread: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "MOST_HELD", 0)
+    events = await unread.publish(*[a_draft(f"more {number}", content=LONG) for number in range(60)])
+    listening = Listening(await unread.listener.connect())
+    await listening.ask("/v1/stream?since=earliest", Authorization=f"Bearer {await unread.key('stream:read')}")
+    got = [(await listening.event())["id"] for _ in range(100)]
+    assert len(set(got)) == 100 and got[40:] == ids(events) and got == sorted(got)

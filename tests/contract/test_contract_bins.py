@@ -113,3 +113,15 @@ async def test_expired_bins_are_swept_a_few_at_a_time(storage: Storage) -> None:
     assert await storage.bins.sweep(now, 2) == 0
     assert [bin.id for bin in await storage.bins.all()] == ["d"]
     assert await bodies(storage, "c") == []
+
+
+async def test_s12_where_many_bins_share_the_room_they_are_weighed_once_for_many_captures(storage: Storage) -> None:
+    names = [f"bin {number}" for number in range(120)]
+    weight = a_capture(bytes(1000)).weight
+    for name in names:
+        await storage.bins.add(a_bin(name))
+        await keep(storage, name, *(bytes([n]) * 1000 for n in range(3)), room=360 * weight)
+    await keep(storage, names[0], bytes([3]) * 1000, room=360 * weight)
+    left = [[body[0] for body in await bodies(storage, name)] for name in names]
+    assert left[0] == [3, 2] and all(body[0] == 2 for body in left[1:])
+    assert sum(map(len, left)) == 361 - 7
