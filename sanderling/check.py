@@ -162,8 +162,9 @@ async def _signatures() -> str:
 
 
 async def _worker(variables: Mapping[str, str]) -> str:
-    entries, memory_kib, _ = await tried(variables)
-    return f"a feed of {entries} entries and a page read in the jail, {memory_kib >> 10} MiB"
+    entries, memory_kib, lacks = await tried(variables)
+    held = lacks or "held by Landlock and seccomp"
+    return f"a feed of {entries} entries and a page read in the jail, {memory_kib >> 10} MiB, {held}"
 
 
 async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
