@@ -13,6 +13,9 @@ from msgspec import Struct
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Detection
 
+EXCERPT = 500
+"""Characters of a text that are shown."""
+
 
 class DraftEvent(Struct, frozen=True):
     """An event as it would be emitted. `content` is an excerpt.

@@ -93,6 +93,13 @@ class Settings:
 
     workers: int = _setting(2, "Worker processes that read feeds and pages.", "", 1, 64)
     worker_memory: int = _setting(768 << 20, "Address space of one worker.", "B", 128 << 20, 8 << 30)
+    worker_idle: float = _setting(
+        120.0,
+        "Time without a feed or page to read after which no worker is kept; the next one waits for a start.",
+        "s",
+        1,
+        86_400,
+    )
     parse_deadline: float = _setting(
         2.0, "Processor time for reading one feed or page; large feeds get more.", "s", 0.1, 60
     )

@@ -1,4 +1,4 @@
-"""The entry point: `python -m sanderling`, and `python -m sanderling worker` inside the jail."""
+"""The entry point: `python -m sanderling`, and `python -m sanderling worker` for the parent of those in the jail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 def main() -> int:
     """Run a command and return its exit code. A worker is dispatched before anything heavy is imported."""
     if sys.argv[1:2] == ["worker"]:
-        from actors.jail.worker import main as work
+        from actors.jail.parent import main as work
 
         return work()
     from sanderling.cli import run

@@ -162,29 +162,29 @@ async def _signatures() -> str:
 
 
 async def _worker(variables: Mapping[str, str]) -> str:
-    entries, memory_kib, _ = await tried(variables)
-    return f"a feed of {entries} entries and a page read in the jail, {memory_kib >> 10} MiB"
+    entries, memory_kib, lacks = await tried(variables)
+    held = lacks or "held by Landlock and seccomp"
+    return f"a feed of {entries} entries and a page read in the jail, {memory_kib >> 10} MiB, {held}"
 
 
 async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
     """Have a worker read a feed and a page. Returns the feed's entries, its memory in KiB, and what its jail lacks."""
-    from actors.content.entries import FeedReading
+    from actors.content.readings import FeedReading
     from actors.content.requests import FeedRequest, PageLook, PageRequest
     from actors.jail.framing import Task
-    from actors.jail.process import start
+    from actors.jail.nursery import ask_one_worker
     from actors.settings import Settings
     from sanderling.program import worker_command, worker_environment
 
     feed, page = (files("sanderling.shore_material").joinpath(n).read_bytes() for n in ("notes.xml", "harbour-1.html"))
-    worker = await start(worker_command(), worker_environment(variables))
-    try:
-        await worker.greet(Settings().worker_memory)
-        asked = msgspec.msgpack.encode(FeedRequest(feed, "text/xml", _URL))
-        read = msgspec.msgpack.decode(await worker.ask(Task("feed", DEADLINE_MS, asked)), type=FeedReading)
-        asked = msgspec.msgpack.encode(PageRequest(page, "text/html", _URL))
-        look = msgspec.msgpack.decode(await worker.ask(Task("look_page", DEADLINE_MS, asked)), type=PageLook)
-    finally:
-        await worker.reap()
+    tasks = [
+        Task("feed", DEADLINE_MS, msgspec.msgpack.encode(FeedRequest(feed, "text/xml", _URL))),
+        Task("look_page", DEADLINE_MS, msgspec.msgpack.encode(PageRequest(page, "text/html", _URL))),
+    ]
+    memory = Settings().worker_memory
+    (first, second), worker = await ask_one_worker(worker_command(), worker_environment(variables), memory, tasks)
+    read = msgspec.msgpack.decode(first, type=FeedReading)
+    look = msgspec.msgpack.decode(second, type=PageLook)
     if not read.entries or look.kind != "baseline":
         raise ValueError(f"{len(read.entries)} entries of a feed, a page is {look.kind}")
     return len(read.entries), worker.memory_kib, worker.lacks

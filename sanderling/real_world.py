@@ -161,6 +161,7 @@ def real_world(
             workers=settings.workers,
             memory=settings.worker_memory,
             deadline=settings.parse_deadline,
+            idle=settings.worker_idle,
             demanded=settings.jail == "demanded",
             draw=dice.random,
             log=log,

@@ -33,7 +33,6 @@ from api.porch import Porch
 from api.server import front, tell_renewal
 from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
-from sanderling.check import tried
 from sanderling.commands.templates import catalogue_of
 from sanderling.core_dumps import forbid_core_dumps
 from sanderling.data_folder import told_plainly
@@ -218,6 +217,8 @@ async def _refuse_weak_jail(settings: Settings) -> None:
     """Raise CommandFailed where the kernel's hold on workers is demanded, and is not to be had."""
     if settings.jail != "demanded":
         return
+    from sanderling.check import tried  # only where it is demanded
+
     try:
         _, _, lacks = await tried(environ())
     except (OSError, WorkerDied, WorkerTooSlow) as error:

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 from urllib.parse import urlsplit
-
-from msgspec import Struct
 
 from actors.content import markup
 from actors.content.blocks import read_blocks
 from actors.content.encoding import decode
-from actors.content.entries import FeedReading
 from actors.content.errors import ContentError
 from actors.content.feeds import feed_root, read_feed
 from actors.content.json_feed import looks_like_json
 from actors.content.links import absolute
 from actors.content.plain import read_plain, unwatchable
 from actors.content.prolog import end_of_prolog
+from actors.content.readings import FeedLink, Finding
 from actors.content.sniffing import binary_kind, is_document, looks_like_html
 from actors.content.text import normalise
 from actors.content.unpacking import unpacked
@@ -63,33 +60,6 @@ _WALLS = (
     ("empty", "It may need JavaScript: look for the site's feed."),
     ("error", _LOOK),
 )
-
-
-class FeedLink(Struct, frozen=True):
-    """A feed that a page advertises, by absolute address."""
-
-    url: str
-    title: str
-    type: str
-
-
-class Finding(Struct, frozen=True):
-    """What a body is. `type` None comes with a `refusal`; both carry a sentence that a person can check.
-
-    `format` names the kind of feed; of a page it is "html", or one of `plain.FORMATS`.
-
-    `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`). `feed` is what a
-    feed says: to know one is to have read it, so who goes on to watch it need not read it again.
-    """
-
-    type: Literal["feed", "html"] | None
-    confidence: Confidence
-    evidence: str
-    format: str
-    feeds: tuple[FeedLink, ...] = ()
-    refusal: str | None = None
-    trouble: str | None = None
-    feed: FeedReading | None = None
 
 
 def detect(body: bytes, content_type: str, url: str) -> Finding:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 from msgspec import Struct
 
 from actors.content.canonical import canonical
 from actors.content.fingerprint import content_hash, digest16, simhash
-from actors.content.hints import NO_HINTS, FeedHints
+from actors.content.readings import Entry, Identity, link_form
 from actors.content.text import cap, normalise
 from storage.records.identity import Millis
 
@@ -19,12 +18,7 @@ MOST_ENTRIES = 5_000
 MOST_KEY = 200
 _MOST_LABEL = 1_000
 _MOST_TAGS = 20
-_TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
 _TAG_WORD = re.compile(r"[^\w.+/ -]+")
-
-
-Identity = Literal["guid", "link", "hash", "guid and link", "guid and hash", "link and hash"]
-"""What names an entry among the others."""
 
 
 class Raw(Struct, frozen=True):
@@ -37,45 +31,6 @@ class Raw(Struct, frozen=True):
     content: str
     published_at: Millis | None
     tags: tuple[str, ...]
-
-
-class Entry(Struct, frozen=True):
-    """An entry with its identity (`key`) and the 16 hex digits that change when its material content does.
-
-    `content` is capped at 64 KiB; `content_hash` and `simhash` are of the uncut text. `published_at` is the feed's
-    word. `identity` says what the key is made of, `aliases` are the keys
-    that it would have among other neighbours.
-    """
-
-    key: str
-    url: str
-    title: str
-    author: str
-    content: str
-    published_at: Millis | None
-    tags: tuple[str, ...]
-    fingerprint: str
-    content_hash: str = ""
-    simhash: int = 0
-    content_truncated: bool = False
-    identity: Identity = "guid"
-    aliases: tuple[str, ...] = ()
-
-
-class FeedReading(Struct, frozen=True):
-    """A feed. `entries` are in document order; `damaged`: it is ill-formed or some bytes were not text.
-
-    `hubs` are where WebSub would subscribe, `paging` the links of RFC 5005 as (relation, address): read, not followed.
-    """
-
-    title: str
-    url: str
-    format: str
-    entries: tuple[Entry, ...]
-    hints: FeedHints = NO_HINTS
-    damaged: bool = False
-    hubs: tuple[str, ...] = ()
-    paging: tuple[tuple[str, str], ...] = ()
 
 
 def entries_of(raws: Sequence[Raw]) -> tuple[Entry, ...]:
@@ -149,16 +104,6 @@ def fingerprint(title: str, content: str, url: str) -> str:
     """
     lines = [canonical(line) for line in (title, *content.splitlines())]
     return digest16(" ".join(line for line in lines if line) or link_form(url))
-
-
-def link_form(url: str) -> str:
-    """Return a link as far as it says where it leads: no scheme, "www.", tracking, fragment and last slash.
-
-    >>> link_form("http://www.shore.example/a/?utm_source=x#top") == link_form("https://shore.example/a")
-    True
-    """
-    bare = _TRACKING.sub("", url).partition("://")[2].removeprefix("www.")
-    return bare.rstrip("/")
 
 
 def _tags(words: Iterable[str]) -> tuple[str, ...]:

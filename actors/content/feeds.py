@@ -15,13 +15,14 @@ from typing import Any
 import feedparser
 
 from actors.content.encoding import Decoded, decode
-from actors.content.entries import MOST_ENTRIES, FeedReading, Raw, entries_of
+from actors.content.entries import MOST_ENTRIES, Raw, entries_of
 from actors.content.errors import ContentError
 from actors.content.hints import hints_of
 from actors.content.json_feed import looks_like_json, read_json_feed
 from actors.content.links import absolute
 from actors.content.moments import moment_of_tuple, spoken_moment
 from actors.content.prolog import end_of_prolog
+from actors.content.readings import FeedReading
 from actors.content.text import normalise, plain
 from actors.content.unpacking import unpacked
 from storage.records.identity import Millis

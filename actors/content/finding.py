@@ -11,11 +11,11 @@ from actors.content.errors import ContentError
 from actors.content.memory import decode_memory, settled_of, unpack_keys
 from actors.content.pages import read_tree, reading_of
 from actors.content.requests import Findings, FindRequest, Spot
+from actors.content.searching import folded, holds
 from actors.content.signs import words_of
-from actors.content.text import folded, normalise
+from actors.content.text import normalise
 from actors.content.traits import ASIDE, FURNITURE
 
-_WHOLE = 20
 """Characters from which a block counts as found when the text that is looked for runs over several blocks."""
 
 
@@ -30,12 +30,6 @@ def find_text(asked: FindRequest) -> Findings:
     except ContentError as error:
         return Findings(told=told, cut=cut, trouble=str(error))
     return Findings(told, _compared(asked.memory, now), elsewhere, cut, trouble)
-
-
-def holds(text: str, wanted: str) -> bool:
-    """Return whether a text has the wanted one, folded already, or is a whole part of it."""
-    here = folded(text)
-    return bool(wanted) and (wanted in here or (len(here) >= _WHOLE and here in wanted))
 
 
 def _remembered(stored: bytes | None, wanted: str) -> tuple[Spot | None, bool]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from actors.content.encoding import Decoded
-from actors.content.entries import MOST_ENTRIES, FeedReading, Raw, entries_of
+from actors.content.entries import MOST_ENTRIES, Raw, entries_of
 from actors.content.errors import ContentError
 from actors.content.links import absolute
 from actors.content.moments import spoken_moment
+from actors.content.readings import FeedReading
 from actors.content.text import normalise, plain
 
 _HEAD = 4096

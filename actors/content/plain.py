@@ -21,16 +21,14 @@ from actors.content.errors import ContentError
 from actors.content.feeds import feed_root
 from actors.content.markup import Element
 from actors.content.prolog import end_of_prolog
+from actors.content.readings import NO_PARTS
 from actors.content.sniffing import binary_text, elements_in, image_kind, is_document, looks_like_html, text_kind
 from actors.content.text import plain
 from actors.content.traits import CELL, HEADING, ITEM
 
 Format = Literal["text", "json", "csv", "xml"]
-FORMATS: Final = frozenset({"text", "json", "csv", "xml"})
-"""What a document without elements of HTML is, as `Finding.format` and `Detection.format` say it."""
 ROOT: Final = "plain"
 """The tag of the tree that stands in for that of a page."""
-NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."
 _ON_ONE_LINE: Final = 160
 """Characters up to which an object, a list or an element is one block."""
 _LONGEST: Final = 2_000
@@ -111,11 +109,6 @@ def root_of(found: Plain) -> Element:
 def format_of(root: Element) -> str:
     """Return the format of the document that a tree stands for."""
     return str(root.get("format")) if root.tag == ROOT else "html"
-
-
-def is_same(format: str, was: str) -> bool:
-    """Return whether a document has the format that it had at first; which of two kinds of lines it is may waver."""
-    return format == was or {format, was} == {"text", "csv"}
 
 
 def no_parts(found: Plain) -> ContentError:

@@ -12,10 +12,9 @@ from actors.content.requests import PageRequest
 from actors.content.text import normalise
 from actors.content.traits import CONTROL, FURNITURE
 from actors.content.unpacking import unpacked
-from actors.previews import PageBlock, PagePreview, Removed
+from actors.previews import EXCERPT, PageBlock, PagePreview, Removed
 
 MOST_BLOCKS = 40
-EXCERPT = 500
 """Characters of a text that are shown."""
 _MOST_HINTS = 6
 _LANDMARKS = ("main", "article", "table", "section", "form")

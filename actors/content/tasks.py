@@ -21,8 +21,9 @@ from actors.content.memory import PageMemory, decode_memory, encode, known_keys
 from actors.content.noise import noise_keys
 from actors.content.outlines import read_outline
 from actors.content.pages import Head, PageReading, blocks_in, head_of, open_page, read_page, reading_of
-from actors.content.plain import ROOT, format_of, is_same
+from actors.content.plain import ROOT, format_of
 from actors.content.preview import preview_page
+from actors.content.readings import is_same
 from actors.content.requests import (
     HIGHEST_BAR,
     LOWEST_BAR,

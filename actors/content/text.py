@@ -6,12 +6,8 @@ import html
 import re
 import unicodedata
 
-from actors.content import markup
-from actors.content.encoding import Decoded, decode
 from actors.content.errors import ContentError
 from storage.records.event import CONTENT_CAP
-
-__all__ = ["Decoded", "cap", "decode", "decode_entities", "folded", "normalise", "plain"]
 
 MOST_PLAIN = 1 << 20
 """Characters of an entry's text that are read at all."""
@@ -45,6 +41,8 @@ def plain(fragment: str, *, most: int = MOST_PLAIN) -> str:
     """
     fragment = fragment[:most]
     if _MARKUP.search(fragment):
+        from actors.content import markup  # noqa: PLC0415  # lxml: the service itself meets it in pushed frames only
+
         try:
             return normalise("\n".join(filter(str.strip, markup.lines(markup.parse_fragment(fragment)))))
         except ContentError:
@@ -59,17 +57,6 @@ def decode_entities(text: str) -> str:
             break
         text = html.unescape(text)
     return text
-
-
-def folded(text: str) -> str:
-    """Return text as people look for it: without case and accents, white space as one blank.
-
-    >>> folded("  Ça\u00a0coûte ") == folded("ca coute")
-    True
-    """
-    if not text.isascii():
-        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return " ".join(text.casefold().split())
 
 
 def cap(text: str) -> tuple[str, bool]:

@@ -11,9 +11,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from actors.content import signs
-from actors.content.markup import Element
+
+if TYPE_CHECKING:
+    from actors.content.markup import Element
 
 FURNITURE = 1
 HEADING = 2

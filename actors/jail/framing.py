@@ -1,7 +1,16 @@
 """What travels between the service and a worker: frames of a length, a kind and a payload. Pure.
 
 frame    = length (u32, of what follows) kind (u8) payload
-LIMITS   = limits as JSON                     service -> worker, once
+
+With the parent of all workers, by a pair of sockets:
+HELLO    = build id                            parent -> service, once it has loaded everything
+FORK     = nothing; beside it two descriptors  service -> parent: the worker's socket, and where it complains
+FORKED   = process id (u32)                    parent -> service, at once
+KILL     = process id                          service -> parent
+ENDED    = process id, exit code (i32)         parent -> service; minus the signal that ended it
+
+With a worker, by its own socket:
+LIMITS   = limits as JSON                      service -> worker, once
 HELLO    = build id, a line feed, what the jail lacks (a few words, "" when it is whole)   worker -> service, once
 TASK     = deadline in ms of processor time (u32), length of the task's name (u8), name, request
 answer   = resident memory in KiB (u32), then for DONE the result, for REFUSED and FAILED a sentence
@@ -20,10 +29,12 @@ from actors.build import BUILD
 FRAME_LIMIT = 96 << 20
 """A body's largest setting is 64 MiB; a frame that claims more is not one of ours."""
 
-PROTOCOL = 2
+PROTOCOL = 3
 _HEAD = struct.Struct(">IB")
 _TASK = struct.Struct(">IB")
 _ANSWER = struct.Struct(">I")
+_PID = struct.Struct(">I")
+_END = struct.Struct(">Ii")
 
 
 class Kind(IntEnum):
@@ -35,6 +46,10 @@ class Kind(IntEnum):
     DONE = 4
     REFUSED = 5
     FAILED = 6
+    FORK = 7
+    FORKED = 8
+    KILL = 9
+    ENDED = 10
 
 
 class BadFrame(Exception):
@@ -85,6 +100,27 @@ def read_task(payload: bytes) -> Task:
     deadline, length = _TASK.unpack_from(payload)
     name = payload[_TASK.size : _TASK.size + length].decode()
     return Task(name, deadline, payload[_TASK.size + length :])
+
+
+def pid_frame(kind: Kind, pid: int) -> bytes:
+    """Return a frame about a worker."""
+    return frame(kind, _PID.pack(pid))
+
+
+def read_pid(payload: bytes) -> int:
+    """Return whom a FORKED or KILL frame is about."""
+    return int(_PID.unpack(payload)[0])
+
+
+def ended_frame(pid: int, code: int) -> bytes:
+    """Return the frame that says how a worker ended."""
+    return frame(Kind.ENDED, _END.pack(pid, code))
+
+
+def read_ended(payload: bytes) -> tuple[int, int]:
+    """Return the process id and exit code of an ENDED frame."""
+    pid, code = _END.unpack(payload)
+    return pid, code
 
 
 def answer_frame(kind: Kind, memory_kib: int, result: bytes) -> bytes:

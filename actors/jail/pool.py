@@ -1,29 +1,29 @@
-"""All workers: a call takes a free one, first come first served; one that hangs or dies is replaced before it is
-missed.
+"""All workers: forked from one parent when they are needed, first come first served, and gone when nobody calls.
 
-One process more is kept than calls may run at once, so that the call after a kill does not wait for a start (a few
-hundred milliseconds of importing parsers). Each process has one task (`_keep`) that starts it, offers it, and
-replaces it when it is over. Nothing here reads the bytes that go through.
+The parent (`nursery.py`) has the parsers loaded; a fork of it is up in milliseconds and shares its memory, so a worker
+that hangs, dies or is worn is not missed. When nobody has called for a while the parent ends, and all with it: what
+remains of the jail is nothing, and the next call waits for a start (a second of importing parsers, more on a small
+board). Nothing here reads the bytes that go through.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 import trio
 
 from actors.jail.framing import Task
-from actors.jail.process import WorkerProcess, start
+from actors.jail.nursery import Nursery, start
+from actors.jail.process import WorkerProcess
 from actors.settings import wall_limit
 from actors.world import WorkerDied, WorkerTooSlow
 from supervision import Backoff, Child
 from supervision.backoff import next_streak, wait_before
 
 START_WITHIN = 20.0
-"""Importing the parsers on a busy machine takes seconds; a worker that needs longer will not come."""
+"""Importing the parsers on a busy machine takes seconds; a parent that needs longer will not come."""
 
 HOPELESS = 3
 """So many starts in a row that failed, and calls are refused instead of waiting for the next."""
@@ -31,8 +31,8 @@ HOPELESS = 3
 
 @dataclass(frozen=True, slots=True)
 class JailStatistics:
-    """alive: workers that are up. free: of these, without a task. waiting: calls. lacks: what the jail of the newest
-    worker has not. trouble: why none starts. The rest are counts since the start.
+    """alive: workers that are up. free: of these, without a task. waiting: calls. started: workers. parents: how often
+    the parent was started. lacks: what the jail of the newest worker has not. trouble: why none starts.
     """
 
     alive: int
@@ -41,6 +41,7 @@ class JailStatistics:
     calls: int
     killed: int
     started: int
+    parents: int
     trouble: str
     lacks: str
 
@@ -48,11 +49,11 @@ class JailStatistics:
 class ProcessJail:
     """The Jail port over processes.
 
-    command: starts a worker (`[sys.executable, "-m", "sanderling", "worker"]`). environment: all that it sees of it; a
-    frozen build may need some. workers: calls at once. memory: bytes of address space of each. deadline: seconds of
-    processor time, for calls that name none. demanded: a worker that the kernel does not hold is not used. calls_each,
-    resident_kib: a worker that reached one of them is replaced, against slow leaks. draw: uniform in [0, 1), for the
-    waits between failed starts.
+    command: starts the parent (`[sys.executable, "-m", "sanderling", "worker"]`). environment: all that it sees of
+    it; a frozen build may need some. workers: calls at once. memory: bytes of address space of each. deadline: seconds
+    of processor time, for calls that name none. idle: seconds without a call after which nothing is kept. demanded: a
+    worker that the kernel does not hold is not used. calls_each, resident_kib: a worker that reached one of them is
+    replaced, against slow leaks. draw: uniform in [0, 1), for the waits between failed starts.
     """
 
     def __init__(
@@ -67,12 +68,12 @@ class ProcessJail:
         calls_each: int = 2000,
         resident_kib: int = 384 << 10,
         draw: Callable[[], float] = lambda: 0.5,
+        idle: float = 120.0,
         log: Callable[..., None] = lambda *_, **__: None,
         ended: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._command = tuple(command)
         self._environment = dict(environment or {})
-        self._kept = workers + 1
         self._memory = memory
         self._deadline = deadline
         self._demanded = demanded
@@ -83,9 +84,13 @@ class ProcessJail:
         self._ended = ended
         self._backoff = Backoff(first=0.2, ceiling=30.0, reset_after=30.0)
         self._limiter = trio.CapacityLimiter(workers)
-        # Bound: one place for each process, so offering never waits. A refusal goes the same way, to who already waits.
-        self._offer, self._free = trio.open_memory_channel[WorkerProcess | WorkerDied](self._kept)
-        self._alive = self._calls = self._killed = self._started = 0
+        self._idle = idle
+        self._parent: Nursery | None = None
+        self._free: list[WorkerProcess] = []
+        """Bound: as many as may be called at once, for each came from a call, and the first."""
+        self._wanted, self._changed = trio.Event(), trio.Event()
+        self._called_at = -math.inf
+        self._alive = self._calls = self._killed = self._started = self._parents = 0
         self._failed_starts = 0
         self._trouble = self._lacks = ""
 
@@ -96,11 +101,12 @@ class ProcessJail:
         """Return a picture of now."""
         return JailStatistics(
             alive=self._alive,
-            free=self._free.statistics().current_buffer_used,
-            waiting=self._limiter.statistics().tasks_waiting + self._free.statistics().tasks_waiting_receive,
+            free=sum(worker.alive for worker in self._free),
+            waiting=self._limiter.statistics().tasks_waiting,
             calls=self._calls,
             killed=self._killed,
             started=self._started,
+            parents=self._parents,
             trouble=self._trouble,
             lacks=self._lacks,
         )
@@ -110,15 +116,15 @@ class ProcessJail:
         return self._lacks
 
     async def run(self, child: Child) -> None:
-        """Keep the workers alive until stopped. Ready when one is up. When this ends, so have all workers."""
-        try:
-            async with trio.open_nursery() as nursery:
-                for _ in range(self._kept):
-                    nursery.start_soon(self._keep, nursery, child.ready)
-                await child.stopping.wait()
-                nursery.cancel_scope.cancel()
-        finally:
-            self._take_all_nowait()  # they are dead, and the next `run` begins anew
+        """Keep the parent alive while it is wanted, until stopped. Ready when a first worker was up.
+
+        When this ends, so have all workers.
+        """
+        self._wanted.set()  # once without a call: whether workers start at all, and what holds them, is told early
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._keep, child.ready)
+            await child.stopping.wait()
+            nursery.cancel_scope.cancel()
 
     async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
         """Run a task. The deadline is processor time of its worker; beside it stands a wide one by the clock.
@@ -150,63 +156,116 @@ class ProcessJail:
                 self._give_back(worker)
 
     async def _take(self) -> WorkerProcess:
+        """Return a worker that is free, or a new one. Raises WorkerDied."""
         while True:
-            if self._failed_starts >= HOPELESS and not self._alive:
+            while self._free:
+                worker = self._free.pop()  # the newest used: its memory is warm, and the others are seen to be idle
+                if worker.alive:
+                    return worker
+            if self._parent is not None and not self._parent.over.is_set():
+                return await self._new(self._parent)
+            if self._failed_starts >= HOPELESS:
                 raise WorkerDied(self._trouble)
-            found = await self._free.receive()
-            if isinstance(found, WorkerDied):
-                raise found
-            if found.alive:
-                return found
-            found.kill()  # it ended while it had nothing to do; its own task replaces it
+            self._wanted.set()
+            await self._changed.wait()
 
     def _give_back(self, worker: WorkerProcess) -> None:
-        """Offer a worker again if it answered and is not worn; else end it. No await, so nothing cuts it short."""
+        """Keep a worker if it answered and is not worn; else end it. No await, so nothing cuts it short."""
+        self._called_at = trio.current_time()
         if worker.in_step and worker.alive and not self._worn(worker):
-            self._put(worker)
+            self._free.append(worker)
             return
         self._killed += not worker.in_step
         worker.kill()
 
-    def _put(self, worker: WorkerProcess) -> None:
-        """Offer a worker; those offered before that ended meanwhile give up their places."""
-        for other in (*self._take_all_nowait(), worker):
-            if isinstance(other, WorkerProcess) and other.alive:
-                self._offer.send_nowait(other)
-
     def _worn(self, worker: WorkerProcess) -> bool:
         return worker.calls >= self._calls_each or worker.memory_kib >= self._resident_kib
 
-    async def _keep(self, nursery: trio.Nursery, ready: Callable[[], None]) -> None:
-        """Keep one process alive: start it, offer it, wait until it is over, rest if it failed to start, again."""
-        streak = 0
-        while True:
-            begun = trio.current_time()
-            try:
-                await self._live(nursery, ready)
-                continue
-            except (OSError, WorkerDied) as error:
-                streak = next_streak(self._backoff, streak, trio.current_time() - begun)
-                self._start_failed(str(error))
-            await trio.sleep(wait_before(self._backoff, streak, self._draw()))
-
-    async def _live(self, nursery: trio.Nursery, ready: Callable[[], None]) -> None:
-        """One process's life. Raises OSError or WorkerDied when it does not come up."""
-        worker = await start(self._command, self._environment)
+    async def _new(self, parent: Nursery) -> WorkerProcess:
+        """Return a new worker that can be asked. Raises WorkerDied."""
+        try:
+            worker = await parent.fork()
+        except OSError as error:
+            raise WorkerDied(f"no worker can be made: {error}") from None
         self._started += 1
-        nursery.start_soon(worker.drain)
+        parent.look_after(self._see_out, worker)
         try:
             await self._greet(worker)
-            self._alive += 1
+        except BaseException:
+            worker.kill()
+            raise
+        return worker
+
+    async def _see_out(self, worker: WorkerProcess) -> None:
+        """Be with a worker until it is over, and bury it."""
+        self._alive += 1
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(worker.drain)
+                await worker.over.wait()
+                nursery.cancel_scope.cancel()
+        finally:
+            self._alive -= 1
+            await worker.bury()
+
+    async def _keep(self, ready: Callable[[], None]) -> None:
+        """Keep the parent: start it when it is wanted, rest if it failed to start, again."""
+        streak = 0
+        while True:
+            await self._wanted.wait()
+            begun = trio.current_time()
+            trouble = await self._live(ready)
+            if trouble:
+                streak = next_streak(self._backoff, streak, trio.current_time() - begun)
+                self._start_failed(trouble)
+                await trio.sleep(wait_before(self._backoff, streak, self._draw()))
+
+    async def _live(self, ready: Callable[[], None]) -> str:
+        """One parent's life. Returns "" when it was idle, else why it ended."""
+        try:
+            parent = await start(self._command, self._environment)
+        except OSError as error:
+            return str(error)
+        self._parents += 1
+        trouble = ""
+        async with trio.open_nursery() as nursery:
+            parent.tend(nursery)
             try:
+                await self._bring_up(parent)
                 self._failed_starts, self._trouble = 0, ""
                 ready()
-                self._put(worker)
-                await worker.over.wait()
+                await self._until_idle(parent)
+            except WorkerDied as error:  # raised out of the nursery it would come in a group
+                trouble = str(error)
             finally:
-                self._alive -= 1
-        finally:
-            await worker.reap()
+                self._parent, self._free = None, []
+                await parent.bury()
+                nursery.cancel_scope.cancel()
+        return trouble
+
+    async def _bring_up(self, parent: Nursery) -> None:
+        """Wait until a parent has made a first worker. Raises WorkerDied."""
+        try:
+            with trio.fail_after(START_WITHIN):
+                await parent.up()
+        except trio.TooSlowError:
+            raise WorkerDied(f"the parent of the workers is not up after {START_WITHIN:g} s") from None
+        self._free.append(await self._new(parent))
+        self._parent = parent
+        self._called_at = trio.current_time()
+        self._tell_change()
+
+    async def _until_idle(self, parent: Nursery) -> None:
+        """Return when nobody has called for a while. Raises WorkerDied when the parent ends by itself."""
+        while not parent.over.is_set():
+            busy = self._limiter.borrowed_tokens > 0
+            left = self._idle if busy else self._called_at + self._idle - trio.current_time()
+            if left <= 0:
+                self._wanted = trio.Event()
+                return
+            with trio.move_on_after(left):
+                await parent.over.wait()
+        raise WorkerDied(await parent.cause())
 
     async def _greet(self, worker: WorkerProcess) -> None:
         """Wait until a worker is up. Raises WorkerDied."""
@@ -225,13 +284,9 @@ class ProcessJail:
         self._failed_starts += 1
         self._trouble = f"no worker can be started: {reason}"
         self._log("jail_start_failed", reason=reason, failures=self._failed_starts)
-        if self._failed_starts >= HOPELESS and not self._alive:
-            for _ in range(self._free.statistics().tasks_waiting_receive):
-                self._offer.send_nowait(WorkerDied(self._trouble))
+        self._tell_change()
 
-    def _take_all_nowait(self) -> list[WorkerProcess | WorkerDied]:
-        taken: list[WorkerProcess | WorkerDied] = []
-        with suppress(trio.WouldBlock):
-            while True:
-                taken.append(self._free.receive_nowait())
-        return taken
+    def _tell_change(self) -> None:
+        """Wake the calls that wait for a parent."""
+        self._changed.set()
+        self._changed = trio.Event()

@@ -1,11 +1,10 @@
-"""One worker process as the service sees it: started, asked one task at a time, and killed without regret."""
+"""One worker process as the service sees it: asked one task at a time, and killed without regret."""
 
 from __future__ import annotations
 
 import json
 import signal
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 
 import trio
@@ -16,19 +15,44 @@ from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 OPEN_FILES = 16
 STDERR_KEPT = 2 << 10
 _READ = 1 << 16
+_TOLD_WITHIN = 1.0
 _REAP_WITHIN = 5.0
 
 
-class WorkerProcess:
-    """A running worker. `over` is set once it is of no more use; whoever started it then reaps it with `reap`."""
+class Complaints:
+    """What a process says on standard error, of which the end is kept."""
 
-    def __init__(self, process: trio.Process) -> None:
-        assert process.stdin is not None and process.stdout is not None
-        self._process = process
-        self._stdin, self._stdout = process.stdin, process.stdout
+    def __init__(self) -> None:
+        self._text = b""
+
+    async def drain(self, stream: trio.abc.ReceiveStream) -> None:
+        """Read until it closes."""
+        with suppress(trio.ClosedResourceError, trio.BrokenResourceError):
+            while data := await stream.receive_some(_READ):
+                self._text = (self._text + data)[-STDERR_KEPT:]
+
+    def last(self) -> str:
+        """Return what it said last, as one short line."""
+        lines = self._text.decode(errors="replace").strip().splitlines()
+        return lines[-1][:200] if lines else ""
+
+
+class WorkerProcess:
+    """A running worker. `over` is set once it is of no more use; whoever had it forked then buries it with `bury`.
+
+    end: asks its parent to kill it.
+    """
+
+    def __init__(
+        self, pid: int, talk: trio.SocketStream, complain: trio.SocketStream, end: Callable[[int], object]
+    ) -> None:
+        self._talk, self._complain, self._end = talk, complain, end
         self._frames = Frames()
-        self._stderr = b""
+        self._complaints = Complaints()
         self._asking = False
+        self._code: int | None = None
+        self._ended = trio.Event()
+        self.pid = pid
         self.calls = 0
         self.memory_kib = 0
         self.lacks = ""
@@ -36,12 +60,7 @@ class WorkerProcess:
 
     def __repr__(self) -> str:
         state = "over" if self.over.is_set() else "alive"
-        return f"<WorkerProcess {self._process.pid}, {state}, {self.calls} calls, {self.memory_kib >> 10} MiB>"
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._process.pid
+        return f"<WorkerProcess {self.pid}, {state}, {self.calls} calls, {self.memory_kib >> 10} MiB>"
 
     @property
     def in_step(self) -> bool:
@@ -51,7 +70,7 @@ class WorkerProcess:
     @property
     def alive(self) -> bool:
         """Whether it can be asked: nobody killed it, and it has not ended by itself."""
-        return not self.over.is_set() and self._process.poll() is None
+        return not self.over.is_set()
 
     async def greet(self, memory: int) -> None:
         """Set its limits and wait until it can be asked; then `lacks` says what its jail has not. Raises WorkerDied.
@@ -83,39 +102,36 @@ class WorkerProcess:
                 raise WorkerDied(f"{task.name}: {result.decode(errors='replace')}")
 
     def kill(self) -> None:
-        """End it now. Never waits; the process is reaped by whoever started it."""
-        if self._process.returncode is None:
-            self._process.kill()
+        """End it. Never waits; it is buried by whoever had it forked."""
+        if not self._ended.is_set():
+            self._end(self.pid)
+        self.over.set()
+
+    def has_ended(self, code: int) -> None:
+        """Take its parent's word that it is gone. code: of its exit, or minus the signal."""
+        self._code = code
+        self._ended.set()
         self.over.set()
 
     async def drain(self) -> None:
         """Read what it complains about, keeping only the end; set `over` when it closes. Runs beside the worker."""
-        assert self._process.stderr is not None
-        with suppress(trio.ClosedResourceError, trio.BrokenResourceError):
-            while data := await self._process.stderr.receive_some(_READ):
-                self._stderr = (self._stderr + data)[-STDERR_KEPT:]
+        await self._complaints.drain(self._complain)
         self.over.set()
 
-    async def reap(self) -> None:
-        """Kill it and wait until the system has let go of it; close its pipes."""
+    async def bury(self) -> None:
+        """Kill it, wait until the system has let go of it, and close its sockets."""
         self.kill()
         with trio.move_on_after(_REAP_WITHIN, shield=True):
-            await self._process.wait()
-        for pipe in (self._stdin, self._stdout, self._process.stderr):
-            if pipe is not None:
-                with trio.move_on_after(0, shield=True):  # a pipe closes at once
-                    await pipe.aclose()
-
-    def complaint(self) -> str:
-        """Return what it said last on standard error, as one short line."""
-        lines = self._stderr.decode(errors="replace").strip().splitlines()
-        return lines[-1][:200] if lines else ""
+            await self._ended.wait()
+        for stream in (self._talk, self._complain):
+            with trio.move_on_after(0, shield=True):  # a socket closes at once
+                await stream.aclose()
 
     async def _exchange(self, request: bytes) -> tuple[Kind, bytes]:
         try:
-            await self._stdin.send_all(request)
+            await self._talk.send_all(request)
             while True:
-                data = await self._stdout.receive_some(_READ)
+                data = await self._talk.receive_some(_READ)
                 if not data:
                     break
                 for answer in self._frames.feed(bytes(data)):
@@ -127,29 +143,22 @@ class WorkerProcess:
         raise await self._cause()
 
     async def _cause(self) -> WorkerDied | WorkerTooSlow:
-        with trio.move_on_after(1.0):
-            code = await self._process.wait()
-            if code == -signal.SIGPROF:
-                return WorkerTooSlow("its processor time is used up")
-            how = _signal_name(-code) if code < 0 else f"exit code {code}"
-            return WorkerDied(": ".join(filter(None, (f"the worker ended ({how})", self.complaint()))))
-        return WorkerDied("the worker closed its pipe")
+        with trio.move_on_after(_TOLD_WITHIN):
+            await self._ended.wait()
+        if self._code is None:
+            return WorkerDied("the worker closed its socket")
+        if self._code == -signal.SIGPROF:
+            return WorkerTooSlow("its processor time is used up")
+        return WorkerDied(
+            ": ".join(filter(None, (f"the worker ended ({ending(self._code)})", self._complaints.last())))
+        )
 
 
-async def start(command: Sequence[str], environment: Mapping[str, str]) -> WorkerProcess:
-    """Start a worker. Raises OSError. It inherits nothing but its three pipes, and this working directory."""
-    process = await trio.lowlevel.open_process(
-        list(command),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(environment),
-    )
-    return WorkerProcess(process)
-
-
-def _signal_name(number: int) -> str:
+def ending(code: int) -> str:
+    """Return how a process ended, from its exit code or minus the signal."""
+    if code >= 0:
+        return f"exit code {code}"
     try:
-        return signal.Signals(number).name
+        return signal.Signals(-code).name
     except ValueError:
-        return f"signal {number}"
+        return f"signal {-code}"

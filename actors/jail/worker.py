@@ -13,9 +13,8 @@ import json
 import os
 import resource
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import BinaryIO
+from io import FileIO
 
 from actors.jail.framing import Frames, Kind, Task, answer_frame, hello_frame, read_task
 from actors.jail.rights import shut_in
@@ -28,33 +27,20 @@ _REASON_LIMIT = 500
 _ALARM_SLACK = 5.0
 
 
-def product_tasks() -> Tasks:
-    """Return the tasks of the product, ready for use. Slow: it imports the parsers."""
-    from actors.jail.tasks import TASKS, warm  # noqa: PLC0415
-
-    warm()
-    return TASKS
-
-
-def main(load: Callable[[], Tasks] = product_tasks) -> int:
-    """Serve tasks from standard input until it ends. Returns the exit code."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches the whole group; the service decides about its workers
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)  # a library that prints must not write into the answers
-    frames = _frames(open(0, "rb", buffering=0, closefd=False))  # noqa: SIM115  # for as long as the process lives
+def serve(tasks: Tasks) -> int:
+    """Serve tasks at the socket that is descriptor 0 until it ends. Returns the exit code."""
+    talk = open(0, "r+b", buffering=0, closefd=False)  # noqa: SIM115  # for as long as the process lives
+    frames = _frames(talk)
     first, limits = next(frames, (Kind.FAILED, b""))
     if first is not Kind.LIMITS:
         return 2
-    tasks = load()  # before the limits: importing takes files and memory
-    lacks = shut_in(json.loads(limits))
-    _send(answers, hello_frame(lacks))
+    statm = _open_statm()
+    _send(talk, hello_frame(shut_in(json.loads(limits))))
     for kind, payload in frames:
         if kind is not Kind.TASK:
             return 2
         outcome, result = perform(read_task(payload), tasks)
-        _send(answers, answer_frame(outcome, resident_kib(), result))
+        _send(talk, answer_frame(outcome, resident_kib(statm), result))
         if outcome is Kind.FAILED:
             return 1
     return 0
@@ -82,34 +68,28 @@ def perform(task: Task, tasks: Tasks) -> tuple[Kind, bytes]:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def resident_kib() -> int:
+def resident_kib(statm: int | None) -> int:
     """Return the memory that this process holds now; its highest mark where the system does not tell."""
-    if _STATM is None:
+    if statm is None:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(os.pread(_STATM, 100, 0).split()[1]) * (resource.getpagesize() >> 10)
+    return int(os.pread(statm, 100, 0).split()[1]) * (resource.getpagesize() >> 10)
 
 
 def _open_statm() -> int | None:
+    """Open what tells of this process's memory: once, for later it opens nothing."""
     try:
         return os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:
         return None
 
 
-_STATM = _open_statm()  # once: later this process opens nothing
-
-
-def _frames(requests: BinaryIO) -> Iterator[tuple[Kind, bytes]]:
+def _frames(requests: FileIO) -> Iterator[tuple[Kind, bytes]]:
     frames = Frames()
     while data := requests.read(_READ):
         yield from frames.feed(data)
 
 
-def _send(answers: BinaryIO, data: bytes) -> None:
+def _send(answers: FileIO, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[answers.write(view) :]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -17,8 +17,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from actors.content.detection import FeedLink, Finding
-from actors.content.entries import FeedReading
+from actors.content.readings import FeedLink, FeedReading, Finding
 from actors.content.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused, RobotsForbids
 from actors.egress.http import Fetched

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from actors.content.plain import FORMATS, NO_PARTS
+from actors.content.readings import FORMATS, NO_PARTS
 from actors.content.requests import KeysRequest
 from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from actors.content.entries import Entry, FeedReading, link_form
+from actors.content.readings import Entry, FeedReading, link_form
 from actors.content.requests import FeedRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched

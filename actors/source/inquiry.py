@@ -12,9 +12,8 @@ import msgspec
 import trio
 from msgspec import UNSET
 
-from actors.content.finding import holds
 from actors.content.requests import Findings, FindRequest
-from actors.content.text import folded
+from actors.content.searching import folded, holds
 from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.egress.turns import ASKED

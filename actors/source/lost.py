@@ -11,8 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from actors.content.detection import Finding
-from actors.content.plain import FORMATS, is_same
+from actors.content.readings import FORMATS, Finding, is_same
 from actors.content.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched

@@ -8,15 +8,13 @@ from typing import Final
 
 import msgspec
 
-from actors.content.entries import Entry
 from actors.content.frames import Frame
-from actors.content.plain import NO_PARTS
-from actors.content.preview import EXCERPT
+from actors.content.readings import NO_PARTS, Entry
 from actors.content.requests import Fault, FrameRequest, PageRequest, SelectorsRequest
 from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.errors import Unprocessable
-from actors.previews import DraftEvent, FeedPreview, PacePreview, PagePreview, Preview, PushPreview
+from actors.previews import EXCERPT, DraftEvent, FeedPreview, PacePreview, PagePreview, Preview, PushPreview
 from actors.source import progress
 from actors.source.cadence import START_INTERVAL, Hints, Limits
 from actors.source.classify import Classified, refused

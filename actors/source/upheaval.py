@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from actors.content.entries import Entry, FeedReading
+from actors.content.readings import Entry, FeedReading
 from actors.source.seen import Manner
 from storage.records.identity import Millis
 

@@ -9,7 +9,7 @@ import pytest
 
 from actors.content.detection import detect
 from actors.content.feeds import read_feed
-from actors.content.plain import FORMATS
+from actors.content.readings import FORMATS
 from tests.content.pages import PROSE, html
 
 URL = "https://shore.example/x/"

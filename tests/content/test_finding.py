@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from actors.content.churn import encode, judge
-from actors.content.finding import find_text, holds
+from actors.content.finding import find_text
 from actors.content.requests import Findings, FindRequest
-from actors.content.text import folded
+from actors.content.searching import folded, holds
 from tests.content.pages import PROSE, html, reading
 
 KIND = "text/html; charset=utf-8"

@@ -5,12 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from actors.content.detection import Finding
-from actors.content.entries import FeedReading
 from actors.content.errors import ContentError
 from actors.content.fingerprint import content_hash
 from actors.content.frames import Frame
 from actors.content.pages import PageReading
+from actors.content.readings import FeedReading, Finding
 from actors.content.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
 from actors.content.tasks import TASKS
 from tests.content.pages import PROSE, URL, html

@@ -8,8 +8,8 @@ from urllib.parse import urljoin
 import pytest
 
 from actors.content.detection import detect
-from actors.content.entries import FeedReading
 from actors.content.feeds import read_feed
+from actors.content.readings import FeedReading
 from actors.content.text import plain
 from storage.records.times import rfc3339
 from tests.data.material import files, manifest, needs

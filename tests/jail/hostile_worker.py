@@ -20,7 +20,8 @@ from contextlib import suppress
 from lxml import etree
 
 from actors.content.errors import ContentError
-from actors.jail.worker import Tasks, main
+from actors.jail.parent import main
+from actors.jail.worker import Tasks
 
 
 def echo(request: bytes) -> bytes:
@@ -73,6 +74,10 @@ def chatter(request: bytes) -> bytes:
 
 def pid(request: bytes) -> bytes:
     return str(os.getpid()).encode()
+
+
+def ppid(request: bytes) -> bytes:
+    return str(os.getppid()).encode()
 
 
 def nap(request: bytes) -> bytes:
@@ -182,7 +187,7 @@ C_DEEDS: dict[str, Callable[[bytes], int]] = {
 
 _LEAKED: list[bytes] = []
 TASKS: Tasks = {f.__name__: f for f in (echo, stall, crash, hog, leak, refuse, bug, chatter, pid, nap, rights, deed)}
-TASKS = {**TASKS, **{f.__name__: f for f in (burn, in_c, goes_on, imports, aborts)}}
+TASKS = {**TASKS, **{f.__name__: f for f in (burn, ppid, in_c, goes_on, imports, aborts)}}
 
 if __name__ == "__main__":
     if "late" in sys.argv:

@@ -18,7 +18,7 @@ from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from tests.jail.test_pool import a_jail
 
 pytestmark = pytest.mark.real
-WORKER = [sys.executable, "-m", "actors.jail.worker"]
+WORKER = [sys.executable, "-m", "actors.jail.parent"]
 URL = "https://a.example/"
 WORDS = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it. "
 TASKS = ("detect", "feed", "look_page")

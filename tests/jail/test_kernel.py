@@ -22,7 +22,7 @@ from tests.jail.hostile_worker import C_DEEDS
 from tests.jail.test_pool import a_jail
 
 pytestmark = pytest.mark.real
-PRODUCT = [sys.executable, "-m", "actors.jail.worker"]
+PRODUCT = [sys.executable, "-m", "actors.jail.parent"]
 WEAK = "no Landlock (Function not implemented), no seccomp (Invalid argument)"
 WEAKER = f"import actors.jail.rights as r; r._ask_kernel = lambda: {WEAK!r}; "
 

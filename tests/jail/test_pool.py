@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -41,6 +43,15 @@ async def a_jail(command: Sequence[str] = WORKER, *, wait: bool = True, **given:
             await child.is_ready.wait()
         yield jail
         child.stopping.set()
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, be it that nobody has asked how."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -112,7 +123,6 @@ async def test_r11_time_that_was_used_for_one_task_is_not_counted_for_the_next()
 
 async def test_the_call_after_a_kill_does_not_wait_for_a_start() -> None:
     async with a_jail() as jail:
-        await until(lambda: jail.statistics().free == 2)
         with pytest.raises(WorkerTooSlow):
             await jail.call("stall", b"", deadline=0.1)
         before = time.perf_counter()
@@ -170,18 +180,100 @@ async def test_a_worker_is_replaced_after_its_number_of_calls() -> None:
 
 async def test_a_worker_that_grew_is_replaced() -> None:
     async with a_jail(resident_kib=100 << 10) as jail:
+        first = await jail.call("pid", b"")
+        assert await jail.call("pid", b"") == first
         await jail.call("leak", str(120 << 20).encode())
-        await until(lambda: jail.statistics().started == 3)
+        assert await jail.call("pid", b"") != first
 
 
 async def test_a_worker_that_ends_while_idle_is_not_handed_out() -> None:
     async with a_jail() as jail:
         for _ in range(3):
             pid = int(await jail.call("pid", b""))
-            started = jail.statistics().started
-            os.kill(pid, 9)
-            await until(lambda: jail.statistics().started > started)  # noqa: B023  # called at once
+            os.kill(pid, signal.SIGKILL)
+            await until(lambda: jail.statistics().free == 0)
             assert await jail.call("echo", b"x") == b"x"
+
+
+async def test_workers_are_made_as_they_are_needed_and_of_one_parent() -> None:
+    async with a_jail(workers=3) as jail:
+        assert jail.statistics().alive == 1
+        parents: list[bytes] = []
+
+        async def ask() -> None:
+            parents.append(await jail.call("ppid", b""))
+            await jail.call("nap", b"0.3")
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(ask)
+        assert len(set(parents)) == 1
+        assert (jail.statistics().alive, jail.statistics().parents) == (3, 1)
+
+
+async def test_when_nobody_calls_nothing_is_kept_and_the_next_call_is_answered() -> None:
+    async with a_jail(idle=0.3) as jail:
+        for life in (1, 2):
+            parent = int(await jail.call("ppid", b""))
+            assert jail.statistics().parents == life
+            await until(lambda: jail.statistics().alive == 0 and is_gone(parent))  # noqa: B023  # called at once
+
+
+async def test_a_call_that_lasts_longer_than_idleness_keeps_the_workers() -> None:
+    async with a_jail(idle=0.2) as jail:
+        assert await jail.call("nap", b"0.7") == b"rested"
+        assert jail.statistics().parents == 1
+
+
+async def test_a_parent_that_dies_takes_its_workers_along_and_the_next_calls_are_answered() -> None:
+    async with a_jail(workers=2, draw=lambda: 0.0) as jail:
+        pid, parent = int(await jail.call("pid", b"")), int(await jail.call("ppid", b""))
+        async with trio.open_nursery() as nursery:
+            failed = trio.Event()
+
+            async def nap() -> None:
+                with pytest.raises(WorkerDied):
+                    await jail.call("nap", b"30", deadline=60)
+                failed.set()
+
+            nursery.start_soon(nap)
+            await until(lambda: jail.statistics().calls == 3)
+            os.kill(parent, signal.SIGKILL)
+            await failed.wait()
+        assert await jail.call("echo", b"again") == b"again"
+        await until(lambda: is_gone(pid))
+
+
+async def test_cancelling_a_call_that_is_still_without_a_worker_harms_no_other() -> None:
+    async with a_jail(workers=4) as jail:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(jail.call, "nap", b"0.5")
+            await until(lambda: jail.statistics().calls == 1)
+            for _ in range(10):
+                with trio.CancelScope() as scope:
+                    scope.cancel()
+                    await jail.call("pid", b"")
+                with trio.move_on_after(0.002):
+                    await jail.call("pid", b"")
+        assert await jail.call("echo", b"in step") == b"in step"
+        assert jail.statistics().parents == 1
+
+
+async def test_a_service_that_is_killed_leaves_no_process_behind() -> None:
+    program = (
+        "import trio, sys; from tests.jail.test_pool import a_jail\n"
+        "async def main():\n"
+        "    async with a_jail() as jail:\n"
+        "        print((await jail.call('pid', b'')).decode(), (await jail.call('ppid', b'')).decode(), flush=True)\n"
+        "        await jail.call('stall', b'', deadline=60)\n"
+        "trio.run(main)\n"
+    )
+    service = await trio.lowlevel.open_process([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert service.stdout is not None
+    pids = [int(pid) for pid in bytes(await service.stdout.receive_some()).split()]
+    service.kill()
+    await service.wait()
+    await until(lambda: all(map(is_gone, pids)))
 
 
 async def test_calls_at_once_are_bounded_by_the_workers() -> None:
@@ -206,9 +298,7 @@ async def test_workers_that_never_start_are_an_error_and_not_a_hang(command: lis
 
 
 async def test_a_worker_of_another_build_is_not_talked_to() -> None:
-    program = (
-        "import sys,struct; sys.stdin.buffer.read(1); b=b'other'; sys.stdout.buffer.write(struct.pack('>IB',6,2)+b)"
-    )
+    program = "import os, struct, time; os.write(0, struct.pack('>IB', 6, 2) + b'other'); time.sleep(30)"
     async with a_jail([sys.executable, "-c", program], wait=False, draw=lambda: 0.0) as jail:
         with trio.fail_after(20), pytest.raises(WorkerDied, match="another build"):
             await jail.call("echo", b"")

@@ -16,7 +16,7 @@ from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from tests.jail.test_pool import a_jail
 
 pytestmark = pytest.mark.real
-WORKER = [sys.executable, "-m", "actors.jail.worker"]
+WORKER = [sys.executable, "-m", "actors.jail.parent"]
 URL = "https://a.example/"
 FEED = b"<rss version='2.0'><channel><title>t</title><item><title>one</title><link>/1</link></item></channel></rss>"
 

@@ -7,7 +7,7 @@ import doctest
 import msgspec
 import pytest
 
-from actors.content.entries import FeedReading
+from actors.content.readings import FeedReading
 from actors.content.requests import FeedRequest, PageLook, PageRequest
 from actors.content.tasks import TASKS
 from actors.practice import documents, feed, notices, page

@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from actors.settings import Settings
-from sanderling import serve
+from sanderling import check, serve
 from sanderling.data_folder import told_plainly
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
@@ -95,7 +95,7 @@ async def test_s5_where_the_kernels_hold_is_demanded_and_missing_the_start_is_re
     async def tried(variables: object) -> tuple[int, int, str]:
         return 3, 1 << 10, "no Landlock (Function not implemented)"
 
-    monkeypatch.setattr(serve, "tried", tried)
+    monkeypatch.setattr(check, "tried", tried)
     if setting == "wanted":
         await serve._refuse_weak_jail(Settings(jail=setting))
         return

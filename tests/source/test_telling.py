@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from actors.content.entries import Entry
 from actors.content.frames import Frame
+from actors.content.readings import Entry
 from actors.source.telling import NEW, Piece, draft_of
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source

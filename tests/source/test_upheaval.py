@@ -5,7 +5,7 @@ from email.utils import formatdate
 import pytest
 import trio
 
-from actors.content.entries import Entry, FeedReading
+from actors.content.readings import Entry, FeedReading
 from actors.errors import Unprocessable
 from actors.source.seen import Manner
 from actors.source.upheaval import Turn, error_report, turn_of

@@ -1,0 +1,130 @@
+"""The process that all workers are made from: it has loaded the parsers, reads nothing hostile, and forks when told.
+
+A worker that is forked is up in milliseconds and shares the memory of everything that was loaded. It takes its jail
+after the fork (`worker.py`). This process has one thread, keeps no descriptor of a worker, and is the only one that
+knows when a worker has ended; it ends with the service, whose socket is its standard input, and its workers with it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import Final, NoReturn
+
+from actors.jail.framing import Frames, Kind, build_id, ended_frame, frame, pid_frame, read_pid
+from actors.jail.worker import Tasks, serve
+
+_READ = 1 << 16
+_PR_SET_PDEATHSIG: Final = 1
+_DESCRIPTORS: Final = 256
+"""More than this process ever has open: a worker keeps none of them."""
+
+
+def product_tasks() -> Tasks:
+    """Return the tasks of the product, ready for use. Slow: it imports the parsers."""
+    from actors.jail.tasks import TASKS, warm  # noqa: PLC0415
+
+    warm()
+    return TASKS
+
+
+def main(load: Callable[[], Tasks] = product_tasks) -> int:
+    """Fork workers for the service at standard input until it is gone. Returns the exit code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the service decides about us
+    os.dup2(2, 1)  # a library that prints has nowhere else to go
+    tasks = load()
+    gc.collect()
+    gc.freeze()  # else the first collection in a worker would write to every page that it shares
+    return Parent(socket.socket(fileno=os.dup(0)), tasks).rule()
+
+
+class Parent:
+    """Forks, kills and buries workers. control: the service."""
+
+    def __init__(self, control: socket.socket, tasks: Tasks) -> None:
+        self._control, self._tasks = control, tasks
+        self._frames = Frames()
+        self._workers: set[int] = set()
+        self._woken, self._waker = os.pipe()
+        self._passed: list[int] = []
+
+    def rule(self) -> int:
+        """Do as told until the service is gone. Returns the exit code."""
+        os.set_blocking(self._waker, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler, for without one nobody is woken
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        self._control.sendall(frame(Kind.HELLO, build_id()))
+        try:
+            while self._heard():
+                self._bury()
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the service is gone
+        finally:
+            for pid in self._workers:
+                os.kill(pid, signal.SIGKILL)
+            for pid in self._workers:
+                os.waitpid(pid, 0)
+        return 0
+
+    def _heard(self) -> bool:
+        """Wait for a word of the service, or the end of a worker. False when the service is gone."""
+        ready, _, _ = select.select([self._control.fileno(), self._woken], [], [])
+        if self._woken in ready:
+            os.read(self._woken, _READ)
+        if self._control.fileno() not in ready:
+            return True
+        data, passed, _, _ = socket.recv_fds(self._control, _READ, 2)
+        self._passed += passed
+        for kind, payload in self._frames.feed(data):
+            if kind is Kind.FORK:
+                self._fork()
+            elif kind is Kind.KILL and (pid := read_pid(payload)) in self._workers:
+                os.kill(pid, signal.SIGKILL)  # it is ours and not yet buried, so the number is still its own
+        return bool(data)
+
+    def _fork(self) -> None:
+        talk, complain = self._passed
+        self._passed = []
+        ours = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self._be_worker(talk, complain, ours)
+        os.close(talk)
+        os.close(complain)
+        self._workers.add(pid)
+        self._control.sendall(pid_frame(Kind.FORKED, pid))
+
+    def _be_worker(self, talk: int, complain: int, parent: int) -> NoReturn:
+        """Serve tasks as the process that was just made, which leaves from here and nowhere else."""
+        code = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for here, to in ((talk, 0), (complain, 1), (complain, 2)):
+                os.dup2(here, to)
+            os.closerange(3, _DESCRIPTORS)
+            if sys.platform == "linux":
+                ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() == parent:  # else it has ended before we could ask to be told
+                code = serve(self._tasks)
+        finally:
+            os._exit(code)
+
+    def _bury(self) -> None:
+        """Let the system forget workers that have ended, and say how."""
+        while self._workers:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            self._workers.discard(pid)
+            self._control.sendall(ended_frame(pid, os.waitstatus_to_exitcode(status)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""What a service that does nothing holds in memory: after its start and one look, once its workers have ended.
+
+Summed over the service and all processes below it, as PSS: of a page that several processes share each is charged its
+part. Other programs in the same Python then make ours look smaller than it is where it is alone. So the goal is held
+against all pages that are in memory (RSS): when idle there is one process, and alone it is charged every one of them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from sanderling.client import Client
+from tests.e2e.origin import Origin
+from tests.e2e.service import a_key, a_service, add
+
+GOAL = 80
+SETTINGS = {"SANDERLING_WORKER_IDLE": "3", "SANDERLING_CADENCE_FLOOR": "2700", "SANDERLING_WORKERS": "2"}
+WITHIN = 60.0
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return the row of idle memory."""
+    busy, idle, alone = trio.run(measured)
+    return [
+        {
+            "figure": "idle: memory of the whole service after one look (PSS)",
+            "goal": f"<= {GOAL} MB",
+            "limit": "",
+            "ours": f"{alone:.0f} MB alone on its machine (PSS here {idle:.0f} MB; with workers {busy:.0f} MB)",
+            "ratio": None,
+            "met": alone <= GOAL,
+        }
+    ]
+
+
+async def measured() -> tuple[float, float, float]:
+    """Return MB (10^6 B): with workers and without them (PSS), and without them as the only one on its machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder, "data")
+        key = a_key(data)
+        origin = Origin()
+        async with trio.open_nursery() as nursery:
+            await nursery.start(origin.serve)
+            async with a_service(data, **SETTINGS) as service, Client(service.url, key) as client:
+                await add(client, f"http://{origin.place}/feed")
+                found = await watched(service.process.pid)
+                await service.end()
+            nursery.cancel_scope.cancel()
+    return found
+
+
+async def watched(pid: int) -> tuple[float, float, float]:
+    """Return what `measured` does, of a service that has just looked."""
+    busy = total(pid, "Pss")
+    with trio.fail_after(WITHIN):
+        while len(tree(pid)) > 1:  # noqa: ASYNC110  # a process's end has no event here
+            await trio.sleep(0.2)
+    await trio.sleep(1)
+    return busy, total(pid, "Pss"), total(pid, "Rss")
+
+
+def total(pid: int, what: str) -> float:
+    """Return the sum of a kind of memory over a process and all below it, in MB."""
+    return sum(_kilobytes(each, what) for each in tree(pid)) * 1024 / 1e6
+
+
+def tree(pid: int) -> Sequence[int]:
+    """Return a process and all below it."""
+    threads = Path(f"/proc/{pid}/task").glob("*/children")  # whichever thread has started them
+    children = [child for thread in threads for child in thread.read_text().split()]
+    return [pid, *(below for child in children for below in tree(int(child)))]
+
+
+def _kilobytes(pid: int, what: str) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{what}:"))
