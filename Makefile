@@ -10,7 +10,7 @@ SECONDS = 60
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package clean cldr bench-watch torture fuzz
+.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package clean cldr bench-watch torture torture-short fuzz
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -23,7 +23,7 @@ help:
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
 	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=-v)"
 	@echo "make bench-natural  long real histories of pages              (LOOKS=folder ARGS=\"--pages p000 --list FILE\")"
-	@echo "make torture   the real service, killed, stopped, locked, filled; then an audit  (ARGS=\"--kills 30\")"
+	@echo "make torture   the real service, killed, stopped, locked, filled; then an audit  (ARGS=\"--kills 30\"; torture-short: a minute)"
 	@echo "make fuzz      what strangers send, drawn and bent            (SECONDS=3600 ARGS=\"--seed 7 --only feed\")"
 	@echo "make docs      the manual as a site, in build/site"
 	@echo "make man       the man page, as build/sanderling.1"
@@ -84,6 +84,10 @@ bench-natural:
 torture:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.torture $(ARGS)
+
+torture-short:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.torture --short --seed $(SEED)
 
 fuzz:
 	@bin/setup test
