@@ -159,3 +159,30 @@ async def test_lanes_that_nobody_is_in_are_forgotten(autojump_clock: MockClock) 
         assert impatient.cancelled_caught
         nursery.start_soon(one, 1)
     assert repr(room) == "<Room 0/200 taken, 0 by slow ones, 0 lanes>"
+
+
+async def test_of_too_many_that_are_slow_the_one_that_was_so_longest_ago_is_forgotten(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.delivery.room.REMEMBERED", 2)
+    room = Room(lambda host: host)
+    for name in ("a", "b", "c"):
+        async with room.place(f"https://{name}.example/"):
+            await trio.sleep(2)
+    taken = []
+    for name in ("a", "b", "c"):
+        async with room.place(f"https://{name}.example/"):
+            taken.append("1 by slow ones" in repr(room))
+    assert taken == [False, True, True]
+
+
+async def test_only_what_goes_by_plain_http_goes_out_by_the_door_to_opened_networks(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("tls")
+    keep_destinations(rig.disk, [replace(a_destination("plain"), url="http://plain.example/in")])
+    async with rig.running():
+        await rig.match("tls", "news")
+        await rig.match("plain", "news")
+        await trio.sleep(5)
+    assert sorted(arrival.host for arrival in rig.arrivals) == ["plain.example", "tls.example"]
+    assert rig.plainly == ["plain.example"]

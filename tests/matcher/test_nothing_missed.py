@@ -14,7 +14,7 @@ from storage.records.identity import START
 from supervision import MailboxFull
 from tests.contract.builders import an_alert
 from tests.disks import set_cursor
-from tests.matcher.rig import Rig
+from tests.matcher.rig import Rig, a_destination
 from tests.matcher.test_actor import changed, committed, running
 
 
@@ -76,3 +76,16 @@ async def test_r9_what_retention_took_before_it_was_matched_is_said(autojump_clo
         await trio.sleep(1)
         assert "matcher.missed" in rig.logged
         assert rig.outbox() == {"alert-hook": ["price 3"]}
+
+
+async def test_one_event_that_a_thousand_destinations_wait_for_reaches_all_of_them() -> None:
+    """Its rows are one transaction however many they are: a cursor past it must leave none behind."""
+    rig = Rig()
+    await rig.prepare(*[an_alert(f"alert{number}") for number in range(3)])
+    for number in range(1_000):
+        await rig.storage.alerts.put_destination(a_destination(f"hook{number}", f"alert{number % 3}"))
+    async with running(rig):
+        committed(rig, START, await rig.commit("price 1"))
+        await wait_all_tasks_blocked()
+        assert len(rig.outbox()) == 1_003
+        assert set(map(tuple, rig.outbox().values())) == {("price 1",)}

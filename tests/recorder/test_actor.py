@@ -16,7 +16,7 @@ from actors.metrics import Metrics
 from actors.recorder.actor import TIERS, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
-from storage.errors import DiskFull, Unavailable
+from storage.errors import Corrupt, DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Kind, Stored
@@ -301,3 +301,22 @@ async def test_events_committed_just_before_a_crash_reach_live_readers_after_the
         assert recent is not None
         assert [msgspec.json.decode(event.stored.body)["title"] for event in recent] == ["a", "b"]
         assert recent[0].stored.seq == head
+
+
+async def test_whatever_storage_refuses_the_asker_is_told_and_the_recorder_begins_anew(
+    autojump_clock: object,
+) -> None:
+    async with running() as bench:
+        real = bench.storage.log.append
+
+        async def damaged(*given: Any) -> Any:
+            raise Corrupt("a page is damaged")
+
+        bench.storage.log.append = damaged  # type: ignore[method-assign]
+        with trio.fail_after(5), pytest.raises(Corrupt):
+            await bench.record(a_harvest(a_source_id(), "a"))
+        bench.storage.log.append = real  # type: ignore[method-assign]
+        await trio.sleep(5)
+        assert bench.supervisor.status("log").restarts == 1
+        await bench.record(a_harvest(a_source_id(), "b"))
+        assert await bench.titles() == ["b"]

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from actors.messages import EditSource, SourceEdit
+from storage.errors import Unavailable
 from storage.records.identity import SourceId
 from tests.source.harness import SITE, Watching, rss, watching
 
@@ -53,3 +54,31 @@ async def test_r3_an_edit_while_a_harvest_waits_behind_a_slow_commit_tells_it_on
                 nursery.start_soon(change, service, source)
         await trio.sleep(7200)
         assert sorted(await service.news()) == ["x2", "y2"]
+
+
+async def test_a_harvest_that_was_committed_without_an_answer_is_read_back_and_told_once(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/f"] = rss("x1")
+        await service.add(f"https://{SITE}/f")
+        await trio.sleep(5)
+        real, lost = service.storage.log.append, 0
+
+        async def append(*given: Any) -> Any:
+            nonlocal lost
+            answer = await real(*given)
+            if not lost:
+                lost += 1
+                raise Unavailable("the answer was lost")
+            return answer
+
+        service.storage.log.append = append  # type: ignore[method-assign]
+        origin.bodies["/f"] = rss("x2", "x1")
+        await trio.sleep(7200)
+        origin.bodies["/f"] = rss("x3", "x2", "x1")
+        await trio.sleep(7200)
+        assert lost == 1
+        assert await service.news() == ["x2", "x3"]
+        unanswered = [name for name, _ in service.logged if name == "harvest.unacknowledged"]
+        assert len(unanswered) == 1  # what is true was read back: no later harvest began with another version
