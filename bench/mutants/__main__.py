@@ -37,6 +37,12 @@ def equivalent(text: str) -> dict[str, str]:
     return found
 
 
+def survivors(summary: str) -> set[str]:
+    """Return the keys of those that survived, of a summary's lines."""
+    lines = (line for line in summary.splitlines() if line.startswith("SURVIVED"))
+    return {line.partition(" s  ")[2].rstrip() for line in lines}
+
+
 def as_diff(mutant: Mutant, root: Path) -> str:
     sound = (root / mutant.path).read_text("utf-8")
     lines = difflib.unified_diff(
@@ -90,19 +96,25 @@ def main() -> int:
     parser.add_argument("--named", action="store_true", help="those of named.py, and none that are drawn")
     parser.add_argument("--match", default="", help="of those drawn, the ones whose key has this in it")
     parser.add_argument("--keep", action="store_true", help="take the last time's answer to which test comes where")
+    parser.add_argument("--also", action="append", default=[], help="a file of tests that each is shown to as well")
+    parser.add_argument("--survivors", action="store_true", help="only those that survived the last time")
     parser.add_argument("--folder", type=Path, help="where the copy goes: a disk of memory is quicker")
     given = parser.parse_args()
     mutants = named(ROOT) if given.named else drawn(given.count, given.seed, ROOT, given.only or ())
+    if given.survivors:
+        lived = survivors((BUILD / "summary.txt").read_text("utf-8"))
+        mutants = [mutant for mutant in mutants if mutant.key in lived]
+    mutants = [mutant for mutant in mutants if given.match in mutant.key]
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         copy = Copy(ROOT, Path(folder))
         touched = BUILD / "touched.json"
         if not (given.keep and touched.exists()):
             BUILD.mkdir(parents=True, exist_ok=True)
             learn(copy, touched)
-        return try_all([m for m in mutants if given.match in m.key], copy, Touched.read(touched), given.simulate)
+        return try_all(mutants, copy, Touched.read(touched), given.simulate, given.also)
 
 
-def try_all(mutants: Sequence[Mutant], copy: Copy, touched: Touched, simulated: float) -> int:
+def try_all(mutants: Sequence[Mutant], copy: Copy, touched: Touched, simulated: float, also: Sequence[str] = ()) -> int:
     known = equivalent(LISTED.read_text("utf-8"))
     summary = Summary(BUILD / "summary.txt")
     unknown = 0
@@ -110,7 +122,7 @@ def try_all(mutants: Sequence[Mutant], copy: Copy, touched: Touched, simulated: 
         if mutant.key in known:
             verdict = Verdict("equivalent", known[mutant.key], 0.0)
         else:
-            verdict = tried(mutant, copy, touched, simulated)
+            verdict = tried(mutant, copy, touched, simulated, also)
         summary.add(mutant, verdict)
         print(f"{number:4} {verdict.by or 'SURVIVED':10} {verdict.seconds:6.1f} s  {mutant.key[:150]}", flush=True)
         if not verdict.by:

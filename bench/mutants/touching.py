@@ -65,16 +65,18 @@ class Toucher:
 
 
 class Chooser:
-    """Leaves only the tests of a list, in its order."""
+    """Leaves only the tests of a list, in its order; the name of a file stands for all its tests."""
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self._place = {name: place for place, name in enumerate(wanted)}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted(
-            (item for item in items if item.nodeid in self._place), key=lambda item: self._place[item.nodeid]
-        )
+        placed = [(place, item) for item in items if (place := self._of(item)) is not None]
+        items[:] = [item for _, item in sorted(placed, key=lambda each: each[0])]
+
+    def _of(self, item: pytest.Item) -> int | None:
+        return self._place.get(item.nodeid.partition("::")[0], self._place.get(item.nodeid))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

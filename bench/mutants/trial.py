@@ -109,13 +109,15 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def tried(mutant: Mutant, copy: Copy, touched: Touched, simulated: float) -> Verdict:
-    """Hold the trial of a mutant. simulated: seconds of simulation for one that the tests let live."""
+def tried(mutant: Mutant, copy: Copy, touched: Touched, simulated: float, also: Sequence[str] = ()) -> Verdict:
+    """Hold the trial of a mutant. simulated: seconds of simulation for one that the tests let live. also: files of
+    tests that are asked as well.
+    """
     began = time.monotonic()  # noqa: TID251  a bench has no World
     sound = (copy.folder / mutant.path).read_text("utf-8")
     copy.put(mutant.path, mutant.applied(sound))
     try:
-        by, witness = _tested(mutant, copy, touched)
+        by, witness = _tested(mutant, copy, touched, also)
         if not by and simulated:
             by, witness = _simulated(mutant, copy, simulated)
     finally:
@@ -123,7 +125,7 @@ def tried(mutant: Mutant, copy: Copy, touched: Touched, simulated: float) -> Ver
     return Verdict(by, witness, time.monotonic() - began)  # noqa: TID251
 
 
-def _tested(mutant: Mutant, copy: Copy, touched: Touched) -> tuple[str, str]:
+def _tested(mutant: Mutant, copy: Copy, touched: Touched, also: Sequence[str]) -> tuple[str, str]:
     found = touched.tests_of(mutant)
     seconds = sum(took for _, took in found) or MOST_TESTING
     where: Sequence[str] = sorted({name.partition("::")[0] for name, _ in found})
@@ -131,12 +133,12 @@ def _tested(mutant: Mutant, copy: Copy, touched: Touched) -> tuple[str, str]:
     words += ["--basetemp", str(copy.folder.parent / "scratch")]
     if found:
         chosen = copy.folder.parent / "chosen.txt"
-        chosen.write_text("\n".join(name for name, _ in found))
+        chosen.write_text("\n".join([*also, *(name for name, _ in found)]))
         words += ["--only-tests", str(chosen)]
     else:
         where = FALLBACK[mutant.room]
     most = SLACK + 1.5 * seconds
-    code, said = copy.run([*words, *where], most)
+    code, said = copy.run([*words, *dict.fromkeys((*also, *where))], most)
     if code is None:
         return "time", f"no end after {most:.0f} s of tests"
     if code in (0, 5):  # 5: no test was chosen

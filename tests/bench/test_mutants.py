@@ -10,7 +10,7 @@ import pytest
 
 from bench.mutants import __main__ as driver
 from bench.mutants import named
-from bench.mutants.__main__ import Summary, as_diff, equivalent
+from bench.mutants.__main__ import Summary, as_diff, equivalent, survivors
 from bench.mutants.drawing import Mutant, drawn, files_of, is_another, mutants_of
 from bench.mutants.kinds import Change
 from bench.mutants.rooms import FALLBACK, ROOMS, TESTS
@@ -143,6 +143,7 @@ def test_the_summary_counts_and_shows_survivors_as_diffs(tmp_path: Path, monkeyp
     text = (tmp_path / "out/summary.txt").read_text()
     assert text.startswith("2 tried: survived 1, tests 1\n")
     assert "-n = 1\n+n = 2" in text
+    assert survivors(text) == {mutant.key}
     assert "+n = 2" in as_diff(mutant, tmp_path)
 
 

@@ -186,3 +186,18 @@ async def test_only_what_goes_by_plain_http_goes_out_by_the_door_to_opened_netwo
         await trio.sleep(5)
     assert sorted(arrival.host for arrival in rig.arrivals) == ["plain.example", "tls.example"]
     assert rig.plainly == ["plain.example"]
+
+
+async def test_a_lane_is_forgotten_when_its_last_request_is_over(autojump_clock: MockClock) -> None:
+    room = Room(lambda host: host)
+
+    async def post(seconds: float) -> None:
+        async with room.place("https://a.example/"):
+            await trio.sleep(seconds)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(post, 1.0)
+        nursery.start_soon(post, 3.0)
+        await trio.sleep(2)
+        assert "2 lanes" in repr(room)
+    assert "0 lanes" in repr(room)

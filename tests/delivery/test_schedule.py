@@ -28,6 +28,7 @@ def test_d4_each_wait_has_a_jitter_of_a_fifth(attempt: int, draw: float) -> None
 def test_d4_after_a_timeout_or_a_429_the_receiver_gets_a_minute(attempt: int, draw: float) -> None:
     assert wait(Answer(None, 15_000, "x", timeout=True), attempt, draw) >= 60
     assert wait(Answer(429, 1), attempt, draw) >= 60
+    assert wait(Answer(429, 1), 1, draw) == 60
 
 
 @given(ATTEMPT, DRAW, st.floats(0, 1e9))

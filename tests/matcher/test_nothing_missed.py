@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.messages import Committed
+from storage.errors import Unavailable
 from storage.records.identity import START
 from supervision import MailboxFull
 from tests.contract.builders import an_alert
@@ -89,3 +91,25 @@ async def test_one_event_that_a_thousand_destinations_wait_for_reaches_all_of_th
         await wait_all_tasks_blocked()
         assert len(rig.outbox()) == 1_003
         assert set(map(tuple, rig.outbox().values())) == {("price 1",)}
+
+
+async def test_a_matcher_that_storage_does_not_answer_is_ready_and_begins_when_it_does(autojump_clock: object) -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    await rig.commit("price 1")
+    real, ready = rig.storage.work.cursor, []
+
+    async def away(name: str) -> Any:
+        if trio.current_time() < 10:
+            raise Unavailable("the disk does not answer")
+        return await real(name)
+
+    rig.storage.work.cursor = away  # type: ignore[method-assign]
+    child: Any = SimpleNamespace(ready=lambda: ready.append(trio.current_time()), note=lambda text: None)
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(rig.matcher().run, child)
+        await trio.sleep(30)
+        nursery.cancel_scope.cancel()
+    assert ready[0] == began
+    assert rig.outbox() == {"alert-hook": ["price 1"]}

@@ -320,3 +320,16 @@ async def test_whatever_storage_refuses_the_asker_is_told_and_the_recorder_begin
         assert bench.supervisor.status("log").restarts == 1
         await bench.record(a_harvest(a_source_id(), "b"))
         assert await bench.titles() == ["b"]
+
+
+async def test_a_polite_stop_first_commits_what_waits(autojump_clock: object) -> None:
+    async def sync() -> None:
+        await trio.sleep(1)
+
+    async with running(sources=3, sync=sync) as bench:
+        async with trio.open_nursery() as nursery:
+            for number in (1, 2, 3):
+                nursery.start_soon(bench.record, a_harvest(a_source_id(number), str(number)))
+                await trio.sleep(0.1)  # the first is being committed, the others wait
+            bench.supervisor.stop()
+        assert await bench.titles() == ["1", "2", "3"]
