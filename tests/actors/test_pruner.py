@@ -158,3 +158,21 @@ async def test_kept_answers_go_after_a_day(autojump_clock: object) -> None:
     clock.now = Millis(NOW + DAY + 2)
     assert await pruner.sweep() == 2
     assert [key for (key,) in storage.disk.connection.execute("SELECT key FROM call")] == ["key 2"]
+
+
+async def test_kept_answers_go_in_parts_so_that_no_write_is_held_up_for_long(autojump_clock: object) -> None:
+    clock = Clock()
+    storage = await a_log(clock, [], Disk())
+    pruner, _ = a_pruner(storage, clock)
+    for number in range(450):
+        await storage.calls.begin(KeptCall(f"key {number}", "asked", Millis(NOW), "id"), Millis(0))
+    clock.now = Millis(NOW + 2 * DAY)
+    real, parts = storage.calls.sweep, list[int]()
+
+    async def sweep(*given: Any) -> int:
+        parts.append(await real(*given))
+        return parts[-1]
+
+    storage.calls.sweep = sweep  # type: ignore[method-assign]
+    assert await pruner.sweep() == 450
+    assert parts == [200, 200, 50]

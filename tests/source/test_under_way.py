@@ -82,3 +82,18 @@ async def test_a_harvest_that_was_committed_without_an_answer_is_read_back_and_t
         assert await service.news() == ["x2", "x3"]
         unanswered = [name for name, _ in service.logged if name == "harvest.unacknowledged"]
         assert len(unanswered) == 1  # what is true was read back: no later harvest began with another version
+
+
+async def test_an_edit_takes_over_what_looks_without_news_have_learned_and_nobody_has_stored_yet(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/f"] = rss("x1")
+        source = (await service.add(f"https://{SITE}/f")).view.source.id
+        live = service.registry.table.get(source)
+        with trio.fail_after(7 * 86400):
+            while live.hot.looks < 4 or not live.unsaved:  # noqa: ASYNC110  a look tells nobody of its end
+                await trio.sleep(60)
+        before = live.hot
+        await tag(service, source)
+        assert service.registry.table.get(source).hot == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -69,7 +70,7 @@ async def test_a_database_of_before_is_copied_once_at_a_start(tmp_path: Path) ->
         assert facts(path) == (True, 0, 20)
 
 
-def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made_long_ago(tmp_path)
     assert room.rebuild(path, at_most=4096) is False
     with closing(connect(path, WRITER)) as other:
@@ -80,7 +81,10 @@ def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path) -> None:
     left.touch()
     assert room.rebuild(path, at_most=4096) is False
     assert not left.exists(), "what a killed start left would take the room that the next one needs"
+    lasting: list[str] = []
+    monkeypatch.setattr("os.fsync", lambda fd: lasting.append(os.readlink(f"/proc/self/fd/{fd}")))
     assert room.rebuild(path) is True
+    assert str(tmp_path) in lasting  # or a power cut could bring back the old name
     assert room.rebuild(path) is False
 
 
