@@ -109,8 +109,8 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def tried(mutant: Mutant, copy: Copy, touched: Touched, simulated: float, also: Sequence[str] = ()) -> Verdict:
-    """Hold the trial of a mutant. simulated: seconds of simulation for one that the tests let live. also: files of
+def tried(mutant: Mutant, copy: Copy, touched: Touched, simulating: float, also: Sequence[str] = ()) -> Verdict:
+    """Hold the trial of a mutant. simulating: seconds of simulation for one that the tests let live. also: files of
     tests that are asked as well.
     """
     began = time.monotonic()  # noqa: TID251  a bench has no World
@@ -118,8 +118,8 @@ def tried(mutant: Mutant, copy: Copy, touched: Touched, simulated: float, also: 
     copy.put(mutant.path, mutant.applied(sound))
     try:
         by, witness = _tested(mutant, copy, touched, also)
-        if not by and simulated:
-            by, witness = _simulated(mutant, copy, simulated)
+        if not by and simulating:
+            by, witness = simulated(mutant, copy, simulating)
     finally:
         copy.put(mutant.path, sound)
     return Verdict(by, witness, time.monotonic() - began)  # noqa: TID251
@@ -147,7 +147,8 @@ def _tested(mutant: Mutant, copy: Copy, touched: Touched, also: Sequence[str]) -
     return "tests", failed[0][:200] if failed else f"exit code {code}: {said.strip()[-160:]}"
 
 
-def _simulated(mutant: Mutant, copy: Copy, seconds: float) -> tuple[str, str]:
+def simulated(mutant: Mutant, copy: Copy, seconds: float) -> tuple[str, str]:
+    """Simulate worlds for so many seconds, until one of them breaks; return as `Verdict.by` and `witness`."""
     until, seed = time.monotonic() + seconds, 0  # noqa: TID251
     while (left := until - time.monotonic()) > 0:  # noqa: TID251
         seed += 1

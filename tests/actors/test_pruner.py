@@ -16,6 +16,7 @@ from storage.errors import DiskFull, Duplicate
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.identity import START, Millis, Seq
 from storage.records.kept_call import KeptCall
+from storage.records.session import Password, Session
 from storage.retention import LITTLE, STEP, Room
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.disks import set_cursor
@@ -176,3 +177,18 @@ async def test_kept_answers_go_in_parts_so_that_no_write_is_held_up_for_long(aut
     storage.calls.sweep = sweep  # type: ignore[method-assign]
     assert await pruner.sweep() == 450
     assert parts == [200, 200, 50]
+
+
+async def test_a_session_that_nobody_has_used_for_a_week_goes(autojump_clock: object) -> None:
+    clock = Clock()
+    storage = await a_log(clock, [], Disk())
+    pruner, _ = a_pruner(storage, clock)
+    sessions = [
+        Session(name, f"sha of {name}", Millis(at), Millis(at), "Browser 1.0", "192.0.2.1")
+        for name, at in (("old", NOW), ("new", NOW + 7 * DAY))
+    ]
+    await storage.people.settle(Password("hash", NOW), sessions[0])
+    await storage.people.sign_in(sessions[1], Password("hash", NOW))
+    clock.now = Millis(NOW + 7 * DAY)
+    assert await pruner.sweep() == 1
+    assert [session.id for session in await storage.people.sessions()] == ["new"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from bench.mutants import __main__ as driver
-from bench.mutants import named
+from bench.mutants import named, trial
 from bench.mutants.__main__ import Summary, as_diff, equivalent, survivors
 from bench.mutants.drawing import Mutant, drawn, files_of, is_another, mutants_of
 from bench.mutants.kinds import Change
@@ -145,6 +146,31 @@ def test_the_summary_counts_and_shows_survivors_as_diffs(tmp_path: Path, monkeyp
     assert "-n = 1\n+n = 2" in text
     assert survivors(text) == {mutant.key}
     assert "+n = 2" in as_diff(mutant, tmp_path)
+
+
+@pytest.mark.parametrize(("codes", "by"), [((0, 0, 1), "simulation"), ((0, None), ""), ((70,), "simulation")])
+def test_worlds_are_simulated_until_one_breaks_or_the_time_is_up(
+    monkeypatch: pytest.MonkeyPatch, codes: tuple[int | None, ...], by: str
+) -> None:
+    left, asked = list(codes), list[Sequence[str]]()
+
+    class Simulating(Copy):
+        def __init__(self) -> None:
+            pass
+
+        def run(self, words: Sequence[str], seconds: float) -> tuple[int | None, str]:
+            asked.append(words)
+            if len(left) == 1 and left[0] is None:
+                monkeypatch.setattr("bench.mutants.trial.time.monotonic", lambda: 1e9)
+            return left.pop(0), ""
+
+    mutant = a_mutant("x.py", "0", "1", "n = 0\n")
+    found, witness = trial.simulated(mutant, Simulating(), 60)
+    assert found == by
+    assert not left
+    assert witness.startswith("simulate") == bool(by)
+    assert all(words[:3] == ["-m", "sanderling", "simulate"] for words in asked)
+    assert len({tuple(words) for words in asked}) == len(asked)
 
 
 @pytest.mark.real

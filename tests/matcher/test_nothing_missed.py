@@ -80,6 +80,17 @@ async def test_r9_what_retention_took_before_it_was_matched_is_said(autojump_clo
         assert rig.outbox() == {"alert-hook": ["price 3"]}
 
 
+async def test_a_matcher_that_begins_again_where_it_was_has_missed_nothing_and_says_nothing() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    for title in ("price 1", "price 2"):
+        await rig.commit(title)
+        async with running(rig):
+            await wait_all_tasks_blocked()
+    assert "matcher.missed" not in rig.logged
+    assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
+
+
 async def test_one_event_that_a_thousand_destinations_wait_for_reaches_all_of_them() -> None:
     """Its rows are one transaction however many they are: a cursor past it must leave none behind."""
     rig = Rig()
