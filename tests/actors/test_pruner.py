@@ -192,3 +192,17 @@ async def test_a_session_that_nobody_has_used_for_a_week_goes(autojump_clock: ob
     clock.now = Millis(NOW + 7 * DAY)
     assert await pruner.sweep() == 1
     assert [session.id for session in await storage.people.sessions()] == ["new"]
+
+
+async def test_a_full_disk_ends_a_sweep_until_the_next_round(autojump_clock: object) -> None:
+    clock = Clock()
+    disk = Disk()
+    storage = await a_log(clock, [], disk)
+    pruner, logged = a_pruner(storage, clock)
+    await storage.calls.begin(KeptCall("key", "asked", Millis(NOW), "id"), Millis(0))
+    clock.now = Millis(NOW + 2 * DAY)
+    disk.full = True
+    assert await pruner.sweep() == 0
+    assert "calls.sweep_failed" in logged
+    disk.full = False
+    assert await pruner.sweep() == 1

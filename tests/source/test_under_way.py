@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 import trio
 
+from actors.errors import TooSoon
 from actors.messages import EditSource, SourceEdit
 from storage.errors import Unavailable
 from storage.records.identity import SourceId
@@ -61,8 +63,8 @@ async def test_a_harvest_that_was_committed_without_an_answer_is_read_back_and_t
 ) -> None:
     async with watching() as (service, origin):
         origin.bodies["/f"] = rss("x1")
-        await service.add(f"https://{SITE}/f")
-        await trio.sleep(5)
+        source = (await service.add(f"https://{SITE}/f")).view.source.id
+        await trio.sleep(120)
         real, lost = service.storage.log.append, 0
 
         async def append(*given: Any) -> Any:
@@ -74,10 +76,12 @@ async def test_a_harvest_that_was_committed_without_an_answer_is_read_back_and_t
             return answer
 
         service.storage.log.append = append  # type: ignore[method-assign]
-        origin.bodies["/f"] = rss("x2", "x1")
-        await trio.sleep(7200)
-        origin.bodies["/f"] = rss("x3", "x2", "x1")
-        await trio.sleep(7200)
+        for news in (("x2", "x1"), ("x3", "x2", "x1")):
+            origin.bodies["/f"] = rss(*news)
+            await trio.sleep(120)
+            with suppress(TooSoon):  # it has just looked again by itself
+                await service.check(source)
+            await trio.sleep(120)
         assert lost == 1
         assert await service.news() == ["x2", "x3"]
         unanswered = [name for name, _ in service.logged if name == "harvest.unacknowledged"]

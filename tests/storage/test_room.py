@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from storage.errors import DiskFull
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.retention import STEP
@@ -104,3 +105,15 @@ def test_what_is_new_and_what_is_a_copy_can_give_back(tmp_path: Path) -> None:
     assert facts(tmp_path / "new" / DATABASE)[0] is True
     copy_database(made_long_ago(tmp_path / "old"), tmp_path / "copy")
     assert facts(tmp_path / "copy")[0] is True
+
+
+def test_a_copy_that_finds_the_disk_full_takes_nobodys_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = made_long_ago(tmp_path)
+
+    def half(source: Path, target: Path) -> None:
+        target.write_bytes(b"the beginning")
+        raise DiskFull("the disk is full")
+
+    monkeypatch.setattr(room, "copy_database", half)
+    assert room.rebuild(path) is False
+    assert facts(path)[2] == 20
