@@ -162,11 +162,11 @@ async def test_a_replay_of_ndjson_is_byte_for_byte_what_is_stored(house: House) 
         assert b"\ndata: " + line + b"\nid: " in await client.frame()
 
 
-async def test_a_stream_that_opens_after_all_were_ended_ends_at_once() -> None:
+async def test_a_stream_that_opens_after_all_were_ended_ends_at_once(autojump_clock: object) -> None:
     house = make_house()
     streams = Streams(house.storage, house.doors.settings)
     streams.end_all()
-    with streams.opened(an_api_key()) as scope:
+    with trio.fail_after(5), streams.opened(an_api_key()) as scope:
         await trio.sleep_forever()
     assert scope.cancelled_caught
     assert len(streams) == 0

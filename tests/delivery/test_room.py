@@ -11,6 +11,7 @@ from actors.delivery.room import MOST_BESIDE, MOST_REQUESTS, MOST_SLOW, MOST_TO_
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Posted
 from actors.egress.whereabouts import Whereabouts
+from storage.records.destination import QuietHours
 from tests.delivery.rig import Arrival, Rig, answers
 from tests.disks import keep_destinations
 from tests.matcher.rig import a_destination
@@ -201,3 +202,14 @@ async def test_a_lane_is_forgotten_when_its_last_request_is_over(autojump_clock:
         await trio.sleep(2)
         assert "2 lanes" in repr(room)
     assert "0 lanes" in repr(room)
+
+
+async def test_a_destination_says_why_it_sends_nothing(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    all_day = QuietHours("00:00", "23:59", "UTC")
+    await rig.prepare("plain")
+    keep_destinations(rig.disk, [replace(a_destination("quiet"), quiet_hours=all_day)])
+    async with rig.running():
+        await trio.sleep(5)
+        notes = {row.path.rpartition("/")[2]: row.note for row in rig.destinations.snapshot()}
+    assert notes == {"plain": "waiting", "quiet": "quiet"}
