@@ -7,10 +7,11 @@ WORKERS = 2
 SEED = 1
 SEEDS = 1000
 SECONDS = 60
+N = 200
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package clean cldr bench-watch torture fuzz
+.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package clean cldr bench-watch torture torture-short fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -23,8 +24,9 @@ help:
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
 	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=-v)"
 	@echo "make bench-natural  long real histories of pages              (LOOKS=folder ARGS=\"--pages p000 --list FILE\")"
-	@echo "make torture   the real service, killed, stopped, locked, filled; then an audit  (ARGS=\"--kills 30\")"
+	@echo "make torture   the real service, killed, stopped, locked, filled; then an audit  (ARGS=\"--kills 30\"; torture-short: a minute)"
 	@echo "make fuzz      what strangers send, drawn and bent            (SECONDS=3600 ARGS=\"--seed 7 --only feed\")"
+	@echo "make mutants   N small faults, and which test or world notices     (N=20 SEED=2 ARGS=\"--only matcher --keep\")"
 	@echo "make docs      the manual as a site, in build/site"
 	@echo "make man       the man page, as build/sanderling.1"
 	@echo "make cldr      how 40 locales write dates and past times   (CLDR=folder of cldr-dates-full)"
@@ -84,6 +86,14 @@ bench-natural:
 torture:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.torture $(ARGS)
+
+torture-short:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.torture --short --seed $(SEED)
+
+mutants:
+	@bin/setup test
+	@nice -n 19 $(PYTHON_IN) -m bench.mutants --count $(N) --seed $(SEED) $(ARGS)
 
 fuzz:
 	@bin/setup test

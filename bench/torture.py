@@ -3,9 +3,9 @@
 `python -m bench.torture --kills 300 --stops 50` runs one service on loopback with three feeds that publish without
 pause, a live reader, a receiver of deliveries, and a user who edits sources and alerts. Between two faults it works for
 a moment. Faults: `kill -9`, SIGSTOP for some seconds, a database that another process has locked, a disk without room
-(a small tmpfs, as root), and no file descriptors left. At the end it is left alone, and everything is counted: what was
-published and is not in the log (lost), what is there twice (doubled), what a live reader saw and the log has not, what
-was delivered under two bodies or not at all.
+(a small tmpfs, as root), no file descriptors left, and no memory to be had. At the end it is left alone, and everything
+is counted: what was published and is not in the log (lost), what is there twice (doubled), what a live reader saw and
+the log has not, what was delivered under two bodies or not at all.
 """
 
 from __future__ import annotations
@@ -44,6 +44,14 @@ QUIET_WITHIN = 600.0
 """Seconds that the service gets at the end to look, match and deliver what is left."""
 DISK = 48 << 20
 """Bytes of the small disk."""
+SHORT: Mapping[str, int] = {
+    "kill -9": 3,
+    "SIGSTOP": 1,
+    "locked": 1,
+    "full disk": 1,
+    "no descriptors": 1,
+    "no memory": 1,
+}
 
 
 @dataclass
@@ -120,6 +128,22 @@ async def without_descriptors(scene: Scene, service: Service) -> None:
     resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
 
 
+async def without_memory(scene: Scene, service: Service) -> None:
+    """Let the process have next to no more address space than it has: an allocation that needs some fails."""
+    pid = service.process.pid
+    with suppress(ProcessLookupError, FileNotFoundError):  # it may end of that, and is started again
+        before = resource.prlimit(pid, resource.RLIMIT_AS)
+        most = address_space(pid) + scene.chance.choice((0, 1 << 20, 8 << 20))
+        resource.prlimit(pid, resource.RLIMIT_AS, (most, before[1]))
+        await trio.sleep(scene.chance.uniform(1.0, 5.0))
+        resource.prlimit(pid, resource.RLIMIT_AS, before)
+
+
+def address_space(pid: int) -> int:
+    """Return the bytes of address space that a process has."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+
+
 Fault = Callable[[Scene, Service], Awaitable[None]]
 FAULTS: Mapping[str, Fault] = {
     "kill -9": killed,
@@ -127,6 +151,7 @@ FAULTS: Mapping[str, Fault] = {
     "locked": locked,
     "full disk": full,
     "no descriptors": without_descriptors,
+    "no memory": without_memory,
 }
 
 
@@ -312,6 +337,8 @@ def main() -> int:
     parser.add_argument("--locks", type=int, default=20)
     parser.add_argument("--fills", type=int, default=20)
     parser.add_argument("--starves", type=int, default=20)
+    parser.add_argument("--hungers", type=int, default=20)
+    parser.add_argument("--short", action="store_true", help="a few of each, within a minute")
     given = parser.parse_args()
     counts = {
         "kill -9": given.kills,
@@ -319,7 +346,10 @@ def main() -> int:
         "locked": given.locks,
         "full disk": given.fills,
         "no descriptors": given.starves,
+        "no memory": given.hungers,
     }
+    if given.short:
+        counts = dict(SHORT)
     with small_disk() as disk, tempfile.TemporaryDirectory() as folder:
         if disk is None:
             print("no small disk here (that takes root): the full disk is left out")

@@ -94,7 +94,6 @@ class DestinationActor:
         """Deliver until cancelled, at any point."""
         self._begin()
         await self._settle()
-        child.ready()
         while True:
             if await self._fill():
                 # Only who has something under way needs a nursery: thousands of destinations are idle.

@@ -18,6 +18,7 @@ from storage.errors import DiskFull, Duplicate
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.identity import START, Millis, Seq
 from storage.records.kept_call import KeptCall
+from storage.records.session import Password, Session
 from storage.retention import LITTLE, STEP, Room
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.disks import set_cursor
@@ -195,3 +196,50 @@ async def test_r7_what_has_really_aged_while_nothing_ran_goes_after_an_hour(auto
     await trio.sleep(3600)
     clock.now = Millis(clock.now + 3_600_000)
     assert await pruner.prune() == 5
+
+
+async def test_kept_answers_go_in_parts_so_that_no_write_is_held_up_for_long(autojump_clock: object) -> None:
+    clock = Clock()
+    storage = await a_log(clock, [], Disk())
+    pruner, _ = a_pruner(storage, clock)
+    for number in range(450):
+        await storage.calls.begin(KeptCall(f"key {number}", "asked", Millis(NOW), "id"), Millis(0))
+    clock.now = Millis(NOW + 2 * DAY)
+    real, parts = storage.calls.sweep, list[int]()
+
+    async def sweep(*given: Any) -> int:
+        parts.append(await real(*given))
+        return parts[-1]
+
+    storage.calls.sweep = sweep  # type: ignore[method-assign]
+    assert await pruner.sweep() == 450
+    assert parts == [200, 200, 50]
+
+
+async def test_a_session_that_nobody_has_used_for_a_week_goes(autojump_clock: object) -> None:
+    clock = Clock()
+    storage = await a_log(clock, [], Disk())
+    pruner, _ = a_pruner(storage, clock)
+    sessions = [
+        Session(name, f"sha of {name}", Millis(at), Millis(at), "Browser 1.0", "192.0.2.1")
+        for name, at in (("old", NOW), ("new", NOW + 7 * DAY))
+    ]
+    await storage.people.settle(Password("hash", NOW), sessions[0])
+    await storage.people.sign_in(sessions[1], Password("hash", NOW))
+    clock.now = Millis(NOW + 7 * DAY)
+    assert await pruner.sweep() == 1
+    assert [session.id for session in await storage.people.sessions()] == ["new"]
+
+
+async def test_a_full_disk_ends_a_sweep_until_the_next_round(autojump_clock: object) -> None:
+    clock = Clock()
+    disk = Disk()
+    storage = await a_log(clock, [], disk)
+    pruner, logged = a_pruner(storage, clock)
+    await storage.calls.begin(KeptCall("key", "asked", Millis(NOW), "id"), Millis(0))
+    clock.now = Millis(NOW + 2 * DAY)
+    disk.full = True
+    assert await pruner.sweep() == 0
+    assert "calls.sweep_failed" in logged
+    disk.full = False
+    assert await pruner.sweep() == 1

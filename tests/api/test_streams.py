@@ -6,11 +6,13 @@ import pytest
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair
 
+from api.streams import Streams
 from storage.records.identity import START, id_of
 from storage.tail import Tail
 from tests.api.house import House, ids, make_house, running
 from tests.api.listening import Listening, listening
 from tests.api.test_server import connections
+from tests.contract.builders import an_api_key
 from tests.matcher.rig import an_alert
 from tests.support.build import a_draft
 
@@ -158,3 +160,13 @@ async def test_a_replay_of_ndjson_is_byte_for_byte_what_is_stored(house: House) 
     async with listening(house, f"/v1/stream?since={ZERO}") as client:
         await client.frame(), await client.frame()
         assert b"\ndata: " + line + b"\nid: " in await client.frame()
+
+
+async def test_a_stream_that_opens_after_all_were_ended_ends_at_once(autojump_clock: object) -> None:
+    house = make_house()
+    streams = Streams(house.storage, house.doors.settings)
+    streams.end_all()
+    with trio.fail_after(5), streams.opened(an_api_key()) as scope:
+        await trio.sleep_forever()
+    assert scope.cancelled_caught
+    assert len(streams) == 0

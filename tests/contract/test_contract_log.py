@@ -8,10 +8,12 @@ from storage.append import events_of
 from storage.errors import Fenced
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, Bounds, Filter
+from storage.records.delivery import Portion
 from storage.records.event import Kind, Stored
 from storage.records.identity import START, Seq, id_of
 from storage.records.source import HotState
 from tests.contract.builders import (
+    NOW,
     CountingMint,
     a_draft,
     a_harvest,
@@ -189,6 +191,10 @@ async def test_an_earlier_life_is_fenced_and_changes_nothing(engine: Engine) -> 
         second.work.advance("matcher", None, Seq(5), [], old),
         second.work.settle([], old),
         second.work.release(old),
+        second.log.adopt([], Seq(1 << 62), old),
+        second.log.give_back(1 << 20, old),
+        second.work.enqueue([], old),
+        second.work.freeze("hook", Portion(NOW, NOW, 10, 1 << 20), lambda bodies: ("id", b"{}"), old),
     ):
         with pytest.raises(Fenced):
             await write

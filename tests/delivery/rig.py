@@ -57,6 +57,7 @@ class Rig:
         self.storage = InLoopStorage(self.disk, self.disk.start("test"))
         self.mint = Mint()
         self.arrivals: list[Arrival] = []
+        self.plainly: list[str] = []
         self.receivers: dict[str, Receiver] = {}
         self.under_way = self.most_under_way = 0
         self.logged: list[str] = []
@@ -76,7 +77,9 @@ class Rig:
         self.registry = DeliveryRegistry(
             world=world,
             storage=self.storage,
-            egress=SimpleNamespace(deliver=self, deliver_plain=self, whereabouts=self.machines.of),
+            egress=SimpleNamespace(
+                deliver=self, deliver_plain=SimpleNamespace(post=self._post_plain), whereabouts=self.machines.of
+            ),
             destinations=self.destinations,
             record=self._record,
             base_url="https://sanderling.test",
@@ -95,6 +98,10 @@ class Rig:
 
     def _reach(self, name: str) -> None:
         self.at_point(name)
+
+    async def _post_plain(self, url: Url, headers: Mapping[str, str], body: bytes) -> Posted:
+        self.plainly.append(url.host)
+        return await self.post(url, headers, body)
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> Posted:
         arrival = Arrival(trio.current_time(), url.host, dict(headers), body)

@@ -11,6 +11,7 @@ from actors.delivery.room import MOST_BESIDE, MOST_REQUESTS, MOST_SLOW, MOST_TO_
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Posted
 from actors.egress.whereabouts import Whereabouts
+from storage.records.destination import QuietHours
 from tests.delivery.rig import Arrival, Rig, answers
 from tests.disks import keep_destinations
 from tests.matcher.rig import a_destination
@@ -159,3 +160,56 @@ async def test_lanes_that_nobody_is_in_are_forgotten(autojump_clock: MockClock) 
         assert impatient.cancelled_caught
         nursery.start_soon(one, 1)
     assert repr(room) == "<Room 0/200 taken, 0 by slow ones, 0 lanes>"
+
+
+async def test_of_too_many_that_are_slow_the_one_that_was_so_longest_ago_is_forgotten(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.delivery.room.REMEMBERED", 2)
+    room = Room(lambda host: host)
+    for name in ("a", "b", "c"):
+        async with room.place(f"https://{name}.example/"):
+            await trio.sleep(2)
+    taken = []
+    for name in ("a", "b", "c"):
+        async with room.place(f"https://{name}.example/"):
+            taken.append("1 by slow ones" in repr(room))
+    assert taken == [False, True, True]
+
+
+async def test_only_what_goes_by_plain_http_goes_out_by_the_door_to_opened_networks(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("tls")
+    keep_destinations(rig.disk, [replace(a_destination("plain"), url="http://plain.example/in")])
+    async with rig.running():
+        await rig.match("tls", "news")
+        await rig.match("plain", "news")
+        await trio.sleep(5)
+    assert sorted(arrival.host for arrival in rig.arrivals) == ["plain.example", "tls.example"]
+    assert rig.plainly == ["plain.example"]
+
+
+async def test_a_lane_is_forgotten_when_its_last_request_is_over(autojump_clock: MockClock) -> None:
+    room = Room(lambda host: host)
+
+    async def post(seconds: float) -> None:
+        async with room.place("https://a.example/"):
+            await trio.sleep(seconds)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(post, 1.0)
+        nursery.start_soon(post, 3.0)
+        await trio.sleep(2)
+        assert "2 lanes" in repr(room)
+    assert "0 lanes" in repr(room)
+
+
+async def test_a_destination_says_why_it_sends_nothing(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    all_day = QuietHours("00:00", "23:59", "UTC")
+    await rig.prepare("plain")
+    keep_destinations(rig.disk, [replace(a_destination("quiet"), quiet_hours=all_day)])
+    async with rig.running():
+        await trio.sleep(5)
+        notes = {row.path.rpartition("/")[2]: row.note for row in rig.destinations.snapshot()}
+    assert notes == {"plain": "waiting", "quiet": "quiet"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from actors.matcher import index as matcher_index
 from actors.matcher.index import NARROW, StandingQueries
-from actors.query import Analysed, matches, parse
+from actors.query import Analysed, Side, matches, parse
 from actors.query.match import holds
 
 WORD = st.sampled_from(
@@ -99,3 +99,14 @@ def test_an_alert_bound_to_sources_costs_nothing_on_others() -> None:
     index.add("bound", parse("", "sv"), ("a",))
     assert index.match(Analysed("x", ""), "a") == ["bound"]
     assert index.match(Analysed("x", ""), "b") == []
+
+
+def test_what_stands_on_both_sides_of_a_change_is_found_on_neither() -> None:
+    index = StandingQueries()
+    queries = ("price", "nine", "price nine", "title", "pri*", '"price nine"')
+    for query in queries:
+        index.add(query, parse(query, "simple"))
+    came = Side("the title", [("price nine", "price eight")])
+    found = set(index.match(came, "s"))
+    assert found == {query for query in queries if matches(parse(query, "simple"), came)}
+    assert found == {'"price nine"', "nine"}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from storage.errors import Unavailable
 from tests.contract.builders import an_alert
 from tests.disks import set_cursor
-from tests.matcher.rig import Rig
+from tests.matcher.rig import Rig, a_destination
 from tests.matcher.test_actor import changed, running
 
 
@@ -68,3 +70,49 @@ async def test_r9_what_retention_took_before_it_was_matched_is_said(autojump_clo
         await trio.sleep(1)
         assert "matcher.missed" in rig.logged
         assert rig.outbox() == {"alert-hook": ["price 3"]}
+
+
+async def test_a_matcher_that_begins_again_where_it_was_has_missed_nothing_and_says_nothing() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    for title in ("price 1", "price 2"):
+        await rig.commit(title)
+        async with running(rig):
+            await wait_all_tasks_blocked()
+    assert "matcher.missed" not in rig.logged
+    assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
+
+
+async def test_one_event_that_a_thousand_destinations_wait_for_reaches_all_of_them() -> None:
+    """Its rows are one transaction however many they are: a cursor past it must leave none behind."""
+    rig = Rig()
+    await rig.prepare(*[an_alert(f"alert{number}") for number in range(3)])
+    for number in range(1_000):
+        await rig.storage.alerts.put_destination(a_destination(f"hook{number}", f"alert{number % 3}"))
+    async with running(rig):
+        await rig.commit("price 1")
+        await wait_all_tasks_blocked()
+        assert len(rig.outbox()) == 1_003
+        assert set(map(tuple, rig.outbox().values())) == {("price 1",)}
+
+
+async def test_a_matcher_that_storage_does_not_answer_is_ready_and_begins_when_it_does(autojump_clock: object) -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    await rig.commit("price 1")
+    real, ready = rig.storage.work.cursor, []
+
+    async def away(name: str) -> Any:
+        if trio.current_time() < 10:
+            raise Unavailable("the disk does not answer")
+        return await real(name)
+
+    rig.storage.work.cursor = away  # type: ignore[method-assign]
+    child: Any = SimpleNamespace(ready=lambda: ready.append(trio.current_time()), note=lambda text: None)
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(rig.matcher().run, child)
+        await trio.sleep(30)
+        nursery.cancel_scope.cancel()
+    assert ready[0] == began
+    assert rig.outbox() == {"alert-hook": ["price 1"]}

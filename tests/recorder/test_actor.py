@@ -16,7 +16,7 @@ from actors.metrics import Metrics
 from actors.recorder.actor import TIERS, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
-from storage.errors import DiskFull, Unavailable
+from storage.errors import Corrupt, DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Kind, Stored
@@ -171,6 +171,7 @@ async def test_a_harvest_of_a_deleted_source_is_skipped_and_the_others_keep_thei
 
 async def test_a_full_disk_is_told_to_the_senders_and_the_recorder_lives_on(autojump_clock: object) -> None:
     disk = Disk()
+    await trio.sleep(86_400)  # the process did not begin just now
     async with running(disk=disk) as bench:
         disk.full = True
         with pytest.raises(DiskFull):
@@ -293,3 +294,35 @@ async def test_events_committed_just_before_a_crash_reach_live_readers_after_the
         assert recent is not None
         assert [msgspec.json.decode(event.stored.body)["title"] for event in recent] == ["a", "b"]
         assert recent[0].stored.seq == head
+
+
+async def test_whatever_storage_refuses_the_asker_is_told_and_the_recorder_begins_anew(
+    autojump_clock: object,
+) -> None:
+    async with running() as bench:
+        real = bench.storage.log.append
+
+        async def damaged(*given: Any) -> Any:
+            raise Corrupt("a page is damaged")
+
+        bench.storage.log.append = damaged  # type: ignore[method-assign]
+        with trio.fail_after(5), pytest.raises(Corrupt):
+            await bench.record(a_harvest(a_source_id(), "a"))
+        bench.storage.log.append = real  # type: ignore[method-assign]
+        await trio.sleep(5)
+        assert bench.supervisor.status("log").restarts == 1
+        await bench.record(a_harvest(a_source_id(), "b"))
+        assert await bench.titles() == ["b"]
+
+
+async def test_a_polite_stop_first_commits_what_waits(autojump_clock: object) -> None:
+    async def sync() -> None:
+        await trio.sleep(1)
+
+    async with running(sources=3, sync=sync) as bench:
+        async with trio.open_nursery() as nursery:
+            for number in (1, 2, 3):
+                nursery.start_soon(bench.record, a_harvest(a_source_id(number), str(number)))
+                await trio.sleep(0.1)  # the first is being committed, the others wait
+            bench.supervisor.stop()
+        assert await bench.titles() == ["1", "2", "3"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import trio
 
+from actors.errors import TooSoon
 from actors.messages import DeleteSource, EditSource, SourceEdit, Teach
 from storage.errors import Unavailable
 from storage.records.identity import SourceId
@@ -164,3 +165,48 @@ async def test_r3_after_a_delete_nothing_of_the_source_is_told(autojump_clock: o
         before = await service.news()
         await trio.sleep(7200)
         assert await service.news() == before and not await service.storage.sources.page(None, 10)
+
+
+async def test_a_harvest_that_was_committed_without_an_answer_is_read_back_and_told_once(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/f"] = rss("x1")
+        source = (await service.add(f"https://{SITE}/f")).view.source.id
+        await trio.sleep(120)
+        real, lost = service.storage.log.append, 0
+
+        async def append(*given: Any) -> Any:
+            nonlocal lost
+            answer = await real(*given)
+            if not lost:
+                lost += 1
+                raise Unavailable("the answer was lost")
+            return answer
+
+        service.storage.log.append = append  # type: ignore[method-assign]
+        for news in (("x2", "x1"), ("x3", "x2", "x1")):
+            origin.bodies["/f"] = rss(*news)
+            await trio.sleep(120)
+            with suppress(TooSoon):  # it has just looked again by itself
+                await service.check(source)
+            await trio.sleep(120)
+        assert lost == 1
+        assert await service.news() == ["x2", "x3"]
+        unanswered = [name for name, _ in service.logged if name == "harvest.unacknowledged"]
+        assert len(unanswered) == 1  # what is true was read back: no later harvest began with another version
+
+
+async def test_an_edit_takes_over_what_looks_without_news_have_learned_and_nobody_has_stored_yet(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/f"] = rss("x1")
+        source = (await service.add(f"https://{SITE}/f")).view.source.id
+        live = service.registry.table.get(source)
+        with trio.fail_after(7 * 86400):
+            while live.hot.looks < 4 or not live.unsaved:  # noqa: ASYNC110  a look tells nobody of its end
+                await trio.sleep(60)
+        before = live.hot
+        await tag(service, source)
+        assert service.registry.table.get(source).hot == before

@@ -7,8 +7,8 @@ import random
 import pytest
 import trio
 
-from storage.errors import DiskFull, Fenced, Unavailable
-from storage.records.cursor import EVERYTHING
+from storage.errors import Corrupt, DiskFull, Fenced, Unavailable
+from storage.records.cursor import EVERYTHING, Filter
 from storage.records.identity import START
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, an_alert, an_api_key, stamp
@@ -194,3 +194,12 @@ async def test_a_closed_engine_refuses_writes(autojump_clock: trio.testing.MockC
     await storage.aclose()
     with pytest.raises(Unavailable, match="closed"):
         await append(storage, "a")
+
+
+async def test_a_filtered_read_of_a_damaged_body_says_that_it_is_damaged_instead_of_leaving_it_out() -> None:
+    disk = Disk()
+    storage = await a_life(disk)
+    await append(storage, "a", "b")
+    disk.connection.execute("UPDATE log SET body=X'7B2274616773223A5B22FF225D7D' WHERE seq=(SELECT max(seq) FROM log)")
+    with pytest.raises(Corrupt, match="body of event"):
+        await storage.log.read(START, 10, Filter(tags=("topic:none",)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from storage.errors import DiskFull
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.retention import STEP
@@ -69,7 +71,7 @@ async def test_a_database_of_before_is_copied_once_at_a_start(tmp_path: Path) ->
         assert facts(path) == (True, 0, 20)
 
 
-def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made_long_ago(tmp_path)
     assert room.rebuild(path, at_most=4096) is False
     with closing(connect(path, WRITER)) as other:
@@ -80,7 +82,10 @@ def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path) -> None:
     left.touch()
     assert room.rebuild(path, at_most=4096) is False
     assert not left.exists(), "what a killed start left would take the room that the next one needs"
+    lasting: list[str] = []
+    monkeypatch.setattr("os.fsync", lambda fd: lasting.append(os.readlink(f"/proc/self/fd/{fd}")))
     assert room.rebuild(path) is True
+    assert str(tmp_path) in lasting  # or a power cut could bring back the old name
     assert room.rebuild(path) is False
 
 
@@ -100,3 +105,15 @@ def test_what_is_new_and_what_is_a_copy_can_give_back(tmp_path: Path) -> None:
     assert facts(tmp_path / "new" / DATABASE)[0] is True
     copy_database(made_long_ago(tmp_path / "old"), tmp_path / "copy")
     assert facts(tmp_path / "copy")[0] is True
+
+
+def test_a_copy_that_finds_the_disk_full_takes_nobodys_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = made_long_ago(tmp_path)
+
+    def half(source: Path, target: Path) -> None:
+        target.write_bytes(b"the beginning")
+        raise DiskFull("the disk is full")
+
+    monkeypatch.setattr(room, "copy_database", half)
+    assert room.rebuild(path) is False
+    assert facts(path)[2] == 20

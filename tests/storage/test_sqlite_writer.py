@@ -242,3 +242,8 @@ async def test_a_look_at_a_busy_pool_can_be_cancelled(storage: SqliteStorage) ->
         await trio.lowlevel.checkpoint()
         nursery.cancel_scope.cancel()
     assert (await storage.log.bounds()).newest == Seq(0)
+
+
+async def test_the_writers_thread_holds_up_no_process_that_ends(storage: SqliteStorage) -> None:
+    writers = [thread for thread in threading.enumerate() if thread.name == "sqlite-writer"]
+    assert writers and all(thread.daemon for thread in writers)

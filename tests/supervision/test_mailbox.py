@@ -270,6 +270,15 @@ async def test_a_quarantined_consumer_counts_as_gone(
     assert many.status("c").state is State.QUARANTINED
 
 
+async def test_an_asker_that_waits_has_not_left(nursery: trio.Nursery) -> None:
+    box: Mailbox[Ask] = Mailbox("box", 1)
+    nursery.start_soon(box.ask, lambda reply: ("x", reply))
+    await trio.testing.wait_all_tasks_blocked()
+    _, reply = box.receive_nowait()
+    assert (reply.gone, repr(reply)) == (False, "<Reply taken>")
+    reply.answer("y")
+
+
 async def test_an_asker_that_leaves_harms_nobody(autojump_clock: trio.testing.MockClock) -> None:
     box: Mailbox[Ask] = Mailbox("box", 1)
     with trio.move_on_after(1):

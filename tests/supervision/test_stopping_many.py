@@ -7,6 +7,7 @@ import time
 
 import pytest
 import trio
+import trio.lowlevel
 
 from supervision import (
     AlreadyStarted,
@@ -255,3 +256,24 @@ async def test_s14_the_end_tells_of_the_last_life_and_not_of_a_former_one(
     many.start_child(ChildSpec("a", second_time_lucky, restart=Restart.TRANSIENT))
     end = await many.watch("a")
     assert (end.crash, end.restarts, end.stopped) == (None, 1, False)
+
+
+async def test_a_stop_is_over_as_soon_as_the_last_child_is(
+    chance: random.Random, autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
+) -> None:
+    async def slow(child: Child) -> None:
+        await child.stopping.wait()
+        await trio.sleep(1)
+
+    many = DynamicSupervisor("many", chance=chance, stop_budget=1000)
+    with trio.CancelScope() as ended:
+        async with trio.open_nursery() as inner:
+            inner.start_soon(many.run)
+            await trio.lowlevel.checkpoint()
+            for number in range(3):
+                many.start_child(ChildSpec(f"slow{number}", slow, shutdown=1000))
+            await trio.sleep(1)
+            began = trio.current_time()
+            many.stop()
+    assert not ended.cancelled_caught
+    assert trio.current_time() - began == 1.0

@@ -1,0 +1,90 @@
+"""Draws mutants: all that could be made of a room's files are listed, and so many are taken, from each room alike."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.mutants.kinds import Change, changes
+from bench.mutants.rooms import ASIDE, ROOMS
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault in one place. where: the function it is in, by its whole name."""
+
+    room: str
+    path: str
+    where: str
+    change: Change
+
+    @property
+    def key(self) -> str:
+        """Return its name, which holds as long as nobody edits the place."""
+        flat = " ".join(self.change.before.split())
+        return f"{self.path}::{self.where} | {self.change.kind} | {flat} => {' '.join(self.change.after.split())}"
+
+    def applied(self, text: str) -> str:
+        """Return the file with the fault in it."""
+        raw = text.encode()
+        return (raw[: self.change.start] + self.change.after.encode() + raw[self.change.end :]).decode()
+
+
+def files_of(room: str, root: Path) -> Sequence[str]:
+    """Return the Python files of a room, as paths from the root."""
+    found: list[str] = []
+    for name in ROOMS[room]:
+        paths = sorted((root / name).rglob("*.py")) if (root / name).is_dir() else [root / name]
+        found += [path.relative_to(root).as_posix() for path in paths]
+    return [name for name in found if not name.startswith(tuple(ASIDE))]
+
+
+def mutants_of(room: str, path: str, text: str) -> Iterator[Mutant]:
+    """Yield every mutant of a file."""
+    for change, where in changes(ast.parse(text), text):
+        yield Mutant(room, path, where, change)
+
+
+def is_another(text: str, mutant: Mutant) -> bool:
+    """Return whether a mutant is Python still, and says something else than the file."""
+    try:
+        return ast.dump(ast.parse(text)) != ast.dump(ast.parse(mutant.applied(text)))
+    except SyntaxError:
+        return False
+
+
+def drawn(count: int, seed: int, root: Path, only: Sequence[str] = ()) -> list[Mutant]:
+    """Return so many mutants: of the rooms in turn, each at most once, of each room the kinds in turn.
+
+    The same for the same sources. Fewer when there are no more.
+    """
+    chance = random.Random(seed)
+    names = list(only or ROOMS)
+    piles = {room: _dealt(room, root, chance) for room in names}
+    taken: dict[tuple[str, int, str], Mutant] = {}
+    while len(taken) < count and any(piles.values()):
+        for room in names:
+            while piles[room] and len(taken) < count:
+                mutant = piles[room].pop()
+                place = (mutant.path, mutant.change.start, mutant.change.after)
+                if place not in taken and is_another((root / mutant.path).read_text("utf-8"), mutant):
+                    taken[place] = mutant
+                    break
+    return list(taken.values())
+
+
+def _dealt(room: str, root: Path, chance: random.Random) -> list[Mutant]:
+    """Return a room's mutants in the order in which they are popped: one kind after the other, each kind shuffled."""
+    by_kind: dict[str, list[Mutant]] = {}
+    for path in files_of(room, root):
+        for mutant in mutants_of(room, path, (root / path).read_text("utf-8")):
+            by_kind.setdefault(mutant.change.kind, []).append(mutant)
+    for pile in by_kind.values():
+        chance.shuffle(pile)
+    kinds = sorted(by_kind)
+    chance.shuffle(kinds)
+    rounds = max(map(len, by_kind.values()), default=0)
+    return [by_kind[kind][n] for n in range(rounds) for kind in kinds if n < len(by_kind[kind])][::-1]

@@ -1,0 +1,74 @@
+"""Which files are mutated, and which tests are asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+ROOMS: Mapping[str, Sequence[str]] = {
+    "recorder": ("actors/recorder",),
+    "matcher": ("actors/matcher",),
+    "delivery": ("actors/delivery",),
+    "source": ("actors/source",),
+    "reader": ("api/reader.py", "api/streams.py", "api/v1/stream.py", "storage/tail.py"),
+    "retention": ("actors/pruner.py", "storage/retention.py"),
+    "registry": (
+        "actors/source/registry.py",
+        "actors/source/desk.py",
+        "actors/source/table.py",
+        "actors/delivery/registry.py",
+    ),
+    "digest": (
+        "actors/delivery/digest.py",
+        "actors/delivery/quiet.py",
+        "actors/delivery/schedule.py",
+        "actors/delivery/gathering.py",
+        "storage/sqlite/work.py",
+    ),
+    "supervision": ("supervision",),
+    "storage": (
+        "storage/sqlite/writer.py",
+        "storage/sqlite/log.py",
+        "storage/sqlite/sources.py",
+        "storage/sqlite/alerts.py",
+        "storage/sqlite/scan.py",
+        "storage/sqlite/wal.py",
+        "storage/sqlite/room.py",
+        "storage/append.py",
+    ),
+}
+"""Files, or folders with all their files, by room. One file may be of several rooms: it is drawn as often."""
+ASIDE: Sequence[str] = ("supervision/examples",)
+TESTS: Sequence[str] = (
+    "tests/recorder",
+    "tests/matcher",
+    "tests/delivery",
+    "tests/source",
+    "tests/supervision",
+    "tests/contract",
+    "tests/storage",
+    "tests/actors",
+    "tests/api/test_reader.py",
+    "tests/api/test_stream.py",
+    "tests/api/test_streams.py",
+    "tests/api/test_sse.py",
+    "tests/api/test_events.py",
+    "tests/api/test_replay.py",
+    "tests/simulation",
+)
+"""Who is asked. Of these, each mutant is shown only to those tests that come through its line."""
+FALLBACK: Mapping[str, Sequence[str]] = {
+    "recorder": ("tests/recorder",),
+    "matcher": ("tests/matcher",),
+    "delivery": ("tests/delivery",),
+    "source": ("tests/source",),
+    "reader": ("tests/api/test_reader.py", "tests/api/test_stream.py", "tests/api/test_streams.py"),
+    "retention": ("tests/actors/test_pruner.py", "tests/storage/test_retention.py"),
+    "registry": ("tests/source/test_registry.py", "tests/delivery"),
+    "digest": ("tests/delivery", "tests/contract/test_contract_work.py"),
+    "supervision": ("tests/supervision",),
+    "storage": ("tests/contract", "tests/storage"),
+    "hosts": ("tests/egress/test_hosts.py", "tests/egress/test_reopening.py"),
+}
+"""Tests for a line that no test comes through while it runs, as it is read with its module."""
+DELIVERIES = frozenset({"matcher", "delivery", "digest"})
+"""Rooms that the worlds of deliveries are about; they get half of the simulation's time."""

@@ -1,0 +1,161 @@
+"""A trial: one mutant in a copy of the tree, the tests that come through its lines, and then simulated worlds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.mutants.drawing import Mutant
+from bench.mutants.rooms import DELIVERIES, FALLBACK
+
+SLACK = 25.0
+"""Seconds that a run of tests gets beside half more than its tests took under the tracer, which is slow; after that the
+mutant hangs, and was noticed."""
+MOST_TESTING = 40.0
+"""Seconds of tests, by what they took, that one mutant is shown to: the quickest ones."""
+WORLD = 1.0
+DELIVERY_WORLDS = 20
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How it ended. by: "tests", "time", "simulation"; "" for a survivor. witness: the test, or the world."""
+
+    by: str
+    witness: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Touched:
+    """Which tests come through which lines: names and seconds of tests, and their numbers by file and line."""
+
+    tests: Sequence[tuple[str, float]]
+    failed: frozenset[str]
+    lines: Mapping[str, Mapping[str, Sequence[int]]]
+
+    @classmethod
+    def read(cls, path: Path) -> Touched:
+        """Return what `touching` has written."""
+        found = json.loads(path.read_text())
+        return cls([tuple(each) for each in found["tests"]], frozenset(found["failed"]), found["lines"])
+
+    def tests_of(self, mutant: Mutant) -> Sequence[tuple[str, float]]:
+        """Return the tests that come through a mutant's lines, those of its own room first, the quickest first."""
+        by_line = self.lines.get(mutant.path, {})
+        change = mutant.change
+        numbers = {n for line in range(change.first, change.last + 1) for n in by_line.get(str(line), ())}
+        found = sorted(
+            (self.tests[n] for n in numbers if self.tests[n][0] not in self.failed), key=lambda each: each[1]
+        )
+        most, kept = MOST_TESTING, []
+        for name, seconds in found:
+            most -= seconds
+            if most < 0:
+                break
+            kept.append((name, seconds))
+        return kept
+
+
+class Copy:
+    """A copy of the tracked and new files of a tree, in which one file at a time is another."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.root, self.folder = root, folder / "tree"
+        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(listed, cwd=root, capture_output=True, check=True, text=True).stdout
+        for name in filter(None, names.split("\0")):
+            if (root / name).is_file():
+                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(root / name, self.folder / name)
+        self._python = str(root / ".venv/bin/python") if (root / ".venv/bin/python").exists() else sys.executable
+
+    def put(self, path: str, text: str) -> None:
+        """Write a file; what was compiled of it before goes, as a clock of whole seconds may not tell them apart."""
+        target = self.folder / path
+        target.write_text(text, "utf-8")
+        for compiled in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
+            compiled.unlink()
+
+    def run(self, words: Sequence[str], seconds: float) -> tuple[int | None, str]:
+        """Run Python in the copy; return its exit code, None when its time was up, and the end of what it said."""
+        process = subprocess.Popen(
+            [self._python, *words],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            text=True,
+            errors="replace",
+        )
+        try:
+            said, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return None, ""
+        return process.returncode, said[-4000:]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process and its children, which are of its own session."""
+    subprocess.run(["kill", "-9", "--", f"-{process.pid}"], check=False, capture_output=True)
+    process.communicate()
+
+
+def tried(mutant: Mutant, copy: Copy, touched: Touched, simulating: float, also: Sequence[str] = ()) -> Verdict:
+    """Hold the trial of a mutant. simulating: seconds of simulation for one that the tests let live. also: files of
+    tests that are asked as well.
+    """
+    began = time.monotonic()  # noqa: TID251  a bench has no World
+    sound = (copy.folder / mutant.path).read_text("utf-8")
+    copy.put(mutant.path, mutant.applied(sound))
+    try:
+        by, witness = _tested(mutant, copy, touched, also)
+        if not by and simulating:
+            by, witness = simulated(mutant, copy, simulating)
+    finally:
+        copy.put(mutant.path, sound)
+    return Verdict(by, witness, time.monotonic() - began)  # noqa: TID251
+
+
+def _tested(mutant: Mutant, copy: Copy, touched: Touched, also: Sequence[str]) -> tuple[str, str]:
+    found = touched.tests_of(mutant)
+    seconds = sum(took for _, took in found) or MOST_TESTING
+    where: Sequence[str] = sorted({name.partition("::")[0] for name, _ in found})
+    words = ["-m", "pytest", "-q", "-x", "-n0", "--tb=no", "-rfE", "-p", "bench.mutants.touching"]
+    words += ["--basetemp", str(copy.folder.parent / "scratch")]
+    if found:
+        chosen = copy.folder.parent / "chosen.txt"
+        chosen.write_text("\n".join([*also, *(name for name, _ in found)]))
+        words += ["--only-tests", str(chosen)]
+    else:
+        where = FALLBACK[mutant.room]
+    most = SLACK + 1.5 * seconds
+    code, said = copy.run([*words, *dict.fromkeys((*also, *where))], most)
+    if code is None:
+        return "time", f"no end after {most:.0f} s of tests"
+    if code in (0, 5):  # 5: no test was chosen
+        return "", ""
+    failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return "tests", failed[0][:200] if failed else f"exit code {code}: {said.strip()[-160:]}"
+
+
+def simulated(mutant: Mutant, copy: Copy, seconds: float) -> tuple[str, str]:
+    """Simulate worlds for so many seconds, until one of them breaks; return as `Verdict.by` and `witness`."""
+    until, seed = time.monotonic() + seconds, 0  # noqa: TID251
+    while (left := until - time.monotonic()) > 0:  # noqa: TID251
+        seed += 1
+        worlds = [str(seed), "--days", str(WORLD)]
+        if mutant.room in DELIVERIES and seed % 2:
+            worlds = [f"{seed * DELIVERY_WORLDS}..{(seed + 1) * DELIVERY_WORLDS - 1}", "--only", "deliveries"]
+        code, _ = copy.run(["-m", "sanderling", "simulate", *worlds], left)
+        if code:
+            return "simulation", f"simulate {' '.join(worlds)}"
+    return "", ""
