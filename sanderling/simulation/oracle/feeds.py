@@ -21,7 +21,7 @@ def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
     """Yield the entries and revisions that a look must have found, or still will, and that are not in the log."""
     known = facts.added[plan.url].at
     told, revised = _told(facts, plan)
-    looks = list(facts.good_looks(plan))
+    looks = [at for at in facts.good_looks(plan) if at >= known]
     for number, text in enumerate(plan.texts):
         spans = _shown(plan, number)
         if text.at > known and not told[number] and _found(looks, spans, facts.ends):
