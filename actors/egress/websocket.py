@@ -43,6 +43,8 @@ _CHUNK = 1 << 16
 _GRACE = 1.0
 """Seconds that a reader who comes back late listens before it calls a link dead: the sign may lie unread."""
 _CLOSE_GRACE = 1.0
+MOST_LEFT = 4 << 20
+"""Bytes of messages that are kept while a session is being closed."""
 _MOST_LOCATION = 200
 _BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
@@ -99,6 +101,11 @@ class Frames:
             else:
                 await trio.lowlevel.checkpoint()
 
+    def left(self) -> list[str]:
+        """Return the messages that came while the session was being closed, at most `MOST_LEFT` bytes or one more."""
+        whole, self._whole = self._whole, []
+        return whole
+
     async def send(self, text: str) -> None:
         """Send a message. If the server does not take it, the session has ended, as `receive` says."""
         await self._send(self._connection.send(TextMessage(data=text)))
@@ -115,13 +122,15 @@ class Frames:
         if self._connection.state is not ConnectionState.OPEN or self._assembly.end is not None:
             return
         await self._stream.send_all(self._connection.send(CloseConnection(code=1000)))
+        most = self._assembly.size + MOST_LEFT
         while self._assembly.end is None:
             if self._hungry:
                 data = await self._stream.receive_some(_CHUNK)
                 if not data:
                     return
                 self._assembly.feed(bytes(data))
-            _, self._hungry = self._assembly.take(SLICE, trio.current_time())
+            texts, self._hungry = self._assembly.take(SLICE, trio.current_time())
+            self._whole += texts if self._assembly.size <= most or not self._whole else ()
             await trio.lowlevel.checkpoint()
 
     async def _read(self) -> None:

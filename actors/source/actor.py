@@ -189,8 +189,10 @@ class PolledSource:
             self._keep(after)
 
     async def _tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
-        """Have what a source says of itself committed, between two looks."""
+        """Have what a source says of itself committed, between two looks: the next one stays when it is."""
+        due = self._live.hot.next_look_at
         await self._send(self._harvest(said, after))
+        self._live.hot = replace(self._live.hot, next_look_at=due)
 
     async def _read(self, fetched: Fetched, at: Millis) -> Reading | None:
         """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored."""

@@ -79,10 +79,17 @@ class PushSource:
         try:
             await self._stay(child)
         finally:
+            with trio.move_on_after(FLUSH_WITHIN, shield=True):
+                await self._take_the_last()
             self._disconnected()
             with trio.move_on_after(FLUSH_WITHIN, shield=True):
                 await self._keeper.flush()
             self._keeper.leave()
+
+    async def _take_the_last(self) -> None:
+        """Take what the server had sent before it heard that we go: nobody would send it again."""
+        if self._frames is not None and (texts := self._frames.left()):
+            await self._intake.take(texts, self._frames.statistics().skipped)
 
     async def _stay(self, child: Child) -> None:
         if self._live.owed:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -136,7 +136,11 @@ class StreamClient:
     plan: ClientPlan
     caller: Caller
     trace: Trace
+    floor: Callable[[], int] = lambda: 0
     taken: list[Taken] = field(default_factory=list)
+    expired: list[tuple[int, int]] = field(default_factory=list)
+    """(events taken, position up to which the log had been deleted) whenever it was told that its cursor is too old."""
+    _anew: bool = False
 
     async def run(self, ends: float) -> None:
         """Live through the sessions, then stay connected from `ends` on."""
@@ -161,7 +165,9 @@ class StreamClient:
 
     async def _read(self) -> None:
         path, headers = "/v1/stream", {}
-        if self.taken:
+        if self._anew:
+            path += "?since=earliest"
+        elif self.taken:
             if self.plan.resumes_by == "header":
                 headers["last-event-id"] = self.taken[-1].id
             else:
@@ -170,9 +176,14 @@ class StreamClient:
             headers["accept"] = "application/x-ndjson"
         async with self.caller.stream(path, headers) as response:
             self.trace.note(self.plan.name, f"is connected, {response.status}", after=len(self.taken))
+            if response.status == 410:
+                self.expired.append((len(self.taken), self.floor()))
+                self._anew = True
+                return
             frames = Frames(self.plan.framing)
             async for chunk in response.aiter_stream():
                 for event_id, body in frames.feed(chunk):
+                    self._anew = False
                     self.taken.append(Taken(trio.current_time(), event_id, body))
                     self.trace.note(self.plan.name, "takes an event", id=event_id)
 

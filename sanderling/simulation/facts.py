@@ -10,9 +10,10 @@ from typing import Any
 
 from sanderling.simulation.clients import AddedSource, Condition, MadeAlert, Taken
 from sanderling.simulation.letters.records import Letters
+from sanderling.simulation.meddler import Deleted
 from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen
-from sanderling.simulation.program import SERVICE, OriginPlan, Program
+from sanderling.simulation.program import DISK_FAULTS, SERVICE, OriginPlan, Program
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Facts:
     asked: (when, for which name) the service asked its resolver; found: those that got an address. dialled: (when,
     which address). checkups: (when, how each source is). jwks, health: the service's own answers at the end. told:
     (when, event) of its log's loud lines.
+    expired: at each client, (events taken, how far the log was deleted) when it was told that its cursor is too old.
+    spells: (from, to) in which a user changed or paused a source. deleted: the sources that were gone for good.
     remembered: (events in the log, what is remembered as told of each scripted page) at each end of a life and at rest.
     overdue: what had not arrived when patience ran out; empty when all came to rest.
     """
@@ -64,6 +67,7 @@ class Facts:
     dialled: Sequence[tuple[float, str]] = ()
     receipts: Sequence[Receipt] = ()
     taken: Mapping[str, Sequence[Taken]] = field(default_factory=dict)
+    expired: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
     checkups: Sequence[tuple[float, Mapping[str, Condition]]] = ()
     lives: list[LifeSpan] = field(default_factory=list)
     actor_crashes: Sequence[float] = ()
@@ -75,6 +79,8 @@ class Facts:
     deaf: list[str] = field(default_factory=list)
     ends: float = 0.0
     letters: Letters | None = None
+    spells: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
+    deleted: Sequence[Deleted] = ()
 
     def of(self, plan: OriginPlan) -> list[Logged]:
         """Return the events of one source, without the service's own notices."""
@@ -103,12 +109,21 @@ class Facts:
         """Return whether any fault or end of a life touched this source or the service in that time."""
         machines = plan.machines
         near = any(f.at < ends and f.ends > begins and f.where in machines for f in self.program.faults)
-        return near or self.restless(begins, ends)
+        return near or self.meddled(begins, ends, plan) or self.restless(begins, ends)
 
-    def restless(self, begins: float, ends: float) -> bool:
-        """Return whether any fault or end of a life touched the service in that time."""
-        faults = self.program.faults
-        if any(fault.where == SERVICE and fault.at < ends and fault.ends > begins for fault in faults):
+    def meddled(self, begins: float, ends: float, plan: OriginPlan) -> bool:
+        """Return whether a user changed or paused a source in that time."""
+        return any(since < ends and until > begins for since, until in self.spells.get(plan.url, ()))
+
+    def deaf_to(self, begins: float, ends: float, plan: OriginPlan) -> bool:
+        """Return whether a frame of that time may not have been heard: a trouble of the disk is none."""
+        near = any(f.at < ends and f.ends > begins and f.where in plan.machines for f in self.program.faults)
+        return near or self.restless(begins, ends, but=DISK_FAULTS)
+
+    def restless(self, begins: float, ends: float, *, but: Sequence[str] = ()) -> bool:
+        """Return whether any fault or end of a life touched the service in that time; some faults aside."""
+        faults = (fault for fault in self.program.faults if fault.where == SERVICE and fault.kind not in but)
+        if any(fault.at < ends and fault.ends > begins for fault in faults):
             return True
         return any(begins < at < ends for at in self.actor_crashes) or self.reborn(begins, ends)
 

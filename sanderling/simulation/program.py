@@ -22,6 +22,7 @@ Style = Literal["rss", "atom", "json", "plain", "busy", "frames", "labels", "ent
 Instead = Literal["", "login", "loading", "error", "home", "elsewhere"]
 News = Literal["", "told", "reverted", "moved", "few", "several"]
 Churn = Literal["clock", "counter", "promos", "flap", "shuffle", "token", "redate", "stamp"]
+Do = Literal["edit", "refused", "pause", "renew"]
 Charset = Literal["utf-8", "iso-8859-1", "utf-16"]
 
 ALERT_WORD = "storm"
@@ -37,7 +38,12 @@ HOST_FAULTS = (
 """Troubles of an origin. Those of HTTP do nothing to a WebSocket server, and the last two nothing to HTTP."""
 OURS = ("dns", "servfail", "offline")
 """Outages of our own line that show as such: no source may be blamed."""
-SERVICE_FAULTS = (*OURS, "slow dns", "dead line", "lossy", "partition", "slow", "reset", "disk full")
+LINE_FAULTS = (*OURS, "slow dns", "dead line", "lossy", "partition", "slow", "reset", "disk full")
+DISK_FAULTS = ("disk slow", "disk locked", "disk errors", "disk mute", "power cut")
+"""Troubles of our own disk, beside a full one: each call takes up to half a minute, or waits for another program in
+vain; some calls fail; some commits are not said to have happened; what was not synced is gone.
+"""
+SERVICE_FAULTS = (*LINE_FAULTS, *DISK_FAULTS)
 SERVICE, HOOK = "api.sanderling.org", "hook.receiver.org"
 
 
@@ -214,12 +220,24 @@ class Ending:
     politely: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Meddling:
+    """A user changes a source, asks for what is refused, pauses it for a while, or deletes it and adds it anew."""
+
+    at: float
+    url: str
+    do: Do
+    lasts: float = 0.0
+
+
 @dataclass(frozen=True)
 class Program:
     """One seed's world. `point_crash` is the chance that something ends each time the code reaches a named point: the
     whole process, or that actor alone. robots: by machine. looks_per_second: the service's setting.
     alerts: those that are made in its course; one that asks for `ALERT_WORD` is there from the beginning.
     letters: what is said without origins, and who is written to. season: how far ahead the service's clock begins.
+    meddling: what a user does to sources.
+    tight: all pages and mailboxes are small, and the log keeps little (`tightness`).
     """
 
     seed: str
@@ -235,6 +253,8 @@ class Program:
     alerts: tuple[AlertPlan, ...] = ()
     letters: Correspondence | None = None
     season: float = 0.0
+    meddling: tuple[Meddling, ...] = ()
+    tight: bool = False
 
     @property
     def ends(self) -> float:
@@ -266,7 +286,7 @@ class Program:
         return (
             f"{self.days:g} days, {len(self.origins)} sources, {sum(len(o.texts) for o in self.origins)} texts, "
             f"{len(self.faults)} faults, {len(self.steps)} clock steps, {len(self.endings)} endings, "
-            f"{len(self.clients)} clients"
+            f"{len(self.clients)} clients, {len(self.meddling)} changes of sources"
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from unittest.mock import patch
 
@@ -25,6 +26,7 @@ from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
 from sanderling.simulation.facts import Facts, Logged
 from sanderling.simulation.letters.stage import Stage
+from sanderling.simulation.meddler import Meddler
 from sanderling.simulation.network import SimListener, SimNetwork
 from sanderling.simulation.oracle.owed import owed
 from sanderling.simulation.oracle.promises import Violation, judge
@@ -38,6 +40,7 @@ from sanderling.simulation.origins.server import Redirect
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, OriginPlan, Program, host_of, machine_of
 from sanderling.simulation.serving import serve_http
+from sanderling.simulation.tightness import tightness
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
 from storage.records.alert import Alert
@@ -79,7 +82,7 @@ def simulate_program(
     simulation = _Simulation(program, trace, patience)
     ends = program.ends + patience + DAY
     try:
-        with patch.object(streams, "KEY_CHECK", KEY_CHECK):
+        with patch.object(streams, "KEY_CHECK", KEY_CHECK), tightness() if program.tight else nullcontext():
             scheduling.run(program.seed, simulation.run, ends=ends)
         facts = simulation.gather()
     except scheduling.Stuck as error:
@@ -121,8 +124,12 @@ class _Simulation:
         self._pushers: dict[str, Pusher] = {}
         self._hook = Receiver(self._network.add(HOOK), trace)
         self._user = User(self._caller("user"), trace)
+        dice = chance(program.seed, "meddler")
+        self._meddler = Meddler(self._caller("meddler"), self._user, trace, dice, self._machine.disk.head)
         self._doctor = Doctor(self._caller("doctor"))
-        self._clients = [StreamClient(plan, self._caller(plan.name), trace) for plan in program.clients]
+        self._clients = [
+            StreamClient(plan, self._caller(plan.name), trace, self._machine.disk.floor) for plan in program.clients
+        ]
         self._facts = Facts(program)
         self._arrivals = Arrivals(self._machine.disk)
         self._stage = Stage(
@@ -146,6 +153,7 @@ class _Simulation:
                 nursery.start_soon(task)
             nursery.start_soon(self._go_wrong, nursery)
             nursery.start_soon(self._user.add_all, self._program)
+            nursery.start_soon(self._meddler.live, self._program.meddling)
             nursery.start_soon(self._doctor.watch, checkup_moments(self._program))
             await self._stage.start(nursery, self._program.ends)
             for client in self._clients:
@@ -167,9 +175,12 @@ class _Simulation:
         facts.checkups, facts.told = self._doctor.checkups, self._machine.told
         facts.receipts, facts.letters = self._hook.receipts, self._stage.letters
         facts.taken = {client.plan.name: client.taken for client in self._clients}
+        facts.expired = {client.plan.name: client.expired for client in self._clients}
         facts.added, facts.refused, facts.alerts = self._user.added, self._user.refused, self._user.alerts
         facts.lives = self._machine.spans
-        facts.deaf, facts.actor_crashes = [*self._machine.faults, *self._user.unheard], self._machine.actor_crashes
+        facts.spells, facts.deleted = self._meddler.spells, self._meddler.deleted
+        facts.deaf = [*self._machine.faults, *self._user.unheard, *self._meddler.wrong]
+        facts.actor_crashes = self._machine.actor_crashes
         self._read_log()
         return facts
 
@@ -271,7 +282,10 @@ class _Simulation:
         for fault in self._program.faults:
             await trio.sleep_until(fault.at)
             self._trace.note(fault.where, f"suffers {fault.kind}", lasts=f"{fault.lasts:.0f}s")
-            if fault.kind == "disk full":
+            if fault.kind == "power cut":
+                if self._life is not None:
+                    self._life.kill("power cut", unsynced_is_lost=True)
+            elif fault.kind == "disk full":
                 self._machine.fill_disk(fault.lasts)
                 nursery.start_soon(self._free_disk, fault.at + fault.lasts)
             else:
@@ -303,7 +317,7 @@ class _Simulation:
         self._trace.note("world", "the program is over")
         with trio.move_on_after(self._patience):
             await self._stage.put_right()
-            while next(self._owed(), None):  # noqa: ASYNC110  # judged from outside, where no event tells
+            while self._meddler.busy or next(self._owed(), None):  # noqa: ASYNC110  # judged from outside, where no event tells
                 await trio.sleep(LOOK_AROUND)
         self._facts.overdue = list(self._owed())
         self._facts.ends = trio.current_time()

@@ -19,11 +19,13 @@ from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.world import World
 from sanderling.simulation.chances import chance
+from sanderling.simulation.disk_troubles import DiskTroubles
 from sanderling.simulation.facts import LifeSpan
 from sanderling.simulation.network import SimListener, SimNetwork
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import CALM, SERVICE, Program
 from sanderling.simulation.trace import Trace
+from storage.errors import STANDSTILL
 from storage.interface import Storage
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Escalate, Mailbox
@@ -99,6 +101,12 @@ class Life:
         self._side = machine.network.side(SERVICE)
         self._point_dice = chance(machine.program.seed, f"points/{self.number}")
         self._sync_dice = chance(machine.program.seed, f"sync/{self.number}")
+        self._troubles = DiskTroubles(
+            machine.disk,
+            machine.network.hosts[SERVICE],
+            self._sync_dice,
+            chance(machine.program.seed, f"disk/{self.number}"),
+        )
         self._entropy_dice = chance(machine.program.seed, f"entropy/{self.number}")
         self.world = self._make_world()
 
@@ -114,7 +122,12 @@ class Life:
         try:
             with self._scope:
                 self.storage = await self.world.open_storage()
-                keys = await signing_keys(self.world, self.storage)
+                try:
+                    keys = await signing_keys(self.world, self.storage)
+                except STANDSTILL as error:  # as when the command exits; whoever started it starts it again
+                    trace.note("service", "can't start", error=error)
+                    self._end(politely=False, why="could not start")
+                    return
                 self._system = System(self.world, self.machine.settings, self.storage, keys, self.machine.front)
                 await self._system.run()
                 await self.storage.aclose()
@@ -123,16 +136,17 @@ class Life:
             trace.note("service", "gives up", why=why)
             self.machine.faults.append(f"life {self.number} gave up: {why}")
             self._end(politely=False, why="gave up")
+        finally:
+            self.gone.set()
         if self.alive:
             self._end(politely=True, why="stopped")
-        self.gone.set()
 
-    def kill(self, why: str) -> None:
-        """End this life at once, as `kill -9` does."""
+    def kill(self, why: str, *, unsynced_is_lost: bool = False) -> None:
+        """End this life at once, as `kill -9` does, or as a power cut, after which nothing unsynced is there."""
         if not self.alive:
             return
         self.machine.trace.note("machine", "kills the service", life=self.number, why=why)
-        self.machine.disk.crash(self._sync_dice)
+        self.machine.disk.crash(None if unsynced_is_lost else self._sync_dice)
         self._end(politely=False, why=why)
         if self._system is not None:
             self._system.stop(now=True)
@@ -169,12 +183,9 @@ class Life:
         return await self._side.listen(host, port)
 
     async def _open_storage(self) -> Storage:
-        return InLoopStorage(
-            self.machine.disk, self.machine.disk.start(f"life {self.number}"), sync=self._sync, reach=self._reach
-        )
-
-    async def _sync(self) -> None:
-        await trio.sleep(self._sync_dice.uniform(0.0005, 0.020))
+        disk, troubles = self.machine.disk, self._troubles
+        lease = disk.start(f"life {self.number}")
+        return InLoopStorage(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
 
     def _reach(self, point: str) -> None:
         program = self.machine.program

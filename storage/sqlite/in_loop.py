@@ -125,6 +125,10 @@ class Disk:
         """Return the newest position that anyone may have seen."""
         return scan.bounds(self.connection, START).newest
 
+    def floor(self) -> Seq:
+        """Return up to which position retention has deleted."""
+        return scan.bounds(self.connection, START).floor
+
     def events(self, after: Seq = START) -> Sequence[Stored]:
         """Return all events after a position."""
         found: list[Stored] = []
@@ -147,7 +151,8 @@ def _survived(commit: Callable[[], object]) -> None:
 class InLoopStorage(Stores):
     """One life's engine over a disk; see `storage.interface.Storage`.
 
-    `lease` comes from `disk.start(owner)`. `sync` is awaited once a commit, where the fsync would be. `reach` hears the
+    `lease` comes from `disk.start(owner)`. `sync` is awaited once a commit, where the fsync would be, and `seek` once a
+    look; what they raise is raised to the asker, and the commit has not happened. `reach` hears the
     points around it, by the method that writes: `append/before sync`, `append/after sync`, `claim/before sync` ...
     """
 
@@ -157,9 +162,10 @@ class InLoopStorage(Stores):
         lease: Lease,
         sync: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint,
         reach: Callable[[str], None] = lambda name: None,
+        seek: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint,
     ) -> None:
         self.disk = disk
-        self._writer, self._readers = LoopWriter(disk, lease.epoch, sync, reach), LoopReaders(disk)
+        self._writer, self._readers = LoopWriter(disk, lease.epoch, sync, reach), LoopReaders(disk, seek)
         super().__init__(self._writer, self._readers, disk.connection, lease, disk.head(), _vault())
 
     def __repr__(self) -> str:
@@ -256,15 +262,15 @@ class LoopWriter:
 class LoopReaders:
     """See `storage.sqlite.readers.Readers`."""
 
-    def __init__(self, disk: Disk) -> None:
-        self._connection = disk.connection
+    def __init__(self, disk: Disk, seek: Callable[[], Awaitable[None]]) -> None:
+        self._connection, self._seek = disk.connection, seek
         self._closed = False
 
     async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
         """Return what `look` finds; see Readers."""
         if self._closed:
             raise Unavailable("the storage is closed")
-        await trio.lowlevel.checkpoint()
+        await self._seek()
         with translated():
             return look(self._connection)
 

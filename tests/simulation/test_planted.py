@@ -9,7 +9,16 @@ from functools import cache, partial
 
 import pytest
 
-from sanderling.simulation.drawing.worlds import draw, draw_in_time, draw_meaning, draw_outage, draw_troubles
+from sanderling.simulation.drawing.worlds import (
+    draw,
+    draw_disk,
+    draw_in_time,
+    draw_meaning,
+    draw_meddled,
+    draw_outage,
+    draw_tight,
+    draw_troubles,
+)
 from sanderling.simulation.oracle.promises import Violation
 from sanderling.simulation.planted.catalogue import PLANTS, Plant
 from sanderling.simulation.program import Program
@@ -104,6 +113,14 @@ FOUND_BY: dict[str, tuple[World, str]] = {
     "time_zones_told": (draw_meaning, "1"),
     "counters_are_limits": (draw_meaning, "1"),
     "moved_without_its_difference": (draw_meaning, "1"),
+    "frames_not_restored": (draw_disk, "1"),
+    "unanswered_not_read_back": (draw_disk, "1"),
+    "recorder_crashes_at_a_lock": (draw_disk, "1"),
+    "deleted_from_the_table_only": (draw_meddled, "1"),
+    "frames_lost_at_a_stop": (draw_meddled, "1"),
+    "harvests_of_any_version": (draw_meddled, "1"),
+    "goes_on_behind_retention": (draw_tight, "1"),
+    "gaps_at_a_pages_end": (draw_tight, "2"),
 }
 """bug: the kind of world that shows it, and the likeliest seed."""
 
@@ -148,6 +165,9 @@ SAYS = {
     "time_zones_told": "M1",
     "counters_are_limits": "M1",
     "moved_without_its_difference": "M3",
+    "deleted_from_the_table_only": "L5",
+    "goes_on_behind_retention": "R1",
+    "gaps_at_a_pages_end": "R1",
 }
 """The promise that must be among the broken ones, where there is one that names the bug."""
 

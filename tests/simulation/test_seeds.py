@@ -14,10 +14,17 @@ from itertools import pairwise
 import pytest
 
 from sanderling.simulation.command import simulate
-from sanderling.simulation.drawing.worlds import draw, draw_everything, draw_meaning
+from sanderling.simulation.drawing.worlds import (
+    draw,
+    draw_disk,
+    draw_everything,
+    draw_meaning,
+    draw_meddled,
+    draw_tight,
+)
 from sanderling.simulation.forbidden import EXCEPTIONS, forbidden
 from sanderling.simulation.planted import streams as streams_planted
-from sanderling.simulation.program import HOST_FAULTS, SERVICE_FAULTS
+from sanderling.simulation.program import DISK_FAULTS, HOST_FAULTS, SERVICE_FAULTS
 from sanderling.simulation.run import simulate_program
 
 TRACE = (
@@ -46,6 +53,32 @@ def test_what_a_page_means_is_told_as_its_reader_wants_it(seed: str) -> None:
     assert {plan.url for plan in program.origins if any(scene.news for scene in plan.scenes)} <= told
     assert len(result.facts.remembered) > 3
     assert all(all(texts.values()) for _, texts in result.facts.remembered[1:])
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_a_disk_that_is_seldom_well_loses_and_repeats_nothing(seed: str) -> None:
+    """Frames that came meanwhile are told as well; nobody gives up, and what is asked is answered at last."""
+    program = draw_disk(seed)
+    assert {fault.kind for fault in program.faults} >= set(DISK_FAULTS)
+    result = simulate_program(program, patience=6 * 3600.0)
+    assert [str(violation) for violation in result.violations] == []
+    assert len(result.facts.log) > 300
+
+
+@pytest.mark.parametrize("seed", ["1", "3"])
+def test_sources_that_are_changed_under_a_look_tell_everything_once(seed: str) -> None:
+    """Seed 3 met frames that had come and that nobody had taken from the connection when it was closed."""
+    result = simulate_program(draw_meddled(seed), patience=6 * 3600.0)
+    assert [str(violation) for violation in result.violations] == []
+    assert {plan.do for plan in result.program.meddling} == {"edit", "refused", "pause", "renew"}
+    assert result.facts.deleted
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_whoever_is_overtaken_by_retention_is_told_so_and_nobody_else(seed: str) -> None:
+    result = simulate_program(draw_tight(seed), patience=6 * 3600.0)
+    assert [str(violation) for violation in result.violations] == []
+    assert any(result.facts.expired.values())
 
 
 def test_the_same_script_gives_the_same_trace_twice() -> None:

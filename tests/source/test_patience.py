@@ -65,6 +65,20 @@ async def test_an_alert_is_told_after_its_minute_though_the_next_look_is_later(a
         assert told(service)[2:] == [(RECOVERED, "notice_after:0-86400")]
 
 
+async def test_a_notice_that_is_not_answered_moves_no_look(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        await waiting(service, an_alert("a", notice_after=60))
+        source, down = await failing(service, origin, 404)  # which opens the breaker at once
+        due = service.registry.table.describe(source).hot.next_look_at
+        service.storage.disk.silent = "after"
+        await trio.sleep_until(down + 62)
+        service.storage.disk.silent = "no"
+        assert service.registry.table.describe(source).hot.next_look_at == due
+        assert told(service) == [(FAILING, "notice_after:0-60")]
+        await trio.sleep(600)
+        assert len(told(service)) == 1
+
+
 async def test_who_recovers_before_it_is_due_says_nothing(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         await waiting(service, an_alert(notice_after=7200))

@@ -109,6 +109,26 @@ async def test_r3_each_frame_is_told_once_when_a_push_source_changes_behind_a_sl
         assert [event["content"] for event in await service.events()] == ["one", "two", "three", "four"]
 
 
+@pytest.mark.parametrize("change", [tag, restart])
+async def test_frames_that_nobody_had_taken_from_the_connection_at_a_stop_are_told(
+    autojump_clock: object, change: Change
+) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL, filter="")).view.source.id
+        await trio.sleep(2)
+        begun = slow_commits(service)
+        await pusher.send("one")
+        await begun.wait()
+        await trio.sleep(5)
+        await pusher.send("two", "three")  # while nobody reads: the source waits for the commit
+        await trio.sleep(5)
+        await change(service, source)
+        await trio.sleep(600)
+        assert [event["content"] for event in await service.events()] == ["one", "two", "three"]
+
+
 async def test_r3_frames_are_told_once_through_two_changes_and_a_storage_that_can_not_be_read(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

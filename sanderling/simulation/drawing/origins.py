@@ -114,6 +114,29 @@ def steady(dice: random.Random, texts: Sequence[Text], alert: AlertPlan) -> tupl
     return tuple(sorted([*texts, *more], key=lambda text: text.at))
 
 
+def chatty(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
+    """Let a push source say something that is wanted every few seconds, and a feed something every few minutes."""
+    if plan.tier == "push":
+        ats = (int(at) + dice.choice((0.0, 0.0, 0.5)) for at in moments(dice, DAY / 20, CALM, ends - 60))
+        more = [Text(at, (*_words(dice), ALERT_WORD)) for at in ats]
+        return replace(plan, texts=tuple(sorted([*plan.texts, *more], key=lambda text: text.at)))
+    if plan.tier == "feed":
+        known = tuple(text for text in plan.texts if text.at < 0)
+        return replace(
+            plan, texts=(*known, *_texts(dice, DAY / 600, ends)), manners=replace(plan.manners, resets_at=math.inf)
+        )
+    return plan
+
+
+def together(plans: Sequence[OriginPlan]) -> tuple[OriginPlan, ...]:
+    """Put all that is polled on one machine, each at an address of its own."""
+    house = next(plan.machine for plan in plans if plan.tier != "push")
+    return tuple(
+        plan if plan.tier == "push" else replace(plan, host=house, path=f"/{plan.tier}{number}", via=())
+        for number, plan in enumerate(plans)
+    )
+
+
 def robots(seed: str, machines: Sequence[str]) -> tuple[tuple[str, RobotsPlan], ...]:
     """Draw what robots.txt says on each machine."""
     return tuple((machine, _robots(chance(seed, f"robots/{machine}"))) for machine in machines)

@@ -12,15 +12,20 @@ from sanderling.simulation.drawing.moments import moments
 from sanderling.simulation.program import (
     CALM,
     DAY,
+    DISK_FAULTS,
     HOOK,
     HOST_FAULTS,
+    LINE_FAULTS,
     SERVICE,
     SERVICE_FAULTS,
     AlertPlan,
     ClientPlan,
     ClockStep,
+    Do,
     Ending,
     Fault,
+    Meddling,
+    OriginPlan,
     Program,
     Session,
 )
@@ -45,16 +50,23 @@ def draw(seed: str, *, days: float, sources: int, point_crash: float = 0.01, pac
         point_crash=point_crash,
         looks_per_second=max(0.01, sources / pace),
     )
+    faults = [*_faults(chance(seed, "faults"), program.machines, ends), *_disk_faults(chance(seed, "disk"), ends)]
     return replace(
         program,
-        faults=_faults(chance(seed, "faults"), program.machines, ends),
+        faults=tuple(sorted(faults, key=lambda fault: fault.at)),
         robots=origins.robots(seed, program.machines),
+        meddling=_meddling(chance(seed, "meddling"), program.origins, ends),
     )
+
+
+def _calm(seed: str, *, days: float, sources: int, pace: float = PACE) -> Program:
+    """Draw a world without crashes, in which nobody meddles."""
+    return replace(draw(seed, days=days, sources=sources, point_crash=0.0, pace=pace), meddling=())
 
 
 def draw_outage(seed: str, kind: str, *, sources: int = 24) -> Program:
     """Draw a world in which nothing goes wrong but our own line, for 20 minutes; and then a restart, long after."""
-    calm = draw(seed, days=0.16, sources=sources, point_crash=0.0)
+    calm = _calm(seed, days=0.16, sources=sources)
     begins = CALM + chance(seed, "outage").uniform(0, 1200)
     outage = Fault(begins, 1200.0, kind, SERVICE)
     late = Ending(begins + 6600.0, 0.05, politely=False)
@@ -67,7 +79,7 @@ def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0) 
     steps: how often a day our clock is set.
     """
     days = 0.3
-    calm = draw(seed, days=days, sources=sources, point_crash=0.0, pace=PACE / 2)
+    calm = _calm(seed, days=days, sources=sources, pace=PACE / 2)
     faults: list[Fault] = []
     for machine in calm.machines:
         dice = chance(seed, f"troubles/{machine}")
@@ -89,7 +101,7 @@ def draw_in_time(seed: str, *, sources: int = 6) -> Program:
     """Draw a world of feeds that post batches of one date, of alerts that are made while frames flow, and of sources
     that fail for longer than somebody's patience, through restarts.
     """
-    calm = draw(seed, days=0.3, sources=sources, point_crash=0.0, pace=PACE / 2)
+    calm = _calm(seed, days=0.3, sources=sources, pace=PACE / 2)
     dice = chance(seed, "in time")
     alerts, plans = [], []
     for plan in calm.origins:
@@ -120,9 +132,78 @@ def draw_in_time(seed: str, *, sources: int = 6) -> Program:
     )
 
 
+def draw_disk(seed: str, *kinds: str, sources: int = 6) -> Program:
+    """Draw a world without crashes whose own disk has these troubles in turn, or all of them, nearly all the time."""
+    calm = _calm(seed, days=0.25, sources=sources, pace=PACE / 2)
+    dice = chance(seed, "disk troubles")
+    away = {plan.machine: "refused" for plan in calm.origins if plan.tier == "push"}
+    faults = [
+        Fault(CALM + dice.uniform(0, 7200), dice.uniform(4200, 5400), away.get(machine, "http500"), machine)
+        for machine in calm.machines
+    ]
+    at, order = CALM + dice.uniform(0, 600), list(kinds or DISK_FAULTS)
+    dice.shuffle(order)
+    while at < calm.ends - CALM / 2:
+        kind = order[len(faults) % len(order)]
+        faults.append(Fault(at, 0.0 if kind == "power cut" else dice.uniform(120, 900), kind, SERVICE))
+        at = faults[-1].ends + dice.uniform(60, 900)
+    plans = tuple(origins.chatty(dice, plan, calm.ends) for plan in calm.origins)
+    return replace(
+        calm,
+        origins=plans,
+        faults=tuple(sorted(faults, key=lambda fault: fault.at)),
+        steps=(),
+        endings=(),
+        clients=calm.clients[:1],
+    )
+
+
+def draw_meddled(seed: str, *, sources: int = 5) -> Program:
+    """Draw a world in which a user changes sources all the time, on a disk that is often slow; their host is away now
+    and then.
+    """
+    calm = _calm(seed, days=0.17, sources=sources, pace=PACE / 3)
+    dice = chance(seed, "meddled")
+    plans = origins.together([origins.chatty(dice, plan, calm.ends) for plan in calm.origins])
+    house = next(plan.machine for plan in plans if plan.tier != "push")
+    faults, at = list[Fault](), CALM
+    while at < calm.ends - CALM:
+        faults.append(Fault(at, dice.uniform(300, 900), "partition", house))
+        faults.append(Fault(faults[-1].ends + 900, dice.uniform(900, 1800), "disk slow", SERVICE))
+        at = faults[-1].ends + dice.uniform(60, 600)
+    return replace(
+        calm,
+        origins=plans,
+        robots=(),
+        meddling=_meddling(dice, plans, calm.ends, DAY / 90),
+        faults=tuple(sorted(faults, key=lambda fault: fault.at)),
+        steps=(),
+        endings=(),
+        clients=calm.clients[:1],
+    )
+
+
+def draw_tight(seed: str) -> Program:
+    """Draw a world in which all mailboxes and pages are small, and retention overtakes whoever is away for an hour."""
+    calm = _calm(seed, days=0.2, sources=3, pace=PACE / 2)
+    dice = chance(seed, "tight")
+    endings = tuple(Ending(at, dice.uniform(0.05, 3), dice.random() < 0.5) for at in moments(dice, 20, CALM, calm.ends))
+    slow = tuple(
+        Fault(at, dice.uniform(30, 300), "disk slow", SERVICE) for at in moments(dice, 30, CALM, calm.ends - CALM)
+    )
+    return replace(
+        calm,
+        origins=tuple(origins.chatty(dice, plan, calm.ends) for plan in calm.origins),
+        faults=slow,
+        steps=(),
+        endings=endings,
+        tight=True,
+    )
+
+
 def draw_meaning(seed: str) -> Program:
     """Draw a world of scripted pages, of which it is known at which looks a reader wants to hear, through restarts."""
-    calm = draw(seed, days=0.15, sources=1, point_crash=0.0)
+    calm = _calm(seed, days=0.15, sources=1)
     plans = scenes.pages(chance(seed, "meaning"))
     dice = chance(seed, "meaning/endings")
     endings = tuple(
@@ -171,9 +252,32 @@ def _faults(dice: random.Random, machines: Sequence[str], ends: float) -> tuple[
     for at in moments(dice, 36.0, CALM, ends):
         lasts = min(dice.expovariate(1 / 900), 3600.0, ends - at)
         if dice.random() < 0.2:
-            drawn.append(Fault(at, lasts, dice.choice(SERVICE_FAULTS), SERVICE))
+            drawn.append(Fault(at, lasts, dice.choice(LINE_FAULTS), SERVICE))
         else:
             drawn.append(Fault(at, lasts, dice.choice(HOST_FAULTS), dice.choice([*machines, HOOK, HOOK])))
+    return tuple(drawn)
+
+
+def _disk_faults(dice: random.Random, ends: float, per_day: float = 4.0) -> list[Fault]:
+    """Draw troubles of our own disk, of minutes; a power cut is a moment."""
+    drawn = []
+    for at in moments(dice, per_day, CALM, ends):
+        kind = dice.choice(DISK_FAULTS)
+        lasts = 0.0 if kind == "power cut" else min(dice.uniform(10, 900), ends - at)
+        drawn.append(Fault(at, lasts, kind, SERVICE))
+    return drawn
+
+
+def _meddling(
+    dice: random.Random, plans: Sequence[OriginPlan], ends: float, per_day: float = 6.0
+) -> tuple[Meddling, ...]:
+    """Draw what a user does to sources; only feeds are deleted and come back."""
+    drawn: list[Meddling] = []
+    for at in moments(dice, per_day, CALM, ends - CALM / 2):
+        plan = dice.choice(plans)
+        kinds: list[Do] = ["edit", "edit", "refused", "pause"]
+        do = dice.choice([*kinds, "renew"] if plan.tier == "feed" else kinds)
+        drawn.append(Meddling(at, plan.url, do, dice.uniform(1, 900)))
     return tuple(drawn)
 
 

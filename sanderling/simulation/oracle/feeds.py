@@ -21,7 +21,7 @@ def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
     """Yield the entries and revisions that a look must have found, or still will, and that are not in the log."""
     known = facts.added[plan.url].at
     told, revised = _told(facts, plan)
-    looks = list(facts.good_looks(plan))
+    looks = [at for at in facts.good_looks(plan) if at >= known]
     for number, text in enumerate(plan.texts):
         spans = _shown(plan, number)
         if text.at > known and not told[number] and _found(looks, spans, facts.ends):
@@ -35,13 +35,15 @@ def once(facts: Facts) -> Iterator[str]:
     for plan in facts.program.origins:
         if plan.tier != "feed" or plan.url not in facts.added:
             continue
-        asked = facts.added[plan.url].asked_at
+        asked, known = facts.added[plan.url].asked_at, facts.added[plan.url].at
         told, revised = _told(facts, plan)
         yield from (f"{plan.name}: entry {number} is told {times} times" for number, times in told.items() if times > 1)
         for number, times in revised.items():
             if times > 1 or plan.texts[number].revised_at == math.inf:
                 yield f"{plan.name}: entry {number} is told as revised {times} times"
-        old = (number for number in told if plan.texts[number].at < asked)
+        # Who was away when the source was added, perhaps anew, is new when it comes back.
+        texts = ((number, plan.texts[number]) for number in told)
+        old = (n for n, text in texts if text.at < asked and not (text.away[0] <= known and asked < text.away[1]))
         yield from (f"{plan.name}: entry {number} was there at the first look, and is told" for number in old)
 
 

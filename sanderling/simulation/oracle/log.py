@@ -32,6 +32,14 @@ def admitted(facts: Facts) -> Iterator[str]:
                 yield f"{logged.event['url']} matches no alert"
 
 
+def buried(facts: Facts) -> Iterator[str]:
+    """A source that was deleted tells nothing more."""
+    gone = {deleted.id: deleted.head for deleted in facts.deleted}
+    for logged in facts.log:
+        if logged.seq > gone.get(logged.event["source_id"], logged.seq):
+            yield f"{logged.event['id']} is of a source that was deleted"
+
+
 def order(facts: Facts) -> Iterator[str]:
     """Ids increase in commit order, and name their position."""
     for before, after in zip(facts.log, facts.log[1:], strict=False):

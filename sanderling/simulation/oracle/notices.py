@@ -61,6 +61,7 @@ def _troubles(facts: Facts, plan: OriginPlan) -> Iterator[tuple[float, float, fl
     for fault in faults:
         others = [each for each in faults if each is not fault and each.ends > fault.at - 7200 and each.at < fault.ends]
         steps = any(fault.at - 7200 < step.at < fault.ends for step in facts.program.steps)
+        steps = steps or facts.meddled(fault.at - 7200, fault.ends, plan)
         if fault.kind != "http500" or others or steps or _ours(facts, fault.at - 7200, fault.ends):
             continue
         looks = [seen.at for seen in facts.looks(plan) if fault.at + 1 < seen.at < fault.ends and seen.status == 500]

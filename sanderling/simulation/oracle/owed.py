@@ -44,7 +44,9 @@ def _owed_frames(facts: Facts, plan: OriginPlan) -> Iterator[str]:
         if (
             (text.alarming or asked)
             and link(plan, number) not in there
-            and not facts.troubled(at - 180, at + 180, plan)
+            and at > facts.added[plan.url].at
+            and not facts.deaf_to(at - 180, at + 180, plan)
+            and not facts.meddled(at - 60, at + 2, plan)  # while it connects anew
         ):
             yield f"{plan.name}: frame {number} is not in the log"
 

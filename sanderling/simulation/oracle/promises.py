@@ -37,6 +37,7 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "L2 every event verifies": log.signed,
     "L3 no frame is told twice": log.twice,
     "L4 no frame is told that nobody wants": log.admitted,
+    "L5 what is deleted is silent": log.buried,
     "R1 a cursor never misses": streams.cursors,
     "D1 what is delivered is what is in the log": delivering.deliveries,
     "D1 nothing is lost, and nothing else comes": wanted.promised,

@@ -100,6 +100,7 @@ def half_open(facts: Facts) -> Iterator[str]:
             shakes = any(fault.at < seen.at < late for seen in facts.looks(plan))
             others = [other for other in facts.program.faults_at(plan.machine) if other is not fault]
             near = any(other.at < late and other.ends > fault.at - 600 for other in others)
+            near = near or facts.meddled(fault.at - 600, late, plan)
             if not shakes and not near and not facts.restless(fault.at - 600, late) and late < facts.ends:
                 yield f"{plan.name}: still on a dead connection {late - fault.at:.0f} s after {fault.at:.0f} s"
 

@@ -6,7 +6,18 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sanderling.simulation.planted import delivering, in_time, letters, log, meaning, streams, watching
+from sanderling.simulation.planted import (
+    delivering,
+    disk,
+    in_time,
+    letters,
+    log,
+    meaning,
+    meddled,
+    streams,
+    tight,
+    watching,
+)
 
 Plant = Callable[[], AbstractContextManager[Any]]
 
@@ -60,6 +71,14 @@ PLANTS: tuple[Plant, ...] = (
     meaning.time_zones_told,
     meaning.counters_are_limits,
     meaning.moved_without_its_difference,
+    disk.frames_not_restored,
+    disk.unanswered_not_read_back,
+    disk.recorder_crashes_at_a_lock,
+    meddled.deleted_from_the_table_only,
+    meddled.frames_lost_at_a_stop,
+    meddled.harvests_of_any_version,
+    tight.goes_on_behind_retention,
+    tight.gaps_at_a_pages_end,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (

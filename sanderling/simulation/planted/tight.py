@@ -1,0 +1,39 @@
+"""Bugs that show when mailboxes and pages are small and retention is quick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from api.reader import Reader
+from storage.records.identity import START, Seq
+from storage.sqlite.log import SqliteLog
+
+
+@contextmanager
+def goes_on_behind_retention() -> Iterator[None]:
+    """A reader whose next events retention has deleted goes on with what is left, and nobody says so."""
+    read, bounds = SqliteLog.read, SqliteLog.bounds
+
+    async def page(self: SqliteLog, *args: Any) -> Any:
+        return (await read(self, *args))._replace(floor=START)
+
+    async def known(self: SqliteLog) -> Any:
+        return (await bounds(self))._replace(floor=START)
+
+    with patch.object(SqliteLog, "read", page), patch.object(SqliteLog, "bounds", known):
+        yield
+
+
+def gaps_at_a_pages_end() -> AbstractContextManager[Any]:
+    """A page of the log that is full is taken for the last one: the cursor goes one further than it was read."""
+    right = Reader._read_page
+
+    async def wrong(self: Reader) -> None:
+        await right(self)
+        if self._page and self.cursor < self._tail.head:
+            self.cursor = Seq(min(self._tail.head, self.cursor + (1 << 20)))
+
+    return patch.object(Reader, "_read_page", wrong)
