@@ -9,7 +9,7 @@ SEEDS = 1000
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording lock binary binary-check package clean cldr bench-watch
+.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package clean cldr bench-watch torture
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
 	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=-v)"
 	@echo "make bench-natural  long real histories of pages              (LOOKS=folder ARGS=\"--pages p000 --list FILE\")"
+	@echo "make torture   the real service, killed, stopped, locked, filled; then an audit  (ARGS=\"--kills 30\")"
 	@echo "make docs      the manual as a site, in build/site"
 	@echo "make man       the man page, as build/sanderling.1"
 	@echo "make cldr      how 40 locales write dates and past times   (CLDR=folder of cldr-dates-full)"
@@ -78,6 +79,10 @@ bench-natural:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.natural $(ARGS) $(LOOKS)
 
+torture:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.torture $(ARGS)
+
 bench-watch:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.watch $(ARGS)
@@ -95,6 +100,13 @@ man:
 recording:
 	@bin/setup run
 	@$(PYTHON_IN) docs/site/recording.py
+
+pictures:
+	@bin/setup test
+	@PYTHONPATH=. $(PYTHON_IN) -m pytest -q -n0 tests/browser/test_pages.py -k test_pictures
+	@cp build/pictures/today-light-desktop.webp docs/pictures/today.webp
+	@cp build/pictures/event-changed-light-desktop.webp docs/pictures/event.webp
+	@cp build/pictures/alert-edited-dark-desktop.webp docs/pictures/alert.webp
 
 cldr:
 	@bin/setup test

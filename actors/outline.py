@@ -51,7 +51,7 @@ def _outline(source: Source) -> str:
     words = [tag.removeprefix("label:") for tag in source.tags if tag.partition(":")[0] not in OWN_NAMESPACES]
     joined = ",".join(_plain(word).replace(",", " ").replace("/", " ") for word in words)
     category = f" category={quoteattr(joined)}" if words else ""
-    text = quoteattr(_plain(source.name or source.url))
+    text = quoteattr(_plain(source.called))
     return f'<outline type="{_KINDS[source.type]}" text={text} xmlUrl={quoteattr(_plain(source.url))}{category}/>\n'
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from actors.messages import SourceView
 from actors.picked import Picked
+from storage.records.source import Source
 
 STATES: Final = ("rotten", "degraded", "ok", "overdue", "resting", "paused")
 """What a source may be, worst first. Of what is watched more than one may hold at once."""
@@ -31,8 +32,13 @@ def picks(where: Picked, view: SourceView) -> bool:
         return False
     if not where.words:
         return True
-    text = "\n".join((source.url, source.title, source.found_title, *source.tags)).casefold()
+    text = text_of(source)
     return all(word.casefold() in text for word in where.words)
+
+
+def text_of(source: Source) -> str:
+    """Return by what words a source is found, in small letters: its address, both its names, its tags."""
+    return "\n".join((source.url, source.title, source.found_title, *source.tags)).casefold()
 
 
 def _tagged(tag: str, tags: tuple[str, ...]) -> bool:

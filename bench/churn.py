@@ -104,9 +104,9 @@ def shared_by_page(folder: Path, pairs: Sequence[Pair]) -> dict[str, tuple[str, 
     }
 
 
-def edited(folder: Path, pairs: Sequence[Pair]) -> dict[str, list[bool]]:
-    """Return for each kind of small edit whether it was told, over the last looks at all pages."""
-    all_told: dict[str, list[bool]] = defaultdict(list)
+def edited(folder: Path, pairs: Sequence[Pair]) -> dict[str, list[int]]:
+    """Return for each kind of small edit at which look it was told, over the last looks at all pages."""
+    all_told: dict[str, list[int]] = defaultdict(list)
     for of_page, bodies in histories(folder, pairs):
         for kind, outcomes in churn_edits.told(of_page, bodies).items():
             all_told[kind] += outcomes

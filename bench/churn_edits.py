@@ -1,8 +1,9 @@
 """Small edits of real pages for `bench.churn`: is one digit, one "not", one date inside of the content told?
 
-Each page's last look is remembered, then one block of its main text is edited and judged, a few times of each kind. The
-main text is jusText's, so what counts as content here is not what the judgement takes for it; pages in which it finds
-none are left out.
+Each page's last look is remembered, then one block of its main text is edited and judged, a few times of each kind; a
+look that asks for another soon gets it, and what the first look told by itself is printed beside. The main text is
+jusText's, so what counts as content here is not what the judgement takes for it; pages in which it finds none are left
+out.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from actors.content.canonical import key
-from actors.content.churn import judge
+from actors.content.churn import PageMemory, judge
 from actors.content.errors import ContentError
 from actors.content.main_text import main_text
 from actors.content.pages import PageReading, read_tree, reading_of
 from actors.content.traits import ASIDE, CELL
+from bench.churn_filters import AGAIN
 from bench.churn_material import Pair
 
 GOAL = 0.95
@@ -57,8 +59,8 @@ def edits_of(text: str, chance: random.Random) -> Iterator[tuple[str, str]]:
             yield kind, f"{text[:at]}{(int(text[at]) + chance.randint(1, 8)) % 10}{text[at + 1 :]}"
 
 
-def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[bool]]:
-    """Return for each kind of edit whether it was told, for some edits of a page."""
+def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[int]]:
+    """Return for each kind of edit at which look it was told (0 for never), for some edits of a page."""
     last = max(pair.after for pair in pairs)
     chance = random.Random(last)
     try:
@@ -77,12 +79,21 @@ def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[b
                 edits[kind].append((i, edited))
     memory = judge(None, reading).memory
     return {
-        kind: [
-            judge(memory, _edited(reading, *edit)).kind == "changed"
-            for edit in chance.sample(found, min(_OF_EACH, len(found)))
-        ]
+        kind: [_told_at(memory, _edited(reading, *edit)) for edit in chance.sample(found, min(_OF_EACH, len(found)))]
         for kind, found in edits.items()
     }
+
+
+def _told_at(memory: PageMemory, reading: PageReading) -> int:
+    """Return at which look a page is told. One that asks for another look soon gets it, as in the service."""
+    for look in range(1, AGAIN + 2):
+        verdict = judge(memory, reading)
+        if verdict.kind == "changed":
+            return look
+        if not verdict.soon:
+            break
+        memory = verdict.memory
+    return 0
 
 
 def _edited(reading: PageReading, i: int, text: str) -> PageReading:
@@ -91,8 +102,10 @@ def _edited(reading: PageReading, i: int, text: str) -> PageReading:
     return replace(reading, blocks=tuple(blocks), keys=tuple(keys))
 
 
-def report(found: Mapping[str, Sequence[bool]]) -> None:
-    """Print the share of each kind that was told."""
+def report(found: Mapping[str, Sequence[int]]) -> None:
+    """Print the share of each kind that was told, at once and with the looks that settle a doubt."""
     print(f"\none small edit inside the main text of each page, {_OF_EACH} of each kind (goal: >= {GOAL} told)")
-    for kind, outcomes in sorted(found.items()):
-        print(f"  {kind:10}{sum(outcomes):4} of {len(outcomes):4} told  {sum(outcomes) / len(outcomes):.3f}")
+    for kind, looks in sorted(found.items()):
+        settled, at_once = sum(look > 0 for look in looks), sum(look == 1 for look in looks)
+        share, first = settled / len(looks), at_once / len(looks)
+        print(f"  {kind:10}{settled:4} of {len(looks):4} told  {share:.3f}  at the first look {at_once:4}  {first:.3f}")

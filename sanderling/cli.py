@@ -202,7 +202,7 @@ main.add_command(templates.templates)
 @click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
 @client_flags
 def why(source: str, text: str, service: str | None, key_file: str | None, **asked: Any) -> int:
-    """Ask why TEXT was not told of a SOURCE, named by its id, its URL or a part of its URL.
+    """Ask why TEXT was not told of a SOURCE, named by its id, a name, its URL or a part of these.
 
     Without TEXT: how the last looks went, and what is in the way.
 

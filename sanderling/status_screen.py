@@ -61,6 +61,6 @@ def _row(row: Mapping[str, Any], width: int) -> str:
     kind, _, id = str(row["path"]).partition("/")
     path = f"{kind}/…{id[-6:]}" if id else kind
     health = "" if row["health"] is None else f"{row['health']:.2f}"
-    says = "  ".join(part for part in (row["name"], row["error"]) if part)
+    says = "  ".join(part for part in (row.get("title") or row["name"], row["error"]) if part)
     left = width - PATH - STATE - HEALTH - 3
     return f"{pad(fit(path, PATH), PATH)} {row['state']:<{STATE}} {health:<{HEALTH}} {fit(says, left)}".rstrip()

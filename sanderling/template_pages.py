@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from actors.templates.catalogue import Entry
 from actors.templates.template import Parameter
+from sanderling.asking.alerts import ABOUT
 from sanderling.logs import plain
 
 
@@ -36,7 +37,8 @@ def _lines(entry: Entry) -> Iterator[str]:
     if template.alerts:
         yield "\nSuggests"
     for suggestion in template.alerts:
-        yield f"  {plain(suggestion.name)} ({suggestion.language}): {plain(suggestion.query)}"
+        yield f"  {plain(suggestion.name)} ({suggestion.language}): {plain(suggestion.query) or 'everything'}"
+        yield f"    of pages: {ABOUT[suggestion.match]}"
 
 
 def _count(parameter: Parameter) -> str:

@@ -12,6 +12,7 @@ import click
 import msgspec
 import trio
 
+from sanderling.asking.naming import called
 from sanderling.client import Client
 from sanderling.environment import wants_colour
 from sanderling.exits import Exit
@@ -138,8 +139,7 @@ def source_line(source: Mapping[str, Any]) -> str:
     health = source["health"]
     flag = health["flag"] if source["enabled"] else "disabled"
     why = "" if flag == "ok" else "  " + fit(str(health["reason"]), 120)
-    called = source.get("title") or source.get("found_title")
-    name = f"  ({fit(str(called), 60)})" if called else ""
+    name = f"  ({fit(called(source), 60)})" if called(source) else ""
     return (
         f"{pad(flag, 9)} {health['score']:4.2f}  {source['type']:<4}  {source['id']}  {plain(source['url'])}{name}{why}"
     )

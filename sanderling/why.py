@@ -39,7 +39,8 @@ def why(client: Client, source: str, text: str, *, look: bool, as_json: bool) ->
 
 def lines(answer: Mapping[str, Any], *, asked: bool, looked: bool = False, zone: tzinfo | None = None) -> Iterator[str]:
     """Yield an answer as lines: the source, what is known (what answers best first), and how the watching stands."""
-    yield f"{answer['type']}  {plain(answer['url'])}"
+    title = answer.get("title")
+    yield f"{answer['type']}  {plain(answer['url'])}" + (f"  ({plain(title)})" if title else "")
     for reason in answer["reasons"]:
         yield f"  {plain(local(reason['says'], zone))}"
         if reason["text"] and f"“{reason['text'][:80]}”" not in reason["says"]:

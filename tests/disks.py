@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from storage.records.delivery import Attempt
 from storage.records.destination import Destination
 from storage.records.identity import Seq
+from storage.records.session import Password
 from storage.records.source import SourceState, Watched
 from storage.sqlite.alerts import put_destination
 from storage.sqlite.in_loop import Disk
@@ -40,6 +41,11 @@ def note_attempt(disk: Disk, line: Attempt) -> None:
         note(transaction, key, [line])
 
     disk.run(job)
+
+
+def set_password(disk: Disk, password: Password) -> None:
+    row = (password.hashed, password.set_at)
+    disk.connection.execute("REPLACE INTO password(one, hashed, set_at) VALUES(1,?,?)", row)
 
 
 def set_cursor(disk: Disk, name: str, seq: Seq) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 from actors.content.fingerprint import digest16
@@ -159,6 +160,7 @@ _POINTS = str.maketrans(dict.fromkeys(";:!?\"'()[]|•·*›»", " "))
 _EDGES = re.compile(r"(?<!\d)[.,-]+|[.,-]+(?!\d)")
 
 SHORTEST_ID = 8
+_LONGEST_KNOWN = 1_000
 LABEL_WORDS = 10
 """A block of at most so many words is a label or a teaser, not a sentence."""
 
@@ -171,6 +173,10 @@ def canonical(text: str, *, cell: bool = False) -> str:
     >>> canonical("From $9 a month") == canonical("From $8 a month")
     False
     """
+    return _known(text, cell) if len(text) <= _LONGEST_KNOWN else _canonical(text, cell)
+
+
+def _canonical(text: str, cell: bool) -> str:
     text = spelled(text)
     short = not cell and words_in(text) <= LABEL_WORDS
     figures = _DIGIT.search(text) is not None
@@ -179,6 +185,10 @@ def canonical(text: str, *, cell: bool = False) -> str:
     if figures or short:
         text = _masked(text, short, figures)
     return stripped(text)
+
+
+_known = lru_cache(maxsize=2048)(_canonical)
+"""A block that came or went is asked for several times in one look."""
 
 
 def spelled(text: str) -> str:

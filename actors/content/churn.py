@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content import restless, swaps, withheld
+from actors.content import boxes, dated_rows, restless, swaps, withheld
 from actors.content.contexts import StateContexts
 from actors.content.diff import Where, compare
 from actors.content.memory import (
@@ -48,12 +48,16 @@ from actors.content.sides import Apart, apart, shapes
 from actors.content.traits import ASIDE
 from storage.records.event import Delta, Diff
 
-__all__ = ["EMIT", "MINOR", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
+__all__ = ["EMIT", "MINOR", "UNCHANGED", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
 
 MINOR = 0.2
 """The score from which a difference that is not told is worth a line in the look's trail."""
+UNCHANGED = "Every block is as it was."
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 24 * 3_600_000
+_BEHIND = "a login stands in its place"
+_TURNED = 3
+"""Told blocks that have become furniture at one look, from which it is the reading that changed."""
 _MOST_DOUBTS = 3
 """Looks in a row that are asked for soon to settle a doubt: a page that draws its faces anew is left alone."""
 _FEW = 3
@@ -66,7 +70,7 @@ class Verdict(Struct, frozen=True):
     `memory` is what to remember; `reason` is a sentence for the look's trail, `withheld` what was not told.
     `weighed` is what made it `changed`. `reverted`: it goes back to what was told before. `soon`: a look within a
     minute settles a doubt. `unsettled`: the same page once more may be told, so it must be read again even if it stays.
-    `trouble`: why this is not the page. `moved_to`: of a page that has `moved`, the address to which it now leads.
+    `trouble`: why this is not the page. `moved_to`: of a page that has `moved`, where it now leads, or "".
     """
 
     kind: Literal["baseline", "unchanged", "churn", "held", "changed", "moved"]
@@ -99,6 +103,8 @@ class _Look(Struct, frozen=True):
     aside: tuple[str, ...]
     pending: Pending
     known: Known
+    narrowed: bool
+    early: bool
 
 
 def judge(
@@ -119,16 +125,18 @@ def judge(
     """
     if reading.trouble is not None:
         return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True)
-    now = content_of(reading)
-    aside = tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE)
     face = swaps.face_of(reading, address)
     if memory is None or not memory.keys:
+        now = content_of(reading)
+        aside = _aside(reading)
         first = replace(pack(now, aside), face=face, told=when.number)
         return Verdict("baseline", first, None, None, 0.0, f"First look: {len(now.keys)} blocks.")
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
     before = settled_of(memory)
+    now = content_of(reading, frozenset(before.keys))
+    aside = _aside(reading)
     difference = apart(before, now)
     recent = unpack_keys(memory.recent)
     arrived, missing = (
@@ -147,18 +155,19 @@ def judge(
         today=_EPOCH + when.at // _DAY if when.at else 0,
         chosen=chosen and 0 < len(now.keys) <= _FEW and len(before.keys) <= _FEW,
     )
-    look = _Look(reading, face, address, when, bar, before, now, difference, recent, aside, pending, known)
+    early = not memory.gone and when.number - memory.told <= boxes.EARLY
+    look = _Look(
+        reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen, early
+    )
     return _compared(memory, look)
 
 
 def _compared(memory: PageMemory, look: _Look) -> Verdict:
+    if memory.face.says and swaps.says(look.reading) == memory.face.says:
+        return Verdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
     if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
         # What lies beyond the depth or the length that is read is missing, and need not be gone.
-        says = (
-            "Every block is as it was."
-            if not look.apart.went.positions
-            else "Cut short, with nothing new before the cut."
-        )
+        says = UNCHANGED if not look.apart.went.positions else "Cut short, with nothing new before the cut."
         settled = replace(_grown(memory, look, ()), held=Held(), doubts=0)
         return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
     gone = frozenset(unpack_keys(memory.gone))
@@ -172,8 +181,24 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
             trouble = f"another page stands in its place: {swap.says}"
             return Verdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
         case swaps.Stay.TELL:
-            verdict, target = _decide(memory, look), _target(swap, look)
-            return replace(verdict, kind="moved", moved_to=target) if target and verdict.delta else verdict
+            return _told_away(_decide(memory, _stayed(memory, look)), swap, _target(swap, look))
+
+
+def _stayed(memory: PageMemory, look: _Look) -> _Look:
+    """Return a look at a page that was held: what is on it has stood there since, and what is not was missing."""
+    looks = max(memory.held.looks, memory.held.away)
+    waits = {key: max(looks, stood) for key, stood in look.known.waits.items()}
+    absent = {key: max(looks, stood) for key, stood in look.known.absent.items()}
+    return replace(look, known=replace(look.known, waits=waits, absent=absent))
+
+
+def _told_away(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
+    """Return the verdict on another page that has stayed: one that stands elsewhere, or behind a login, has moved."""
+    if verdict.delta and swap.says == swaps.LOGIN:
+        # The next looks fail: a login is not the page, and when the page is back that is told.
+        memory = replace(verdict.memory, face=replace(verdict.memory.face, says=swap.says))
+        return replace(verdict, kind="moved", moved_to=target, memory=memory, reason=f"Told once: {_BEHIND}.")
+    return replace(verdict, kind="moved", moved_to=target) if verdict.delta and target else verdict
 
 
 def _target(swap: swaps.Swap, look: _Look) -> str:
@@ -183,18 +208,34 @@ def _target(swap: swaps.Swap, look: _Look) -> str:
     return look.address if swap.moved() else ""
 
 
-def content_of(reading: PageReading) -> Settled:
-    """Return the blocks that count: those outside of furniture, or all where that leaves none."""
+def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Settled:
+    """Return the blocks that count: those outside of furniture, or all where that leaves none.
+
+    told: keys of the told blocks. Several of them that have become furniture all at once have not gone: another dress,
+    or a few blocks more or less, made the same page read otherwise.
+    """
     traits = reading.traits or (0,) * len(reading.blocks)
     kept = [not trait & ASIDE for trait in traits]
     if not any(kept):
         kept = [True] * len(traits)
+    if told:
+        here = {key for key, keeps in zip(reading.keys, kept, strict=True) if keeps}
+        turned = [i for i, key in enumerate(reading.keys) if not kept[i] and key in told and key not in here]
+        if len(turned) >= _TURNED:
+            for i in turned:
+                kept[i] = True
     return Settled(
         tuple(compress(reading.blocks, kept)),
         tuple(compress(reading.keys, kept)),
-        tuple(compress(traits, kept)),
+        tuple(trait & ~ASIDE for trait in compress(traits, kept)),
         tuple(compress(reading.places, kept)),
     )
+
+
+def _aside(reading: PageReading) -> tuple[str, ...]:
+    """Return the keys of furniture, also of told blocks that have become it."""
+    content = {key for key, trait in zip(reading.keys, reading.traits, strict=False) if not trait & ASIDE}
+    return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE and k not in content)
 
 
 def _held(memory: PageMemory, look: _Look) -> Verdict:
@@ -272,9 +313,20 @@ def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Differ
         states=with_state(memory.states, state),
         gone=packed_recent([*unpack_keys(memory.gone), *went], MOST_GONE),
         face=look.face,
-        told=look.when.number,
+        told=look.when.number - _stood(look, difference),
         looks=memory.looks,
     )
+
+
+def _stood(look: _Look, difference: Difference) -> int:
+    """Return in how many looks before this one all that counts has stood: a box that waited was there before.
+
+    A text in another's place has to stay anew, for faces of a rotation stand for some looks as well.
+    """
+    if any(one.what == "words" for one in difference.replaced):
+        return 0
+    stood = {**look.known.absent, **look.known.waits}
+    return min((stood.get(block.key, 0) for block in difference.blocks if block.score >= MINOR), default=0)
 
 
 def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory:
@@ -287,7 +339,13 @@ def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory
 
 
 def _weighed(look: _Look) -> Difference:
-    return weighed(look.before, look.now, look.apart, look.known)
+    difference = weighed(look.before, look.now, look.apart, look.known)
+    if look.narrowed:
+        return difference
+    difference = dated_rows.weighed_anew(difference, look.before, look.now, look.apart, look.known)
+    untold = look.known.recent.union(look.pending.flickered)
+    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold, look.early)
+    return boxes.weighed_anew(difference, around, look.known)
 
 
 def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from actors.content import cldr
@@ -88,15 +89,20 @@ def dates_in(text: str) -> list[Dated]:
     >>> [found.readings for found in dates_in("from 14 novembre 2026 to 2026-12-01")]
     [((2026, 11, 14),), ((2026, 12, 1),)]
     """
-    text = text[:_MOST]
+    return list(_dates_in(text[:_MOST]))
+
+
+@lru_cache(maxsize=1024)
+def _dates_in(text: str) -> tuple[Dated, ...]:
+    """Return the same, known for a while: one look asks for the dates of a block several times."""
     if not any(map(str.isdecimal, text)):
-        return []
+        return ()
     found = sorted([*_by_month(text), *_by_number(text)], key=lambda at: (at.start, -at.end))
     kept: list[Dated] = []
     for at in found:
         if not kept or at.start >= kept[-1].end:
             kept.append(at)
-    return kept
+    return tuple(kept)
 
 
 def _by_number(text: str) -> Iterator[Dated]:

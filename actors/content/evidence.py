@@ -243,6 +243,11 @@ def _parts(title: str) -> list[str]:
     return [part for part in (" ".join(_WORD.findall(text)) for text in _SEPARATORS.split(_folded(title))) if part]
 
 
+def titles_of(title: str) -> frozenset[str]:
+    """Return a document's title and the parts between its bars and dashes, in their normal form."""
+    return frozenset(normalise(part) for part in (title, *_SEPARATORS.split(title)) if part.strip())
+
+
 def _bag(parts: Iterable[str]) -> set[str]:
     """Return the words of parts of a title, in scripts without spaces their pairs of characters."""
     bag: set[str] = set()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 from lxml import etree
@@ -59,6 +58,7 @@ _ICON = re.compile(r"\s*[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){0,6}\s*")
 _MAIN = re.compile(r"#[\w-]*(?:main|content|skip|inhalt|conten|conteud|treść|sisalto|indhold|innehåll)", re.I)
 _PAGES = frozenset({"html", "body", "main", "article"})
 _LONGEST_SKIP = 80
+_MOST_KNOWN = 8192
 MOST_SKIPS = 5
 """Links at the start of a page that are looked at: each costs a search for where it leads."""
 _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})
@@ -72,7 +72,7 @@ def parse(text: str) -> Element:
     """Return the root of an HTML document. Raises ContentError when there is no element in it."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
     # Servers append to finished pages: without these two tags the rest belongs to the body, as in browsers.
-    clean = _CLOSING.sub("", _DECLARATION.sub("", text, count=1)).encode("utf-8", "replace")
+    clean = _unclosed(_DECLARATION.sub("", text, count=1).encode("utf-8", "replace"))
     try:
         # As UTF-8 bytes: whatever the document declares about its encoding is settled by now.
         root = etree.fromstring(clean.translate(None, _CONTROL), parser)
@@ -81,6 +81,13 @@ def parse(text: str) -> Element:
     if root is None:
         raise ContentError("There is no HTML element in the body.")
     return root
+
+
+def _unclosed(html: bytes) -> bytes:
+    """Return a document in UTF-8 without the two tags that close it, which are sought as plain bytes first."""
+    lowered = html.lower()
+    start = min((at for tag in (b"</body", b"</html") if (at := lowered.find(tag)) >= 0), default=len(html))
+    return html[:start] + _CLOSING.sub("", html[start:].decode()).encode() if start < len(html) else html
 
 
 def parse_fragment(text: str) -> Element:
@@ -98,7 +105,7 @@ def hidden(attributes: Mapping[str, str], element: Element, shown: Set[Element] 
     """Return whether an element is declared invisible (attribute, style, class), an icon's name or a skip link."""
     if "hidden" in attributes or ("style" in attributes and _INVISIBLE.search(attributes["style"]) is not None):
         return True
-    sign = _sign_of(attributes["class"]) if "class" in attributes else ""
+    sign = SIGNS[attributes["class"]] if "class" in attributes else ""
     if sign == "hidden":
         return True
     if sign == "unless_wide":
@@ -113,11 +120,18 @@ def hidden(attributes: Mapping[str, str], element: Element, shown: Set[Element] 
     return _ICON.fullmatch(text) is not None and (bool(sign) or "_" in text)
 
 
-@lru_cache(maxsize=8192)
-def _sign_of(classes: str) -> str:
-    """Return a sign of `_BY_CLASS`, "" where there is none."""
-    sign = next((sign for sign, pattern in _SIGNS if pattern.search(classes[:400])), "")
-    return "" if sign == "unless_wide" and _SHOWN.search(classes) else sign
+class _Signs(dict[str, str]):
+    """A sign of `_BY_CLASS` for each class attribute, "" where there is none. A look-up costs less than a call."""
+
+    def __missing__(self, classes: str) -> str:
+        sign = next((sign for sign, pattern in _SIGNS if pattern.search(classes[:400])), "")
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        self[classes] = sign = "" if sign == "unless_wide" and _SHOWN.search(classes) else sign
+        return sign
+
+
+SIGNS = _Signs()
 
 
 def skips_ahead(link: Element, attributes: Mapping[str, str]) -> bool:

@@ -58,13 +58,14 @@ class Face(Struct, frozen=True, array_like=True):
     """By what a page is known beside its blocks; "" where it is not known.
 
     title: the document's. address, canonical: paths, where it was found after redirects and where it says it belongs.
-    language: as declared.
+    language: as declared. says: as what a page gave itself away that was told all the same, for it stayed: a login.
     """
 
     title: str = ""
     address: str = ""
     canonical: str = ""
     language: str = ""
+    says: str = ""
 
 
 class Slot(Struct, frozen=True, array_like=True):
@@ -111,6 +112,12 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """Looks in a row that were in doubt; no more are counted than are asked for soon."""
     places: bytes = b""
     """Where the told blocks stand in tables (see `place_codes`)."""
+    seen: bytes = b""
+    """What stands for what a look saw that had nothing to tell (see `same`); b"" where no look did."""
+    rough: bytes = b""
+    """The same by the page's tree, so of more than is seen."""
+    seen_at: int = 0
+    """The number of that look."""
 
 
 class _Third(Struct, frozen=True, array_like=True):

@@ -6,7 +6,7 @@ has marked as noise weighs nothing; the rest weighs what `weights` says.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeAlias
 
@@ -19,11 +19,12 @@ from actors.content.evidence import kind_of
 from actors.content.fingerprint import digest16
 from actors.content.memory import Settled
 from actors.content.noise import is_noise
-from actors.content.replacements import Replacement, replacements, shape
+from actors.content.replacements import Replacement, replacements, shape, slot_of
 from actors.content.sides import NO_ADDRESS, Apart, Side, bags, labels
 from actors.content.traits import CELL
 from actors.content.weights import (
     BARE,
+    COOKIES,
     FIGURE,
     FIGURES,
     LABEL,
@@ -57,6 +58,12 @@ _ALIKE = 0.25
 _FEW = 2
 _MOST_MOVED = 0.8
 _MOVED_LENGTH = 12
+_MANY, _MOST_ASIDE = 8, 0.8
+"""Blocks that came or went together, and how many of them are furniture on the other side, where all of them are."""
+_SOME, _LITTLE = 4, 0.2
+"""Blocks of furniture that a redesign brings into the content, and what the blocks weigh that it loses."""
+AMID = "it stands amid what was or is furniture"
+RESTLESS = "this place changes at nearly every look"
 SEEN = "seen in an earlier look"
 COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
 _LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES})
@@ -97,6 +104,9 @@ class Weighed(Struct, frozen=True):
     doubted: bool = False
 
 
+Rows: TypeAlias = dict[int, Weighed]
+
+
 class Difference(Struct, frozen=True):
     """All that came and went, weighed, in the order of the page, what came first; and what was replaced in place."""
 
@@ -118,6 +128,8 @@ def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Differ
     told, left = frozenset(before.keys), frozenset(now.keys) | known.aside
     arrived = arrivals.came(told, {one.new for one in replaced if one.what != "words"})
     departed = departures.went(left, {one.old for one in replaced if one.what != "words"})
+    if not known.chosen:
+        _without_furniture(arrived, departed, apart, known, before)
     many = sum(one.what == "words" and not known.waits.get(one.key) for one in replaced) > 1
     for one in replaced if not known.chosen else ():
         pair = arrived[one.new], departed[one.old]
@@ -125,8 +137,52 @@ def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Differ
     for side, positions in _exchanged(replaced, (arrivals, departures), (arrived, departed), alone=not many):
         for i in positions:
             side[i] = replace(side[i], doubted=True)
+    for i in departed if known.restless and not known.chosen else ():
+        if slot_of(before, i) in known.restless:
+            departed[i] = replace(departed[i], score=0.0, rule=RESTLESS)
     blocks = (*arrived.values(), *departed.values())
     return Difference(_unshifted(blocks, replaced, before), replaced)
+
+
+def _without_furniture(arrived: Rows, departed: Rows, apart: Apart, known: Known, before: Settled) -> None:
+    """Take the weight from what is known by its company: boxes of furniture, and what a redesign brings."""
+    went = (_widened(range(gap[0], gap[1]), before.keys, known.aside) for gap in apart.spans)
+    for i in _amid(arrived, (range(gap[2], gap[3]) for gap in apart.spans), known.recent):
+        arrived[i] = replace(arrived[i], score=0.0, rule=AMID, waits=False)
+    for i in _amid(departed, went, known.aside, before.keys):
+        departed[i] = replace(departed[i], score=0.0, rule=AMID, waits=False)
+    for i in _redressed(arrived, departed, known):
+        arrived[i] = replace(arrived[i], score=0.0, rule=arrived[i].rule or AMID)
+
+
+def _widened(span: range, keys: Sequence[str], aside: Collection[str]) -> range:
+    """Return a gap with the blocks next to it that have become furniture and are still there."""
+    start = next((i for i in range(span.start, 0, -1) if keys[i - 1] not in aside), 0)
+    return range(start, next((i for i in range(span.stop, len(keys)) if keys[i] not in aside), len(keys)))
+
+
+def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Sequence[str] = ()) -> Iterator[int]:
+    """Yield the positions of blocks that came or went in the midst of many that are furniture on the other side.
+
+    keys: of all blocks, where what has become furniture and stays counts as well.
+    """
+    for span in ranges:
+        found = [i for i in span if i in rows]
+        company = [rows[i].key for i in found] + [keys[i] for i in span if keys and i not in rows and keys[i] in aside]
+        if len(company) >= _MANY and sum(key in aside for key in company) >= _MOST_ASIDE * len(company):
+            yield from found
+
+
+def _redressed(arrived: Rows, departed: Rows, known: Known) -> Iterator[int]:
+    """Yield the positions of short blocks that came with a redesign: nothing is missing, and half of what came was
+    known, mostly as furniture. When they stay they are weighed anew.
+    """
+    seen = sum(block.key in known.recent for block in arrived.values())
+    if seen < _SOME or 2 * seen < len(arrived) or sum(block.score for block in departed.values()) >= _LITTLE:
+        return
+    for i, block in arrived.items():
+        if words_in(block.text) < LONG and known.waits.get(block.key, 0) < LASTS:
+            yield i
 
 
 def _in_place(
@@ -136,7 +192,7 @@ def _in_place(
     new, old = pair[0], pair[1] if scales[1].is_text else replace(pair[1], score=_GONE * pair[1].score)
     stood = known.waits.get(new.key, 0)
     if one.slot in known.restless and stood < LASTS:
-        rule = "a figure that changes by itself" if one.what == "figures" else "this place changes at nearly every look"
+        rule = "a figure that changes by itself" if one.what == "figures" else RESTLESS
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
     is_value = scales[0].is_value(one.new, one.after) and scales[1].is_value(one.old, one.before)
     if one.what == "figures" and scales[0].may_count(one, old.text):
@@ -156,9 +212,6 @@ def _in_place(
     if is_drawn and stood < SURE and new.score:
         new, old = replace(new, doubted=True), replace(old, doubted=True)
     return new, old
-
-
-Rows: TypeAlias = dict[int, Weighed]
 
 
 def _exchanged(
@@ -259,7 +312,7 @@ class _Scales:
         words = words_in(one.after)
         if ticker_shape(text, one.after, trait):
             return True
-        return words < LONG and not is_fact(one.after, trait, one.new, self._zone)
+        return words < LONG and not is_fact(text, one.after, trait, one.new, self._zone)
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, Weighed]:
         """Weigh what came to a page of which the blocks `told` are known, by position.
@@ -276,7 +329,7 @@ class _Scales:
                 rule = self._idle(i, text, bag, stood)
             elif key in told and not trait & CELL and i not in self._entries:
                 rule = COPY
-            elif key in recent and key not in told and stood < LASTS:
+            elif key in recent and stood < LASTS and (key not in told or not trait & CELL):
                 rule = SEEN
             else:
                 rule = self._idle(i, text, bag, stood)
@@ -295,7 +348,8 @@ class _Scales:
         for i, text, bag in self._rows:
             key, trait = state.keys[i], state.traits[i]
             stays = key in left
-            copied = stays and not trait & CELL and i not in self._entries and not self.is_chosen
+            beside = i not in self._entries or key in self._known.aside
+            copied = stays and not trait & CELL and beside and not self.is_chosen
             absent = self._known.absent.get(key, 0)
             rule = COPIES if copied else self._idle(i, text, bag, absent)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
@@ -319,7 +373,7 @@ class _Scales:
         labels = self._across.labels
         if score >= FIGURE or not labels or shape(canonical_text) not in labels:
             return score, why
-        return (FIGURE, "") if is_fact(canonical_text, state.traits[i], i, self._zone) else (score, why)
+        return (FIGURE, "") if is_fact(state.texts[i], canonical_text, state.traits[i], i, self._zone) else (score, why)
 
     def _idle(self, i: int, canonical_text: str, bag: str, since: int) -> str:
         """Return why a block is no news whichever way it went so many looks ago, "" when it may be."""
@@ -334,7 +388,13 @@ class _Scales:
             return "moved: the same words in another order"
         if state.keys[i] in known.shared:
             return "shared by other pages of this site"
-        if not self._zone.text and kind_of(state.texts[i]) == "consent":
+        if not self._zone.text and self._asks_for_consent(state.texts[i]):
             return "a banner that asks for consent"
         shaped = "" if since else ticker_shape(state.texts[i], canonical_text, state.traits[i])
         return "a line of figures that changes at every look" if shaped and digest16(shaped) in known.recent else ""
+
+    def _asks_for_consent(self, text: str) -> bool:
+        """Return whether a block is of a banner: it says so, or is one of two at most on its page that name cookies."""
+        if kind_of(text) == "consent":
+            return True
+        return COOKIES.search(text) is not None and sum(1 for _ in filter(COOKIES.search, self._state.texts)) <= _FEW

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
 from actors.content import canonical, markup, selectors
-from actors.content.blocks import Blocks, read_blocks
+from actors.content.blocks import Blocks, blocks_of
 from actors.content.encoding import decode
 from actors.content.errors import ContentError
 from actors.content.evidence import NO_EVIDENCE, Evidence, evidence_of
@@ -21,6 +22,7 @@ from actors.content.sniffing import binary_kind
 from actors.content.text import normalise
 from actors.content.traits import CELL
 from actors.content.unpacking import unpacked
+from actors.content.walk import Walked, digest, rough_digest, walk
 from actors.content.walls import trouble_of
 from storage.records.identity import Millis
 
@@ -70,10 +72,36 @@ def read_page(body: bytes, content_type: str, url: str, selector: str | None, ig
     return reading_of(root, blocks, content_of(root, blocks), narrowed=selector is not None)
 
 
-def read_tree(
-    body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = ""
-) -> tuple[markup.Element, Blocks]:
-    """Return a page's tree and blocks: the first half of `read_page`, for those who may not need its content.
+class Opened(Struct, frozen=True, dict=True):
+    """A page's tree and the elements that are watched of it; of a document without elements its blocks, and none.
+
+    judged: whether furniture is marked; not in what the user chose.
+    """
+
+    root: markup.Element
+    watched: tuple[markup.Element, ...]
+    text: str = ""
+    judged: bool = True
+    plain: Blocks | None = None
+
+    @cached_property
+    def walked(self) -> tuple[Walked, ...]:
+        """Return what is visible in what is watched."""
+        return tuple(walk(element, judge_furniture=self.judged) for element in self.watched)
+
+    @cached_property
+    def seen(self) -> bytes:
+        """Return what stands for all that the blocks are made of, b"" of a document without elements."""
+        return digest(self.walked) if self.watched else b""
+
+    @cached_property
+    def rough(self) -> bytes:
+        """Return what stands for all that a walk could read and some more, b"" of a document without elements."""
+        return rough_digest(self.watched, self.text, judged=self.judged) if self.watched else b""
+
+
+def open_page(body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = "") -> Opened:
+    """Return a page's tree and what is watched of it; it is walked when somebody asks for what is visible.
 
     was: the format that it had at first (see `plain`), "" when nobody knows.
     """
@@ -86,23 +114,40 @@ def read_tree(
     if (document := read_plain(text, was)) is not None:
         if selector is not None or ignore:
             raise no_parts(document)
-        return root_of(document), document.blocks
+        return Opened(root_of(document), (), plain=document.blocks)
     root = markup.parse(text)
     for unwanted in ignore:
         selectors.remove(root, unwanted)
     if selector is None:
-        return root, read_blocks(root)
+        return Opened(root, (root,), text)
     chosen = selectors.select(root, selector)
     if not chosen:
         raise ContentError(f"The selector {selector!r} matches nothing on this page.")
-    parts = [read_blocks(element, judge_furniture=False) for element in chosen]
-    return root, Blocks(
+    return Opened(root, tuple(chosen), text, judged=False)
+
+
+def blocks_in(opened: Opened) -> Blocks:
+    """Return the blocks of a page: those of what was walked, and of nothing else of the tree."""
+    if opened.plain is not None:
+        return opened.plain
+    if len(opened.watched) == 1:
+        return blocks_of(opened.walked[0])
+    parts = [blocks_of(walked) for walked in opened.walked]
+    return Blocks(
         texts=tuple(text for part in parts for text in part.texts),
         traits=tuple(trait for part in parts for trait in part.traits),
         linked=tuple(linked for part in parts for linked in part.linked),
         partial=any(part.partial for part in parts),
         places=_joined(parts),
     )
+
+
+def read_tree(
+    body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...]
+) -> tuple[markup.Element, Blocks]:
+    """Return a page's tree and blocks: the first half of `read_page`, for those who may not need its content."""
+    opened = open_page(body, content_type, selector, ignore)
+    return opened.root, blocks_in(opened)
 
 
 def content_of(root: markup.Element, blocks: Blocks) -> str:
@@ -122,22 +167,37 @@ def reading_of(
 
     `known` are keys from an earlier look: most blocks are as they were, and keys are dear.
     """
-    named = _metas(root)
-    title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
+    head = head_of(root)
     texts, keys = _keyed(blocks, known)
     return PageReading(
-        title=normalise(title)[:_MOST_LABEL],
-        author=_author(named),
-        published_at=_published(root, named),
+        title=head.title,
+        author=head.author,
+        published_at=head.published_at,
         content=normalise(content),
         blocks=tuple(texts),
         keys=tuple(keys),
-        trouble=None if narrowed or root.tag == ROOT else trouble_of(root, title, blocks),
+        trouble=None if narrowed or root.tag == ROOT else trouble_of(root, head.written, blocks),
         traits=blocks.traits,
         partial=blocks.partial,
         evidence=evidence_of(root, blocks),
         places=blocks.places,
     )
+
+
+class Head(Struct, frozen=True):
+    """What a page says of itself; `written` is its title as it is written there."""
+
+    written: str
+    title: str
+    author: str
+    published_at: Millis | None
+
+
+def head_of(root: markup.Element) -> Head:
+    """Return what a tree says of itself beside its blocks."""
+    named = _metas(root)
+    title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
+    return Head(title, normalise(title)[:_MOST_LABEL], _author(named), _published(root, named))
 
 
 def _joined(parts: Sequence[Blocks]) -> tuple[Place | None, ...]:

@@ -18,6 +18,9 @@ from storage.records.event import MOST_CONTEXT
 PLACING = frozenset({"table", "thead", "tr", "td", "th", "dl", "dt", "dd"})
 """Elements that `Tables` must hear of; all of them are breaks."""
 
+MARKED = frozenset({"colspan", "rowspan", "scope", "role"})
+"""Their attributes that `Tables` reads."""
+
 _MOST_CELLS = 20_000
 _MOST_COLUMNS = 64
 _MOST_ROWS = 65_534

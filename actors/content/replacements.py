@@ -69,9 +69,14 @@ def replacements(
             continue
         for i, j in _paired(_Gap(before, now, went, came), old, new):
             what = _what(went[i], came[j])
-            left = before.keys[i - 1] if i else ""
-            slot = digest16(f"slot {left} {shape(came[j]) if what == 'figures' else ''}")
+            slot = slot_of(before, i, shape(came[j]) if what == "figures" else "")
             yield Replacement(i, j, now.keys[j], went[i], came[j], slot, what)
+
+
+def slot_of(before: Settled, i: int, shaped: str = "") -> str:
+    """Return the key of the place behind the block that stands before block `i`, of figures with their `shape`."""
+    left = before.keys[i - 1] if i else ""
+    return digest16(f"slot {left} {shaped}")
 
 
 def _what(before: str, after: str) -> What:

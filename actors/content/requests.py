@@ -170,4 +170,6 @@ class PageLook(Struct, frozen=True):
     unsettled: bool = False
     """The same page once more may be told: it must be read again even if it stays as it is."""
     moved_to: str = ""
-    """Of a page that has moved: the address to which it now leads, where another page stands."""
+    """Of a page that has moved: the address to which it now leads, "" where a login stands in its place."""
+    remark: str = ""
+    """What is to be known of how the page is watched: a sentence for the source's health, which it costs nothing."""

@@ -23,6 +23,15 @@ def restless(slots: Iterable[Slot]) -> frozenset[str]:
     return frozenset(slot.key for slot in slots if slot.brief >= MOST_BRIEF)
 
 
+def remark_of(memory: PageMemory) -> str:
+    """Return in a sentence that a page has restless places, "" when it has none."""
+    count = len(restless(memory.slots))
+    if not count:
+        return ""
+    places = "One place on the page shows" if count == 1 else f"{count} places on the page show"
+    return f"{places} something else at nearly every look: what comes there is told when it stays."
+
+
 def after(memory: PageMemory, replaced: Iterable[Replacement], came: Container[str], number: int) -> tuple[Slot, ...]:
     """Return what is known of places after the look of this number. came: keys of blocks that came at this very look.
 

@@ -25,6 +25,8 @@ _LASTS = 4
 _MOST_TURNS = 8
 _DAY = 24 * 3_600_000
 _COUNTS = 0.2
+_TAKEN = 0.2
+"""What share of a difference comes at most where something was taken back; a face that takes its turn brings more."""
 
 
 class When(Struct, frozen=True):
@@ -56,7 +58,9 @@ def turn_of(memory: PageMemory, blocks: Iterable[Weighed], stood: Mapping[str, i
     was_told = state in states_in(memory.states)[:-1]
     if not counted or not (was_told or (came and all(block.key in gone for block in came))):
         return Turn(False, False, memory.turns)
-    most = (0 if came else 1) if _is_prose(came or counted) else _TURNS
+    taken = sum(block.score for block in came) < _TAKEN * sum(block.score for block in counted)
+    once = not came or (taken and not memory.turns)
+    most = (1 if once else 0) if _is_prose(came or counted) else _TURNS
     turns = tuple(then for then in memory.turns if not when.at or when.at - then < _DAY)
     waited = [stood.get(block.key, 0) for block in came or counted]
     # Once it takes turns, each going back is one more, however long the stay was.

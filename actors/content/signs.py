@@ -21,6 +21,7 @@ _WORDS = (
     "drawer", "lang", "locale", "paywall",
 )  # fmt: skip
 ARIA_HIDDEN, BOX, OFFER = "hidden from screen readers", "a box of links that leads elsewhere", "labelled as an offer"
+ENCLOSED = "a few links between menus"
 _ALL = (
     "",
     *(f"<{tag}>" for tag in TAGS),
@@ -29,6 +30,7 @@ _ALL = (
     ARIA_HIDDEN,
     BOX,
     OFFER,
+    ENCLOSED,
 )
 _CODES = {words: code << 8 for code, words in enumerate(_ALL)}
 
@@ -51,7 +53,7 @@ def by_name(name: str) -> int:
 
 
 def by_place(words: str) -> int:
-    """Return the sign of ARIA_HIDDEN, BOX or OFFER."""
+    """Return the sign of ARIA_HIDDEN, BOX, OFFER or ENCLOSED."""
     return _CODES[words]
 
 

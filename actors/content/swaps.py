@@ -6,8 +6,9 @@ is another page's. It is *held*. When the told page is back, nothing was; when t
 
 - under the same title and address it was the page itself, rewritten: a second look decides;
 - another page has to stay for four looks and half an hour; one that says it redirects, for twelve looks;
-- a page that says of itself that it is an error, a login, a wall is no content however long it stays: from the twelfth
-  look on the source fails, with that reason.
+- a page that says of itself that it is an error or a wall is no content however long it stays: from the twelfth look
+  on the source fails, with that reason. So it does for a login, but that is said once as well: the page has moved
+  behind it, and no error passes so late.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SOON = 3
 """Looks of a held page that come within minutes; after these the source's own pace is enough."""
 _MOST_TITLE = 200
 _SEVERAL, _FEW = 3, 4
-_REDIRECT = "redirect"
+_REDIRECT, LOGIN = "redirect", "login"
 
 
 class Stay(Enum):
@@ -92,6 +93,8 @@ class Swap(Struct, frozen=True, dict=True):
 
         at: when this look was taken, in milliseconds; 0 where nobody knows: then only looks count.
         """
+        if self.says == LOGIN and held.away >= _LOOKS_WITH_WORDS:
+            return Stay.TELL
         if self.says and self.says != _REDIRECT:
             return Stay.FAILS if held.away >= _LOOKS_WITH_WORDS else Stay.WAITS
         if held.away >= MOST_LOOKS:

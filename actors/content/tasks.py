@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from actors.content import selectors
+from actors.content import same, selectors
 from actors.content.blocks import Blocks
-from actors.content.churn import judge
+from actors.content.churn import Verdict, judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError
 from actors.content.event_text import event_text
@@ -17,10 +17,10 @@ from actors.content.finding import find_text
 from actors.content.fingerprint import content_hash, simhash
 from actors.content.frames import read_frame, told
 from actors.content.markup import Element
-from actors.content.memory import decode_memory, encode, known_keys
+from actors.content.memory import PageMemory, decode_memory, encode, known_keys
 from actors.content.noise import noise_keys
 from actors.content.outlines import read_outline
-from actors.content.pages import PageReading, read_page, read_tree, reading_of
+from actors.content.pages import Head, PageReading, blocks_in, head_of, open_page, read_page, reading_of
 from actors.content.plain import ROOT, format_of, is_same
 from actors.content.preview import preview_page
 from actors.content.requests import (
@@ -36,6 +36,7 @@ from actors.content.requests import (
     PageRequest,
     SelectorsRequest,
 )
+from actors.content.restless import remark_of
 from actors.content.returns import When
 from actors.content.summary import of_change
 from actors.content.text import normalise
@@ -99,13 +100,20 @@ def _look_page(request: bytes) -> bytes:
 
 
 def look_page(asked: PageRequest) -> PageLook:
-    """Read a page and judge it against its memory; the main text is sought only where an event may carry it."""
-    root, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
-    if asked.was and not is_same(format_of(root), asked.was):
+    """Read a page and judge it against its memory, no more of it than it takes.
+
+    Where nothing that is read of it has changed its blocks are not made; the main text is sought only where an event
+    may carry it.
+    """
+    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
+    if asked.was and not is_same(format_of(opened.root), asked.was):
         raise ContentError("The page has become a document of another kind.")
     memory = decode_memory(asked.memory) if asked.memory else None
+    if (verdict := same.known(memory, opened, asked.number)) is not None:
+        return _look(head_of(opened.root), verdict, verdict.memory)
+    blocks = blocks_in(opened)
     known = known_keys(memory) if memory is not None else ({}, {})
-    reading = reading_of(root, blocks, "", narrowed=asked.selector is not None, known=known)
+    reading = reading_of(opened.root, blocks, "", narrowed=asked.selector is not None, known=known)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
@@ -119,26 +127,34 @@ def look_page(asked: PageRequest) -> PageLook:
         address=asked.url,
         chosen=asked.selector is not None,
     )
-    look = PageLook(
-        title=reading.title,
-        author=reading.author,
-        published_at=reading.published_at,
+    look = _look(reading, verdict, same.remembered(verdict, opened, blocks, asked))
+    if verdict.kind not in {"baseline", "changed", "moved"}:
+        return look
+    return _with_content(look, opened.root, blocks, reading)
+
+
+def _look(page: PageReading | Head, verdict: Verdict, memory: PageMemory) -> PageLook:
+    trouble, partial = (page.trouble, page.partial) if isinstance(page, PageReading) else (None, False)
+    return PageLook(
+        title=page.title,
+        author=page.author,
+        published_at=page.published_at,
         kind=verdict.kind,
         score=verdict.score,
         reason=verdict.reason,
-        memory=encode(verdict.memory),
-        trouble=reading.trouble or verdict.trouble,
-        partial=reading.partial,
+        memory=encode(memory),
+        trouble=trouble or verdict.trouble,
+        partial=partial,
         diff=verdict.diff,
         delta=verdict.delta,
-        withheld=verdict.withheld,
+        withheld=() if verdict.kind == "unchanged" else verdict.withheld,
         weighed=verdict.weighed,
         reverted=verdict.reverted,
         soon=verdict.soon,
         unsettled=verdict.unsettled,
         moved_to=verdict.moved_to,
+        remark=remark_of(verdict.memory),
     )
-    return _with_content(look, root, blocks, reading) if verdict.kind in ("baseline", "changed", "moved") else look
 
 
 def _with_content(look: PageLook, root: Element, blocks: Blocks, reading: PageReading) -> PageLook:

@@ -73,29 +73,46 @@ _HOURS = re.compile(
 )
 _TIMETABLE = 3
 _LONGEST_ROW = 120
+_LONGEST_ENCLOSED = 4
+_ENCLOSING = 6
+"""Blocks of furniture before and after links that stand in its midst."""
+_MOST_ENCLOSED = 0.1
 _LITTLE = 0.1
+_MOST_KNOWN = 8192
+_TOLD = frozenset({"role", "aria-hidden"})
+"""Attributes beside class and id by which a block is told to be furniture."""
 _MOST_BY_NAME = 0.5
 _MOST = 0.9
 
 
-def plain_traits(tag: str, outer: int) -> int:
+def plain_traits(element: Element, tag: str, outer: int, attributes: Mapping[str, str]) -> int:
     """Return the traits that a tag gives, none of furniture: for a part of the page that the user chose."""
-    return _BY_TAG.get(tag, outer & CELL if tag == "p" else 0)
+    return _by_tag(tag, outer)
 
 
 def traits_of(element: Element, tag: str, outer: int, attributes: Mapping[str, str]) -> int:
     """Return the traits of the block that starts with this element, inside of one with traits `outer`."""
-    if not attributes:
-        return _traits(tag, outer, _is_head(element) if tag == "header" else False, "", False, "")
     get = attributes.get
-    named = "" if outer & FURNITURE or tag == "article" else f"{get('class', '')} {get('id', '')}"
-    head = _is_head(element) if tag == "header" else False
-    return _traits(tag, outer, head, get("role", ""), get("aria-hidden") == "true", named)
+    classes, id = get("class", ""), get("id", "")
+    if tag != "header" and _TOLD.isdisjoint(attributes):
+        return _BY_NAME[tag, outer, classes, id]
+    named = _named(tag, outer, classes, id)
+    return _traits(
+        tag, outer, tag == "header" and _is_head(element), get("role", ""), get("aria-hidden") == "true", named
+    )
+
+
+def _by_tag(tag: str, outer: int) -> int:
+    return _BY_TAG.get(tag, outer & CELL if tag == "p" else 0)
+
+
+def _named(tag: str, outer: int, classes: str, id: str) -> str:
+    return "" if outer & FURNITURE or tag == "article" else f"{classes} {id}"
 
 
 @lru_cache(maxsize=8192)
 def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, named: str) -> int:  # noqa: PLR0917  a key
-    trait = plain_traits(tag, outer) | (outer & _INHERITED)
+    trait = _by_tag(tag, outer) | (outer & _INHERITED)
     if tag in _CONTROL_TAGS:
         return trait | CONTROL
     role = role.lower()
@@ -112,6 +129,20 @@ def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, name
     return trait
 
 
+class _ByName(dict[tuple[str, int, str, str], int]):
+    """The traits of a block by tag, traits outside, class and id, where nothing else tells: a look-up, not a call."""
+
+    def __missing__(self, place: tuple[str, int, str, str]) -> int:
+        tag, outer, classes, id = place
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        self[place] = trait = _traits(tag, outer, False, "", False, _named(tag, outer, classes, id))
+        return trait
+
+
+_BY_NAME = _ByName()
+
+
 def _is_head(element: Element) -> bool:
     """Return whether a header is the page's, not that of an article or a section."""
     parent = element.getparent()
@@ -125,7 +156,12 @@ def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     """
     begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
     rows = set(begins if len(begins) >= _TIMETABLE else ())
-    short = (i for i, text in enumerate(texts) if len(text) <= _LONGEST_ROW and (":" in text or "." in text))
+    # "20.48 -1.66 %" is a share that fell.
+    short = (
+        i
+        for i, text in enumerate(texts)
+        if len(text) <= _LONGEST_ROW and (":" in text or "." in text) and "%" not in text
+    )
     rows.update(i for i in short if len(_MINUTES.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
     return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
 
@@ -137,7 +173,7 @@ def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     kept = _named_borne_out(texts, traits, sizes)
     if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & FURNITURE) > _MOST * total:
         return [trait & ~(FURNITURE | NAMED) & signs.STORED for trait in kept]
-    return _with_boxes(texts, kept)
+    return _with_enclosed(_with_boxes(texts, kept), sizes)
 
 
 def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
@@ -187,6 +223,27 @@ def _runs(traits: Sequence[int]) -> Iterator[tuple[int, int]]:
         if is_furniture and any_named:
             yield start, end
         start = end
+
+
+def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
+    """Return the traits with short runs of links marked that have long runs of furniture before and after them.
+
+    Such are offers between menus, and "Subscribe" or "Join now" between head and foot. What is much of a page's content
+    is not believed to be furniture, nor is its heading.
+    """
+    runs = [(bool(aside), list(run)) for aside, run in groupby(range(len(kept)), lambda i: kept[i] & ASIDE)]
+    found = [
+        i
+        for (_, before), (aside, run), (_, after) in zip(runs, runs[1:], runs[2:], strict=False)
+        if not aside and len(run) <= _LONGEST_ENCLOSED and min(len(before), len(after)) >= _ENCLOSING
+        if all(kept[i] & LINK and not kept[i] & TOP for i in run)
+        for i in run
+    ]
+    content = sum(size for size, trait in zip(sizes, kept, strict=True) if not trait & ASIDE)
+    if sum(sizes[i] for i in found) <= _MOST_ENCLOSED * content:
+        for i in found:
+            kept[i] = signs.signed(kept[i] | FURNITURE, signs.by_place(signs.ENCLOSED))
+    return kept
 
 
 def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:

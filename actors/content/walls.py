@@ -63,11 +63,9 @@ def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
     rows = list(zip(blocks.texts, blocks.traits, strict=True))
     if not rows:
         return "empty page: no visible text"
-    words = 0
-    for text, trait in rows:
-        words += 0 if trait & FURNITURE else len(text.split())
-        if words >= LITTLE:
-            return None
+    words = _words(blocks)
+    if words >= LITTLE:
+        return None
     content = [text for text, trait in rows if not trait & ASIDE]
     heads = [title, *(text for text, trait in rows if trait & HEADING)][:4]
     top = next((text for text, trait in rows if trait & TOP), "")
@@ -86,6 +84,21 @@ def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
     if tiny and _SCRIPT.search(everything):
         return _NEEDS_SCRIPT
     return _by_words(root, blocks, (title, top), content[:_FIRST] if tiny and not top else [], tiny)
+
+
+def is_ample(blocks: Blocks) -> bool:
+    """Return whether a page holds so many words that no other sign makes it one that stands in another's place."""
+    return _words(blocks) >= LITTLE
+
+
+def _words(blocks: Blocks) -> int:
+    """Return how many words stand outside of furniture; no more are counted than settle it."""
+    words = 0
+    for text, trait in zip(blocks.texts, blocks.traits, strict=True):
+        words += 0 if trait & FURNITURE else len(text.split())
+        if words >= LITTLE:
+            break
+    return words
 
 
 def _by_words(root: Element, blocks: Blocks, heads: Sequence[str], first: Sequence[str], tiny: bool) -> str | None:

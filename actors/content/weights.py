@@ -35,6 +35,11 @@ _HEAD_BEFORE = 6
 _OUTSIDE = 0.05
 _TAIL = 0.95
 """From where the blocks of a text page are its foot, though a paragraph in small print may follow."""
+COOKIES = re.compile(
+    r"cookie|evästei|ciastecz|sušenk|kolačić|piškot|sütik|çerez|informasjonskapsl|küpsis|slapuk|sīkdat|куки|クッキー|쿠키",
+    re.I,
+)
+"""A last paragraph that speaks of them is most often a banner: a heading before it ends the text."""
 _CODES = r"(?:kr|usd|eur|euros?|chf|sek|nok|dkk|gbp|pln|czk|cad|aud|inr|jpy|zł|kč)"
 _SYMBOLS = "[$€£¥₹₽₺₩₪฿]"
 _AFTER = "[円元원]"
@@ -59,7 +64,13 @@ _ICON = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+(?: [a-z0-9]+(?:_[a-z0-9]+)+)*")
 """Names of icons as fonts have them, where no class says that they are."""
 _FILE = re.compile(r"\(\S+\.\w{2,5}\)$")
 """As `files` says to which file a link leads."""
-_COPYRIGHT = re.compile(r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b", re.I)
+_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]\s+[^\W\d_]")
+"""The number of a section, which its page's foot has not."""
+_COPYRIGHT = re.compile(
+    r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b.*\b(?:19|20)\d\d\b|\b(?:19|20)\d\d\b.*\bcopyright\b|^copyright\b", re.I
+)
+_LONGEST_FOOT = 24
+"""Words of a copyright line: what is longer, or only names the word, is a paragraph about copyright."""
 _FOOT_BEFORE = 2
 _MOST_FOOT = 0.34
 
@@ -67,12 +78,14 @@ _MOST_FOOT = 0.34
 class Zone(Struct, frozen=True):
     """Where on a page the content lies: block positions from `first` to `last`; `text` says that it is a text page.
 
-    foot: where the page's foot begins, by its copyright line. today: the ordinal of the day of the look, 0 if unknown.
+    paragraph: where the last one is. foot: where the page's foot begins, by its copyright line. today: the ordinal of
+    the day of the look, 0 if unknown.
     """
 
     text: bool
     first: int
     last: int
+    paragraph: int
     blocks: int
     foot: int
     today: int = 0
@@ -85,30 +98,40 @@ class Zone(Struct, frozen=True):
         """Return whether a block stands where the version is that of the site's own software."""
         if position >= self.foot - _FOOT_BEFORE:
             return True
-        return self.text and (position > self.last - _AFTER_LAST or position >= _TAIL * self.blocks)
+        return self.text and (position > self.paragraph or position >= _TAIL * self.blocks)
 
 
 def zone_of(texts: Sequence[str], words: Sequence[int], traits: Sequence[int], today: int = 0) -> Zone:
     """Return the content's zone among the blocks outside of furniture; `words` is how many each text has."""
     long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & LINK]
     total = sum(words)
-    foot = _foot(texts)
+    foot = _foot(texts, words, long[-1] if long else 0)
     if total < _TEXT_PAGE_WORDS or len(long) < _TEXT_PAGE_PARAGRAPHS or 2 * sum(words[i] for i in long) < total:
-        return Zone(False, 0, len(texts), len(texts), foot, today)
+        return Zone(False, 0, len(texts), len(texts), len(texts), foot, today)
     above = range(long[0] - 1, max(-1, long[0] - _HEAD_BEFORE - 1), -1)
     first = next((i for i in above if traits[i] & HEADING), long[0])
     top = next((i for i, trait in enumerate(traits) if trait & TOP), None)
     if top is not None and top < long[len(long) // 3]:
         first = min(top, first)
     first = first if top is not None else max(0, min(first, long[0] - 2))
-    return Zone(True, first, long[-1] + _AFTER_LAST, len(texts), foot, today)
+    last = long[-1] + _AFTER_LAST
+    if COOKIES.search(texts[long[-1]]):
+        last = next((i for i in range(long[-2] + 1, long[-1]) if traits[i] & HEADING), last)
+    return Zone(True, first, last, long[-1], len(texts), foot, today)
 
 
-def _foot(texts: Sequence[str]) -> int:
+def _foot(texts: Sequence[str], words: Sequence[int], last_long: int) -> int:
     """Return where the copyright line is, if it is one of the last blocks; the number of blocks where there is none."""
     end = len(texts)
     last = range(end - 1, int(end * (1 - _MOST_FOOT)), -1)
-    return next((i for i in last if _may_be_foot(texts[i].lower()) and _COPYRIGHT.search(texts[i])), end)
+    return next((i for i in last if words[i] <= _LONGEST_FOOT and _is_copyright(texts[i], ends=i > last_long)), end)
+
+
+def _is_copyright(text: str, *, ends: bool) -> bool:
+    if not _may_be_foot(text.lower()):
+        return False
+    found = _COPYRIGHT.search(text)
+    return found is not None and (ends or found[0].lower() != "copyright")
 
 
 def _may_be_foot(lowered: str) -> bool:
@@ -160,9 +183,11 @@ def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> 
     return plain, "" if plain > 0.2 else LABEL
 
 
-def is_fact(canonical: str, trait: int, position: int, zone: Zone) -> bool:
+def is_fact(text: str, canonical: str, trait: int, position: int, zone: Zone) -> bool:
     """Return whether a label stands where its figure is a fact: in a text, no link, no date of an edit."""
-    if not zone.text or not zone.holds(position) or zone.ends(position) or trait & LINK:
+    if not zone.text or not zone.holds(position) or trait & LINK:
+        return False
+    if zone.ends(position) and not _SECTION.match(text):
         return False
     bare = _MASK.sub("", canonical)
     return LETTERS.search(bare) is not None and not is_only_date(bare) and not speaks_of_edits(bare)
@@ -207,7 +232,7 @@ def may_count(before: tuple[str, str], after: tuple[str, str]) -> bool:
         return CURRENCY.search(after[0]) is None and len(NUMBER.findall(after[1])) >= _TICKER_NUMBERS
     if VERSION.findall(before[1]) != VERSION.findall(after[1]) or _FILE.search(after[0]):
         return False
-    return not dates_in(after[1])
+    return not dates_in(after[1]) and not dates_in(before[1])
 
 
 def _amounts(text: str) -> list[str]:

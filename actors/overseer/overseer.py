@@ -250,6 +250,7 @@ class Overseer:
                 first_line(hot.last_error),
                 None,
                 source.tags,
+                source.name,
             )
         state = _WORDS[child.state]
         if state == "ok" and hot.breaker.state != "closed":
@@ -258,7 +259,7 @@ class Overseer:
             state = "retrying"
         elif state == "ok" and child.remark.startswith("paused"):
             state = "paused"
-        return self._row(child, path, source.watch_url, source.type, state, hot=hot, tags=source.tags)
+        return self._row(child, path, source.watch_url, source.type, state, live=live)
 
     def _row(
         self,
@@ -268,9 +269,9 @@ class Overseer:
         kind: Kind,
         state: Word,
         *,
-        hot: HotState | None = None,
-        tags: tuple[str, ...] = (),
+        live: Live | None = None,
     ) -> Row:
+        hot = None if live is None else live.hot
         resting = child.resumes
         due = hot.next_look_at if hot is not None and resting is None else None
         error = str(child.crash) if child.crash is not None and (resting is not None or hot is None) else ""
@@ -285,5 +286,6 @@ class Overseer:
             self.moment(child.since),
             first_line(error or (hot.last_error if hot is not None else "")),
             due if resting is None else self.moment(resting),
-            tags,
+            () if live is None else live.source.tags,
+            "" if live is None else live.source.name,
         )

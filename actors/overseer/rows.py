@@ -48,7 +48,8 @@ _ROTTEN, _DEGRADED, WELL = 4, 5, 7
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the tree. path: below the root. name: the URL of a source or a destination, else empty.
+    """One line of the tree. path: below the root. name: the URL of a source or a destination, else empty. title: what
+    a source is called, if it is called anything.
 
     error: the first line of what went wrong last, cut. next: when it does something by itself next.
     """
@@ -64,6 +65,7 @@ class Row:
     error: str
     next: Millis | None
     tags: tuple[str, ...] = ()
+    title: str = ""
 
 
 class Badness(NamedTuple):
@@ -110,7 +112,7 @@ class Wanted:
                 return False
         if not self.words:
             return True
-        text = f"{row.path} {row.name} {row.error}".casefold()
+        text = f"{row.path} {row.name} {row.title} {row.error}".casefold()
         return all(word in text for word in self.words)
 
 
@@ -118,8 +120,8 @@ QUALIFIERS = ("state", "host", "tag", "kind")
 
 
 def wanted(text: str) -> Wanted:
-    """Return a filter: words that path, name or error contain, and `state:`, `host:`, `tag:`, `kind:` with a beginning
-    (of the flag of health too), a part of the host, a part of a tag, and a beginning.
+    """Return a filter: words that path, name, title or error contain, and `state:`, `host:`, `tag:`, `kind:` with a
+    beginning (of the flag of health too), a part of the host, a part of a tag, and a beginning.
 
     >>> found = wanted("state:quar state:open shop host:example.org")
     >>> found.words, dict(found.qualified)

@@ -267,7 +267,7 @@ def _row(fetched: Fetched, reading: Reading | None, at: Millis) -> Row:
 def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Millis) -> Looked:
     if reading is None:
         validators = confirmed(before.validators, fetched) if fetched.status == 304 else validators_of(fetched)
-        return Looked(at, fetched.status, validators, changed=False)
+        return Looked(at, fetched.status, validators, changed=False, remark=None)
     return Looked(
         at=at,
         status=fetched.status,
@@ -278,6 +278,7 @@ def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Mil
         hints=reading.hints,
         again_soon=reading.again_soon,
         times=reading.times,
+        remark=reading.remark,
     )
 
 

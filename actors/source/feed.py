@@ -134,7 +134,9 @@ def _reset(source: Source, held: int, at: Millis) -> Draft:
         f"{held} entries of {source.watch_url} are new at once, as after a move to another system. "
         f"Each is in the log with the tag {RESET}, for no alert; whatever comes next is told as always."
     )
-    return draft("source_reset", source.url, "Most of a feed is new at once", says, at, source_type="feed")
+    return draft(
+        "source_reset", source.url, f"Most of a feed is new at once: {source.called}", says, at, source_type="feed"
+    )
 
 
 def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:

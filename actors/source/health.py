@@ -34,6 +34,7 @@ LEAST_WITH_REACH: Final = 0.2
 LIKELY, UNTHINKABLE = 1e-2, 1e-6
 """Chances of a silence from which on it counts, and from which on it counts in full."""
 FAILURES: Final = 3
+_WORKED: Final = "The last look worked."
 _HALF_HOUR = 1800.0
 _THREE_DAYS = 72 * 3600.0
 _DAY = 24 * 3600.0
@@ -71,18 +72,24 @@ def after_success(health: Health) -> Health:
     """Return the health of a source whose connection stands: there is nothing to confirm by another look."""
     if health.cause == "none" and health.down_since is None and health.score == 1.0 and health.flag == "ok":
         return health
-    return Health(reason="The last look worked.", told=health.told)
+    return Health(reason=_WORKED, told=health.told)
 
 
-def after_look(health: Health, pulse: Pulse) -> tuple[Health, Pulse]:
-    """Return the health, and its memory, after a look that worked."""
+def after_look(health: Health, pulse: Pulse, remark: str | None = "") -> tuple[Health, Pulse]:
+    """Return the health, and its memory, after a look that worked.
+
+    remark: what is to be known of the page though it costs nothing, "" for none; None keeps the one before.
+    """
     if pulse.confirmed:
         pulse = replace(pulse, confirmed=0)
     penalties = [silent(pulse), defective(pulse, "")]
     if health.cause in _ENDED_BY_AN_ANSWER and health.flag != "ok":
         # An answer needs no second one to confirm that the source answers.
         pulse = replace(pulse, waiting="ok")
-    return _judged(health, pulse, penalties, "The last look worked.", None)
+    if remark is None:
+        kept = health.cause == "none" and health.reason.startswith(_WORKED)
+        remark = health.reason.removeprefix(_WORKED).strip() if kept else ""
+    return _judged(health, pulse, penalties, f"{_WORKED} {remark}".strip(), None)
 
 
 def after_failure(  # noqa: PLR0917  # who, how, when and why

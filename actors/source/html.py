@@ -88,7 +88,8 @@ class HtmlTier:
             unsettled=look.unsettled,
             times=_times(fetched, at) if changed else (),
             note=note,
-            title=look.title,
+            title=look.title if look.kind != "held" else "",  # what stands in the page's place may go again
+            remark=look.remark,
         )
 
     def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:
@@ -141,10 +142,11 @@ def _note(source: Source, look: PageLook, at: Millis, since: Millis | None) -> N
 
 def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draft:
     if look.kind == "moved":
-        says = f"The page now leads to {look.moved_to}, and what stands there is another page: {look.title}"
-        told = notices.draft("source_moved", source.url, f"A page now leads elsewhere: {source.url}", says, at)
+        where = look.moved_to or "a login"
+        says = f"The page now leads to {where}, and what stands there is another page: {look.title}"
+        told = notices.draft("source_moved", source.url, f"A page now leads elsewhere: {source.called}", says, at)
         # Who applies all differences goes on from here.
-        return replace(told, diff=look.diff, delta=look.delta, summary=of_text(f"→ {look.moved_to}"))
+        return replace(told, diff=look.diff, delta=look.delta, summary=of_text(f"→ {where}"))
     assert look.delta is not None and look.delta.ops, "a change always says what changed"
     return Draft(
         source_type="html",

@@ -34,6 +34,7 @@ class Looked(Struct, frozen=True):
     """A look that worked. `hints` None: the look said nothing new about the origin's pace (a 304).
 
     `times` are when its news came, by the source's own word; at the first look, when all that is there came.
+    `remark` is for the health's reason; None when the body was not read: what was said before still holds.
     """
 
     at: Millis
@@ -44,6 +45,7 @@ class Looked(Struct, frozen=True):
     hints: Hints | None = None
     again_soon: bool = False
     times: tuple[Millis, ...] = ()
+    remark: str | None = ""
 
 
 def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float, price: Price = Price()) -> HotState:  # noqa: B008  # frozen
@@ -56,7 +58,7 @@ def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float, price:
     beat = pulse.passed(pulse.decode(hot.pulse), _watched(hot, looked.at), defect=False)
     if looked.changed:
         beat = pulse.yielded(beat)
-    judged, beat = health.after_look(hot.health, beat)
+    judged, beat = health.after_look(hot.health, beat, looked.remark)
     if looked.again_soon:
         due = min(due, Millis(looked.at + round(limits.floor * 1000)))
     return replace(

@@ -26,6 +26,7 @@ class Reading(Struct, frozen=True):
     `unsettled` one the next look reads the body even if it is the same, for what stays may be told.
     `times` are when the news came, by the source's own word; at the first look, when all that is there came.
     `note` is for who asks why; None when there is nothing to say. `title` is what the page or feed calls itself.
+    `remark` is a sentence for the source's health that costs it nothing.
     """
 
     drafts: tuple[Draft, ...]
@@ -37,6 +38,7 @@ class Reading(Struct, frozen=True):
     times: tuple[Millis, ...] = ()
     note: Note | None = None
     title: str = ""
+    remark: str = ""
 
 
 class Tier(Protocol):

@@ -16,7 +16,11 @@ from actors.templates.template import Template
 _AT = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
 _FIELD = re.compile(r"(unknown|required) field `([^`]*)`")
 _SYNTAX = re.compile(r"(?P<says>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
-_KINDS = {"parameters": ": write domain or string", "sources": ": write push, feed or html"}
+_KINDS = {
+    "parameters": ": write domain or string",
+    "sources": ": write push, feed or html",
+    "alerts": ": write change, added, removed or page",
+}
 
 
 class Flaw(NamedTuple):

@@ -73,7 +73,7 @@ class Suggesting:
             updated_at=now,
             channel=suggestion.channel,
             template=template.alert_key(suggestion),
-            match="change",
+            match=suggestion.match,
         )
         await self._alerts.put(alert)
         return AlertOutcome(alert.name, "created", alert.id, len(sources))

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from storage.records.alert import Matching
 from storage.records.event import SourceType
 
 MOST_SOURCES = 100
@@ -46,6 +47,7 @@ class Suggestion(Struct, frozen=True, forbid_unknown_fields=True):
     query: Annotated[str, Meta(max_length=4096)]
     language: Annotated[str, Meta(max_length=20)] = "en"
     channel: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$(?!\n)")] | None = None
+    match: Matching = "change"
 
 
 class Template(Struct, frozen=True, forbid_unknown_fields=True):

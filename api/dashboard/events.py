@@ -51,7 +51,7 @@ async def show(visit: Visit) -> Page:
     alerts = met_by(stored, await visit.doors.storage.alerts.all()) if stored is not None else []
     verdict = signatures.verify(body, await visit.doors.jwks())
     raw = msgspec.json.format(body, indent=2).decode()
-    watched = await visit.doors.storage.sources.get(SourceId(event.source_id)) is not None
+    watched = await visit.doors.storage.sources.get(SourceId(event.source_id))
     return Page(
         "events/one.html",
         event.title or event.url or "Event",
@@ -64,7 +64,7 @@ async def show(visit: Visit) -> Page:
             "notice": event.alert_type if isinstance(event.alert_type, str) else "",
             "signed_at": event.signed_at if isinstance(event.signed_at, str) else None,
             "raw": raw,
-            "watched": watched,
+            "named": None if watched is None else watched.source.called,
             "curl": curl(visit, f"/v1/events/{event.id}"),
         },
     )

@@ -15,6 +15,7 @@ from api.dashboard.moments import span
 from api.dashboard.notes import Note
 from api.dashboard.places import PLACES, Place
 from api.dashboard.screen import Page, Visit
+from storage.records.source import called
 
 
 @cache
@@ -29,7 +30,12 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.globals.update(
-        asset=lambda name: asset(name).url, line=pictures.line, bars=pictures.bars, web=web_url, span=span
+        asset=lambda name: asset(name).url,
+        line=pictures.line,
+        bars=pictures.bars,
+        web=web_url,
+        span=span,
+        called=called,
     )
     return made
 

@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 
 from api.dashboard.hours import HOUR
 from api.dashboard.screen import Page, Screen, Visit
-from api.dashboard.sources.words import name_of
+from api.dashboard.sources.words import shown_as
 from api.dashboard.stream import Wanted, newest
 from api.v1 import admin
 from api.v1.admin_schemas import Overview, TreePage, TreeQuery, TreeRow
 from storage.records.destination import Destination
-from storage.records.identity import Millis, SourceId
+from storage.records.identity import Millis
 
 SHOWN = 12
 NEEDS = 6
@@ -45,9 +45,9 @@ def need_of(row: TreeRow) -> Need | None:
     """Return what a part of the tree needs, None when it is well enough."""
     if row.state in _UNWELL:
         mood = "bad" if row.state == "quarantined" or row.flag == "rotten" else "warn"
-        return Need(row.name or row.path, _path(row), _WORDS[row.state], mood, row.error)
+        return Need(_named(row), _path(row), _WORDS[row.state], mood, row.error)
     if row.flag == "rotten":
-        return Need(row.name or row.path, _path(row), "rotten", "bad", row.error)
+        return Need(_named(row), _path(row), "rotten", "bad", row.error)
     return None
 
 
@@ -59,19 +59,15 @@ async def needs(visit: Visit) -> list[Need]:
         *[_need(hook, "needs a secret", "warn", _UNSEEN) for hook in hooks if hook.was_enabled],
     ]
     worst: TreePage = await visit.api(admin.tree, query=TreeQuery(limit=NEEDS))
-    unwell = [(row, need) for row in worst.rows if (need := need_of(row)) is not None]
-    return [*closed, *[await _titled(visit, row, need) for row, need in unwell]][:NEEDS]
+    return [*closed, *[need for row in worst.rows if (need := need_of(row)) is not None]][:NEEDS]
 
 
 def _need(hook: Destination, words: str, mood: str, says: str) -> Need:
     return Need(hook.label, f"/destinations/{hook.id}", words, mood, says)
 
 
-async def _titled(visit: Visit, row: TreeRow, need: Need) -> Need:
-    """Return what a source needs under the name that its user knows it by."""
-    room, _, id = row.path.partition("/")
-    watched = await visit.doors.storage.sources.get(SourceId(id)) if room == "sources" and id else None
-    return need if watched is None else need._replace(name=name_of(watched.source))
+def _named(row: TreeRow) -> str:
+    return (shown_as(row.title, row.name) if row.path.startswith("sources/") else row.name) or row.path
 
 
 def _path(row: TreeRow) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from api.openapi.example_records import EVENT_ID, HELD, LOOKED, MADE, PAGE, SOURCE_ID
+from api.openapi.example_records import EVENT_ID, HELD, LOOKED, MADE, PAGE, SOURCE, SOURCE_ID
 from api.v1 import admin_schemas as wire
 
 _PATH = f"sources/{SOURCE_ID}"
@@ -21,6 +21,7 @@ ROW = wire.TreeRow(
     since=LOOKED,
     error=_ERROR,
     next=_NEXT,
+    title=SOURCE.found_title,
 )
 PAGE_OF_TREE = wire.TreePage(total=98412, start=0, rows=(ROW,))
 CRASH = wire.CrashSeen(at=LOOKED, error=_ERROR)
@@ -52,7 +53,7 @@ WATCHING = wire.Watching(
 SIZES = wire.Sizes(
     48_300_032,
     1_212_416,
-    (wire.SourceSize(source_id=SOURCE_ID, url=PAGE, events=HELD.events, bytes=HELD.bytes),),
+    (wire.SourceSize(source_id=SOURCE_ID, url=PAGE, title=SOURCE.found_title, events=HELD.events, bytes=HELD.bytes),),
 )
 PART = wire.TreePart(
     row=ROW,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from api.openapi.example_records import EVENT_ID, LOOKED, MADE, PAGE, SOURCE_ID
+from api.openapi.example_records import EVENT_ID, LOOKED, MADE, PAGE, SOURCE, SOURCE_ID
 from api.v1 import why_schemas as why
 
 _TOLD = why.LookPart(
@@ -54,6 +54,7 @@ EVENT_WHY = why.EventWhy(
 SOURCE_WHY = why.SourceWhy(
     id=SOURCE_ID,
     url=PAGE,
+    title=SOURCE.found_title,
     type="html",
     says="“31 visitors online” was seen on 21 April 2026 10:24 UTC and not told: a counter. The last look was well.",
     state="The last look was well.",

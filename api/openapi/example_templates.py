@@ -39,7 +39,7 @@ RECORD = wire.TemplateRecord(
     source_count=4,
     parameters=(_PARAMETER,),
     sources=(wire.TemplateSource("https://{domain}/pricing", "html", ("page:pricing", "company:{domain}")),),
-    alerts=(wire.TemplateAlert("pricing", _TITLE, _QUERY, "en", None),),
+    alerts=(wire.TemplateAlert("pricing", _TITLE, _QUERY, "en", None, "change"),),
     schema=_SCHEMA,
 )
 PREVIEW = wire.TemplatePreview(
@@ -49,7 +49,7 @@ PREVIEW = wire.TemplatePreview(
         wire.PreviewedSource(_PAGE, "existing", SOURCE_ID, "html", _TAGS),
         wire.PreviewedSource(_BLOG, "new", None, "feed", ("page:blog", *_TAGS[1:])),
     ),
-    alerts=(wire.PreviewedAlert(_TITLE, "new", None, _QUERY, "en", None),),
+    alerts=(wire.PreviewedAlert(_TITLE, "new", None, _QUERY, "en", None, "change"),),
     summary=wire.PreviewSummary(new=1, existing=1, alerts_new=1, alerts_existing=0),
 )
 REPORT = wire.TemplateReport(

@@ -40,6 +40,7 @@ def row_of(row: Row) -> wire.TreeRow:
         since=rfc3339(row.since),
         error=row.error,
         next=time_or_null(row.next),
+        title=row.title,
     )
 
 

@@ -57,6 +57,7 @@ class TreeRow(Struct, frozen=True):
     since: Annotated[Time, Meta(description="When it came into its state")]
     error: str
     next: Annotated[Time | None, Meta(description="When it does something by itself: a look, or a life after a crash")]
+    title: Annotated[str, Meta(description="What a source is called, by its user or else by itself")] = ""
 
 
 class TreePage(Struct, frozen=True):
@@ -284,6 +285,7 @@ class SourceSize(HeldEvents, frozen=True, kw_only=True):
 
     source_id: str
     url: str | None
+    title: Annotated[str, Meta(description="What it is called, by its user or else by itself")] = ""
 
 
 class SizesQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,6 +14,6 @@ async def sizes(call: Call) -> Answer:
     found = []
     for id, held in (await storage.log.heaviest(query.limit)).items():
         watched = await storage.sources.get(id)
-        url = None if watched is None else watched.source.url
-        found.append(wire.SourceSize(source_id=id, url=url, events=held.events, bytes=held.bytes))
+        url, title = (None, "") if watched is None else (watched.source.url, watched.source.name)
+        found.append(wire.SourceSize(source_id=id, url=url, title=title, events=held.events, bytes=held.bytes))
     return Answer(wire.Sizes(room.whole, room.free, tuple(found)))

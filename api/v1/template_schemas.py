@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from storage.records.alert import Matching
 from storage.records.event import SourceType
 
 Params = Annotated[
@@ -71,6 +72,7 @@ class TemplateAlert(Struct, frozen=True):
     filter_query: str
     language: str
     channel: str | None
+    match: Matching
 
 
 class TemplateRecord(Struct, frozen=True):
@@ -107,6 +109,7 @@ class PreviewedAlert(Struct, frozen=True):
     filter_query: str
     language: str
     channel: str | None
+    match: Matching
 
 
 class PreviewSummary(Struct, frozen=True):

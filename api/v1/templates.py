@@ -75,7 +75,8 @@ def _record(template: Template) -> wire.TemplateRecord:
         schema=described(template),
         sources=tuple(wire.TemplateSource(pattern.url, pattern.type, pattern.tags) for pattern in template.sources),
         alerts=tuple(
-            wire.TemplateAlert(each.key, each.name, each.query, each.language, each.channel) for each in template.alerts
+            wire.TemplateAlert(each.key, each.name, each.query, each.language, each.channel, each.match)
+            for each in template.alerts
         ),
     )
 
@@ -95,10 +96,10 @@ def _previewed(template: Template, found: Foreseen, *, alerts: bool) -> wire.Tem
 def _previewed_alert(template: Template, found: Foreseen, key: str) -> wire.PreviewedAlert:
     known = found.alerts.get(key)
     if known is not None:
-        there = (known.filter_query, known.language, known.channel)
+        there = (known.filter_query, known.language, known.channel, known.match)
         return wire.PreviewedAlert(known.name, "existing", known.id, *there)
     suggestion = next(each for each in template.alerts if each.key == key)
-    words = (suggestion.query, suggestion.language, suggestion.channel)
+    words = (suggestion.query, suggestion.language, suggestion.channel, suggestion.match)
     return wire.PreviewedAlert(suggestion.name, "new", None, *words)
 
 

@@ -114,6 +114,7 @@ async def source_why(call: Call) -> Answer:
         wire.SourceWhy(
             id=found.view.source.id,
             url=found.view.source.url,
+            title=found.view.source.name,
             type=found.view.source.type,
             says=" ".join([*best, found.state]),
             state=found.state,

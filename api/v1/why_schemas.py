@@ -151,6 +151,7 @@ class SourceWhy(Struct, frozen=True, kw_only=True):
 
     id: str
     url: str
+    title: Annotated[str, Meta(description="What it is called, by its user or else by itself")]
     type: SourceType
     says: str
     state: str

@@ -69,6 +69,16 @@ def show_alert(client: Client, name: str, *, as_json: bool) -> int:
 
 def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield an alert as lines: what it asks, of what, what it met, and where that goes."""
+    yield from _asks(alert)
+    last = f", the last one {moment(alert['last_match_at'])}" if alert["last_match_at"] else ""
+    yield f"  met       {alert['match_count']:,} events{last}"
+    for one in destinations:
+        yield f"  sends to  {one['id']}  {one['state']:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
+    if not destinations:
+        yield "  sends to  nobody; `sanderling alerts deliver` names a URL"
+
+
+def _asks(alert: Mapping[str, Any]) -> Iterator[str]:
     yield f"{plain(alert['name'])} ({_on(alert)})  {alert['id']}"
     yield f"  query     {plain(alert['filter_query']) or 'everything'}  ({alert['language']})"
     yield f"  of pages  {ABOUT.get(alert['match'], alert['match'])}"
@@ -77,12 +87,6 @@ def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any
     if alert["channel"]:
         yield f"  channel   {alert['channel']}"
     yield f"  notices   {', '.join(alert['notices']) or 'none'}"
-    last = f", the last one {moment(alert['last_match_at'])}" if alert["last_match_at"] else ""
-    yield f"  met       {alert['match_count']:,} events{last}"
-    for one in destinations:
-        yield f"  sends to  {one['id']}  {one['state']:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
-    if not destinations:
-        yield "  sends to  nobody; `sanderling alerts deliver` names a URL"
 
 
 async def _sources(client: Client, names: Sequence[str]) -> list[str]:
@@ -174,6 +178,32 @@ def deliver(client: Client, name: str, target: str, *, mode: str, as_json: bool)
             f"Its matches go to {plain(made['url'])} ({made['id']}). The signing secret, shown now only:", err=True
         )
         click.echo(made["secret"])
+    return Exit.WELL
+
+
+def edit(
+    client: Client,
+    name: str,
+    *,
+    changes: Mapping[str, Any],
+    sources: Sequence[str],
+    everywhere: bool,
+    as_json: bool,
+) -> int:
+    """Change what is named of an alert, and print what it is now. `everywhere`: over all sources."""
+
+    async def act() -> dict[str, Any]:
+        body = dict(changes)
+        if sources or everywhere:
+            body["source_ids"] = await _sources(client, sources)
+        path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}"
+        return dict((await client.ask("PATCH", path, json=body)).json())
+
+    alert = asked(client, act)
+    if as_json:
+        print_json(alert)
+    else:
+        click.echo("\n".join(_asks(alert)))
     return Exit.WELL
 
 

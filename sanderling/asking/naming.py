@@ -1,31 +1,40 @@
-"""Which source, alert or bin a person means: by its id or how that begins, or by a part of its name or URL."""
+"""Which source, alert or bin a person means: by its id or how that begins, or by a part of its names or URL."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from sanderling.client import Client
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import plain
+from storage.records import source as names
 
 NAMED = 5
 """Things that are listed when a name is not clear."""
 
 
 class Sort(NamedTuple):
-    """A sort of things: where they are listed, how one and many of them are called, and what one is known by."""
+    """A sort of things: where they are listed, how one and many of them are called, and by what fields one is known,
+    of which the first is shown.
+    """
 
     path: str
     one: str
     many: str
-    known_by: str
+    known_by: tuple[str, ...]
     command: str
 
 
-SOURCES = Sort("/v1/sources", "watched URL", "watched URLs", "url", "sources")
-ALERTS = Sort("/v1/alerts", "alert", "alerts", "name", "alerts")
-BINS = Sort("/v1/webhook-bins", "bin", "bins", "url", "bins")
+SOURCES = Sort("/v1/sources", "watched URL", "watched URLs", ("url", "title", "found_title"), "sources")
+ALERTS = Sort("/v1/alerts", "alert", "alerts", ("name",), "alerts")
+BINS = Sort("/v1/webhook-bins", "bin", "bins", ("url",), "bins")
+
+
+def called(source: Mapping[str, Any]) -> str:
+    """Return what a source is called, by its user or else by itself; "" when by nobody."""
+    return names.called(str(source.get("title", "")), str(source.get("found_title", "")))
 
 
 async def id_of(client: Client, sort: Sort, name: str) -> str:
@@ -47,12 +56,20 @@ async def record_of(client: Client, sort: Sort, name: str) -> dict[str, Any]:
 
 
 async def _found(client: Client, sort: Sort, name: str) -> dict[str, Any]:
-    found = [one async for one in client.every(sort.path) if name in one[sort.known_by] or one["id"].startswith(name)]
-    found = [one for one in found if one[sort.known_by] == name] or found
+    found = [
+        one
+        async for one in client.every(sort.path)
+        if one["id"].startswith(name) or any(name in text for text in _known_by(sort, one))
+    ]
+    found = [one for one in found if name in _known_by(sort, one)] or found
     if len(found) == 1:
         return found[0]
     if not found:
         raise CommandFailed(f"No {sort.one} has {name!r} in it; `sanderling {sort.command} list` shows them all.")
-    names = "".join(f"\n  {one['id']}  {plain(one[sort.known_by])}" for one in found[:NAMED])
+    names = "".join(f"\n  {one['id']}  {plain(one[sort.known_by[0]])}" for one in found[:NAMED])
     more = f"\n  and {len(found) - NAMED} more" if len(found) > NAMED else ""
     raise CommandFailed(f"{len(found)} {sort.many} have {name!r} in them:{names}{more}", Exit.USAGE)
+
+
+def _known_by(sort: Sort, one: Mapping[str, Any]) -> Sequence[str]:
+    return [str(one[field]) for field in sort.known_by if one.get(field)]

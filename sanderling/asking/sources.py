@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sanderling.asking.naming import SOURCES, id_of, record_of
+from sanderling.asking.naming import SOURCES, called, id_of, record_of
 from sanderling.asking.speaking import agree, asked, print_json
 from sanderling.client import Client
 from sanderling.exits import Exit
@@ -38,8 +38,8 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
         return moment(text, zone) if text else "never"
 
     yield f"{source['type']}  {plain(source['url'])}  {source['id']}"
-    if called := source.get("title") or source.get("found_title"):
-        yield f"  called      {plain(called)}"
+    if name := called(source):
+        yield f"  called      {plain(name)}"
     yield f"  found out   {plain(source['detection']['evidence'])}"
     health = source["health"]
     yield f"  health      {health['flag']} {health['score']:.2f}: {plain(health['reason'])}"

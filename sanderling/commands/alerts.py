@@ -6,18 +6,19 @@ from typing import Any
 
 import click
 
+from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags
 
 JSON_HELP = "The service's own records, one a line."
 LANGUAGE_HELP = "Of the query: a code such as en or sv, or simple."
 MATCH = click.Choice(["change", "added", "removed", "page"])
 MATCH_HELP = "Of a watched page: what came and went, what came, what went, or the whole page."
-SOURCES_HELP = "Only this source: its id, its URL or a part of its URL; repeatable. Without it: all."
+SOURCES_HELP = "Only this source: its id, a name, its URL or a part of these; repeatable. Without it: all."
 
 
 @click.group()
 def alerts() -> None:
-    """List, show, try, make, switch and delete alerts, and say where their matches go, through the running service.
+    """List, show, try, make, change, switch and delete alerts, and send their matches, through the running service.
 
     NAME is an alert's id, its name or a part of its name.
     """
@@ -92,6 +93,54 @@ def create(service: str | None, key_file: str | None, **asked: Any) -> int:
     from sanderling.running import client_here
 
     return acts.create(client_here(service, key_file), **asked)
+
+
+@alerts.command("edit")
+@click.argument("name")
+@click.option("--name", "called", help="What it is called.")
+@click.option("--query", help="What it asks; '' matches everything.")
+@click.option("--language", help=LANGUAGE_HELP)
+@click.option("--match", type=MATCH, help=MATCH_HELP)
+@click.option("--source", "sources", multiple=True, help="These sources, and no others; repeatable.")
+@click.option("--all-sources", "everywhere", is_flag=True, help="All sources there are and will be.")
+@click.option("--channel", help="Its matches are a stream of this name, too; '' takes that away.")
+@click.option("--enabled/--disabled", default=None, help="Whether it matches what comes.")
+@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
+@client_flags
+def edit(
+    name: str,
+    service: str | None,
+    key_file: str | None,
+    *,
+    called: str | None,
+    query: str | None,
+    language: str | None,
+    match: str | None,
+    sources: tuple[str, ...],
+    everywhere: bool,
+    channel: str | None,
+    enabled: bool | None,
+    as_json: bool,
+) -> int:
+    """Change an alert: only what is named here, and at once. Prints what it is then.
+
+    \b
+    sanderling alerts edit prices --query 'price OR plan' --match added
+    sanderling alerts edit prices --name "Prices and plans" --source example.org/shop
+    """
+    from sanderling.asking import alerts as acts
+    from sanderling.running import client_here
+
+    if sources and everywhere:
+        raise CommandFailed("--source and --all-sources exclude each other.", Exit.USAGE)
+    named = {"name": called, "filter_query": query, "language": language, "match": match, "enabled": enabled}
+    changes: dict[str, Any] = {field: value for field, value in named.items() if value is not None}
+    if channel is not None:
+        changes["channel"] = channel or None
+    if not (changes or sources or everywhere):
+        raise CommandFailed("Nothing is named that is to change; --help shows what can be.", Exit.USAGE)
+    there = client_here(service, key_file)
+    return acts.edit(there, name, changes=changes, sources=sources, everywhere=everywhere, as_json=as_json)
 
 
 @alerts.command("deliver")

@@ -54,7 +54,7 @@ sources.add_command(sizes)
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with its status.")
 @client_flags
 def show(name: str, service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """Show one source: what it is, how it does and why, when it is looked at. By its id, URL or a part of its URL.
+    """Show one source: what it is, how it does and why, when it is looked at. By id, a name, URL or a part of these.
 
     \b
     sanderling sources show example.org/news

@@ -21,6 +21,8 @@ def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now
     row, source = part["row"], part["source"]
     word, style = state_of(row)
     yield [(fit(row["path"], width), "bold")]
+    if row.get("title"):
+        yield [(fit(row["title"], width), "bold")]
     if row["name"]:
         yield [(fit(row["name"], width), "")]
     yield from _field(

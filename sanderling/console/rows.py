@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sanderling.console.text import Line, fit, right
-from sanderling.console.words import FAINT, POOR, bare, named, state_of, until
+from sanderling.console.words import FAINT, POOR, called, named, state_of, until
 
 STATE, HEALTH, RESTARTS, NEXT = 5, 4, 3, 4
 _FIXED = 1 + 1 + STATE + 1 + HEALTH + 1 + RESTARTS + 1 + 1 + NEXT
@@ -39,9 +39,9 @@ def heading(width: int) -> Line:
 
 
 def who(row: Mapping[str, Any], width: int) -> str:
-    """Return who a row is about: its path, and the URL as far as it goes."""
+    """Return who a row is about: its path, and what it is called or else the URL, as far as it goes."""
     short = named(str(row["path"]), 3 if width < 40 else 6)
-    return fit(f"{short} {bare(str(row['name']))}", width)
+    return fit(f"{short} {called(row)}", width)
 
 
 def line_of(row: Mapping[str, Any] | None, width: int, now: str, *, changed: bool = False) -> Line:

@@ -203,7 +203,7 @@ class TreeScreen(View):
 
     def action_jump(self) -> None:
         """Ask where to go."""
-        self.app.push_screen(Ask(" :", "", "row number, path, id or a part of a URL"), self._jumped)
+        self.app.push_screen(Ask(" :", "", "row number, path, id, a name or a part of a URL"), self._jumped)
 
     def _jumped(self, words: str | None) -> None:
         if words and words.replace(",", "").isdigit():
@@ -216,7 +216,7 @@ class TreeScreen(View):
         exact: list[Any] = (await self.console_app.link.get(TREE, paths=[words[:60]]))["rows"]
         hits = exact or found["rows"]
         if not hits:
-            self.notice(f"Nothing has {words} in its path, URL or error.")
+            self.notice(f"Nothing has {words} in its path, name, URL or error.")
         else:
             self.console_app.show_part(hits[0]["path"])
 

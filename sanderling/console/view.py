@@ -142,7 +142,7 @@ class View(Screen[None]):
         question, done = ACTS[name]
         if name == "restart" and row["kind"] == "part":
             question = OF_A_PART
-        path, who = row["path"], row["name"] or row["path"]
+        path, who = row["path"], row.get("title") or row["name"] or row["path"]
 
         async def run() -> str:
             await self.console_app.link.post(f"/v1/admin/tree/{path}/{name}")

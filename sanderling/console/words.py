@@ -91,6 +91,15 @@ def bare(url: str) -> str:
     return url.removeprefix("https://").removeprefix("http://")
 
 
+def called(row: Mapping[str, Any]) -> str:
+    """Return what a row of the tree is called: by its title, else by its URL without the beginning; "" for a part.
+
+    >>> called({'name': 'https://shop.test/p', 'title': 'Prices'}), called({'name': 'https://shop.test/p'})
+    ('Prices', 'shop.test/p')
+    """
+    return str(row.get("title") or bare(str(row["name"])))
+
+
 def named(path: str, letters: int = 3) -> str:
     """Return a path of the tree with its id cut to its end, which is what differs.
 

@@ -79,9 +79,9 @@ class Manners:
 class Scene:
     """What a scripted page shows for so many requests, and what its reader wants to hear of it.
 
-    lines: its labels or entries; `{n}` in one is another number at each request. rotates: each request is shown the
-    next one of them. instead: another page stands in its place. news: how its difference to what was told is to be
-    told; "" not at all, "few" at most twice, "several" at most five times.
+    lines: its labels or entries; `{n}` in one is another number at each request. rotates: each request is shown
+    one of them, by lot. instead: another page stands in its place. news: how its difference to what was told is to be
+    told; "" not at all, "few" at most twice and at a tenth of its looks, "several" at most five times and at a fifth.
     """
 
     visits: int

@@ -83,7 +83,21 @@ class Source(Struct, frozen=True):
     @property
     def name(self) -> str:
         """Its name for people: the user's own, else its own, else ""."""
-        return self.title or self.found_title
+        return called(self.title, self.found_title)
+
+    @property
+    def called(self) -> str:
+        """What people are told that it is: its name, else its address."""
+        return called(self.title, self.found_title, self.url)
+
+
+def called(title: str, found_title: str, address: str = "") -> str:
+    """Return what a source is called: by its user, else by itself, else by its address. All faces ask here.
+
+    >>> called("", "Tickets and prices", "https://shop.example/t"), called("", "", "https://shop.example/t")
+    ('Tickets and prices', 'https://shop.example/t')
+    """
+    return title or found_title or address
 
 
 class Validators(Struct, frozen=True):

@@ -24,15 +24,22 @@ from tests.api.test_destinations import hooked
 from tests.support.build import NOW, a_draft, a_source
 
 
-def watch(house: House, number: int, *, enabled: bool = True, **hot: Any) -> str:
+def watch(house: House, number: int, *, enabled: bool = True, found_title: str = "", **hot: Any) -> str:
     """Put a source into the library; return its path in the tree."""
-    source = a_source(number, enabled=enabled)
+    source = a_source(number, enabled=enabled, found_title=found_title)
     house.registry.views[source.id] = SourceView(source, HotState(**hot))
     return f"sources/{source.id}"
 
 
 async def test_rows_are_flat_and_disabled_sources_are_among_them(house: House, client: httpx.AsyncClient) -> None:
-    path = watch(house, 1, enabled=False, last_error="503 Service\nmore", health=Health(0.25, "rotten"))
+    path = watch(
+        house,
+        1,
+        enabled=False,
+        found_title="Site 1 by its own word",
+        last_error="503 Service\nmore",
+        health=Health(0.25, "rotten"),
+    )
     answer = (await client.get("/v1/admin/tree")).json()
     assert answer == {
         "total": 1,
@@ -49,6 +56,7 @@ async def test_rows_are_flat_and_disabled_sources_are_among_them(house: House, c
                 "since": "2026-05-28T20:26:40.000Z",
                 "error": "503 Service",
                 "next": None,
+                "title": "Site 1 by its own word",
             }
         ],
     }

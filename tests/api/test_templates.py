@@ -51,6 +51,7 @@ async def test_one_template_shows_its_sources_and_alerts(client: httpx.AsyncClie
         "https://{domain}/careers",
     ]
     assert record["alerts"][0]["filter_query"] == "pricing OR price OR plan OR tier OR enterprise"
+    assert record["alerts"][0]["match"] == "change"
     listed = (await client.get("/v1/templates")).json()[1]
     assert {**listed, "parameters": None}.items() <= {**record, "parameters": None}.items()
 
@@ -188,10 +189,10 @@ async def test_a_preview_shows_what_would_be_attached_and_does_nothing(house: Ho
 async def test_a_preview_knows_the_alerts_that_are_there(client: httpx.AsyncClient) -> None:
     report = (await client.post(INSTANTIATE, json=ONE)).json()
     first = report["alerts"][0]["alert_id"]
-    await client.patch(f"/v1/alerts/{first}", json={"name": "Mine", "filter_query": "price"})
+    await client.patch(f"/v1/alerts/{first}", json={"name": "Mine", "filter_query": "price", "match": "removed"})
     alerts = (await client.post(PREVIEW, json=ONE)).json()["alerts"]
     assert (alerts[0]["name"], alerts[0]["status"], alerts[0]["alert_id"]) == ("Mine", "existing", first)
-    assert alerts[0]["filter_query"] == "price"
+    assert (alerts[0]["filter_query"], alerts[0]["match"], alerts[1]["match"]) == ("price", "removed", "change")
     assert (await client.post(PREVIEW, json={"params": ONE["params"]})).json()["alerts"] == []
 
 

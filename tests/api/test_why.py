@@ -183,6 +183,7 @@ async def test_why_not_gives_the_best_reason_and_the_state_in_one_sentence(
     assert answer == {
         "id": source.id,
         "url": source.url,
+        "title": source.name,
         "type": "html",
         "says": "Seen and not told. All is well.",
         "state": "All is well.",

@@ -70,6 +70,45 @@ def test_all_are_listed_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.split()[0] == "on" and ID in line and ALERT["filter_query"] in line
 
 
+def test_an_edit_sends_what_is_named_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    changes = {"match": "removed"}
+    alerts.edit(client(asked), ID, changes=changes, sources=(), everywhere=False, as_json=False)
+    assert asked == [(f"PATCH {PATH}", {"match": "removed"})]
+    assert capsys.readouterr().out.startswith(f"{ALERT['name']} (on)  {ID}\n  query ")
+
+
+@pytest.mark.parametrize(("sources", "ids"), [([SOURCE.url[8:]], [SOURCE.id]), ([], [])])
+def test_an_edit_puts_an_alert_over_these_sources_or_over_all(sources: list[str], ids: list[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    alerts.edit(client(asked), ID, changes={}, sources=sources, everywhere=not sources, as_json=True)
+    assert asked[-1] == (f"PATCH {PATH}", {"source_ids": ids})
+
+
+@pytest.mark.parametrize(
+    ("flags", "changes"),
+    [
+        (["--name", "N", "--query", "", "--language", "sv"], {"name": "N", "filter_query": "", "language": "sv"}),
+        (["--match", "page", "--disabled"], {"match": "page", "enabled": False}),
+        (["--enabled", "--channel", ""], {"enabled": True, "channel": None}),
+    ],
+)
+def test_the_edit_command_tells_an_empty_value_from_none(
+    flags: list[str], changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, Any]] = []
+    monkeypatch.setattr("sanderling.running.client_here", lambda *_: client(asked))
+    assert commands.edit.main([ID, *flags], standalone_mode=False) == Exit.WELL
+    assert asked == [(f"PATCH {PATH}", changes)]
+
+
+@pytest.mark.parametrize(("flags", "says"), [([], "Nothing is named"), (["--source", "a", "--all-sources"], "exclude")])
+def test_an_edit_that_says_nothing_or_two_things_is_an_error_of_use(flags: list[str], says: str) -> None:
+    with pytest.raises(CommandFailed, match=says) as caught:
+        commands.edit.main([ID, *flags], standalone_mode=False)
+    assert caught.value.code == Exit.USAGE
+
+
 def test_switching_and_deleting_ask_for_nothing_else() -> None:
     asked: list[tuple[str, Any]] = []
     alerts.switch(client(asked), ID, on=False)

@@ -6,6 +6,7 @@ import pytest
 
 from api.openapi.example_records import SOURCE
 from sanderling.asking import sources
+from sanderling.asking.naming import called
 from tests.asking.documented import client
 
 PATH = f"/v1/sources/{SOURCE.id}"
@@ -16,6 +17,12 @@ def test_a_page_tells_by_what_evidence_how_it_does_and_when_it_looks(capsys: pyt
     told = capsys.readouterr().out
     assert SOURCE.url in told and SOURCE.health.reason in told and SOURCE.detection.evidence in told
     assert "next look" in told and "so far" in told
+
+
+def test_a_source_is_called_by_its_users_name_else_by_its_own() -> None:
+    assert called({"title": "Mine", "found_title": "Home"}) == "Mine"
+    assert called({"title": "", "found_title": "Home"}) == "Home"
+    assert called({}) == ""
 
 
 def test_acts_on_a_source_are_those_of_the_api() -> None:

@@ -34,7 +34,7 @@ def test_a_text_fits_exactly_and_has_nothing_that_moves_the_cursor(text: str, wi
 
 @given(st.text(max_size=80), st.integers(80, 220))
 def test_every_line_is_as_wide_as_the_screen_whatever_a_page_says(text: str, width: int) -> None:
-    row = SERVICE.row(0) | {"name": text, "error": text}
+    row = SERVICE.row(0) | {"name": text, "title": text, "error": text}
     line = {"ts": NOW, "level": text, "event": text, "actor": f"sources/{text}", "fields": {"a": text}}
     told: list[Line] = [
         rows.line_of(row, width, NOW),
@@ -53,6 +53,16 @@ def test_every_line_is_as_wide_as_the_screen_whatever_a_page_says(text: str, wid
     assert part is not None
     whole = part_lines(part | {"row": row, "awaiting": text}, [event(1, text)], NOW, width)
     assert {width_of(line) for line in whole} <= {width, 0}
+
+
+def test_a_source_is_shown_by_its_name_and_on_its_own_screen_with_its_url_too() -> None:
+    row = SERVICE.row(0) | {"title": "Harbour notices"}
+    assert "Harbour notices" in rows.who(row, 60) and "site0.test" not in rows.who(row, 60)
+    assert "site0.test/news" in rows.who(row | {"title": ""}, 60)
+    part = SERVICE.part(f"sources/{source_id(0)}")
+    assert part is not None
+    top = ["".join(text for text, _ in line) for line in part_lines(part | {"row": row}, [], NOW, 80)][1:3]
+    assert [line.strip() for line in top] == ["Harbour notices", "https://site0.test/news"]
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 59, 60, 3599, 3600, 86_399, 86_400, 999 * 86_400, 1e9])

@@ -12,6 +12,7 @@ from lxml.html import HtmlElement
 
 from storage.records.session import Password
 from tests.api.house import BASE_URL, House
+from tests.disks import set_password
 from tests.support.build import NOW
 
 PASSWORD = "correct horse battery staple"
@@ -83,7 +84,7 @@ class Browser:
 
 async def signed_in(house: House) -> Browser:
     """Return a browser that has signed in, at Today."""
-    house.storage._disk.password = Password(f"hash of {PASSWORD}", NOW)
+    set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     browser = Browser(house)
     await browser.get("/sign-in")
     await browser.submit("/sign-in", {"password": PASSWORD})

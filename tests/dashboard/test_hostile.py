@@ -53,11 +53,11 @@ def a_changed_page(text: str) -> Draft:
     )
 
 
-async def publish(house: House, texts: Sequence[str]) -> list[Stored]:
+async def publish(house: House, told: Sequence[str | Draft]) -> list[Stored]:
     state = SourceState(SOURCE, HotState())
-    if SOURCE not in house.storage._disk.sources:
+    if SOURCE not in house.storage.disk.sources():
         await house.storage.sources.add(a_source(1), state, house.storage.lease)
-    harvest = Harvest(SOURCE, tuple(a_changed_page(text) for text in texts), state)
+    harvest = Harvest(SOURCE, tuple(a_changed_page(one) if isinstance(one, str) else one for one in told), state)
     events = events_of(await house.storage.log.append([harvest], house.storage.lease, house.mint, stamp))
     await house.storage.tail.publish(events)
     return list(events)

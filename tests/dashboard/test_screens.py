@@ -5,13 +5,17 @@ from __future__ import annotations
 import httpx
 import pytest
 import trio
+from msgspec.structs import replace
 
+from actors.messages import SourceView
 from api.dashboard.assets import asset
 from storage.records.alert import Alert
+from storage.records.health import Health
+from storage.records.source import HotState
 from tests.api.house import House, make_house, running
 from tests.dashboard.browser import Browser, signed_in
-from tests.dashboard.test_hostile import ids, publish
-from tests.support.build import NOW, a_source_id
+from tests.dashboard.test_hostile import a_changed_page, ids, publish
+from tests.support.build import NOW, a_source, a_source_id
 
 
 async def test_today_teaches_first_and_then_shows_what_changed(
@@ -47,6 +51,42 @@ async def test_today_says_what_needs_somebody(house: House, browser: Browser) ->
     assert "Needs you" in browser.text and "The recorder has not moved" in browser.text
     await browser.get("/system")
     assert "Not ready" in browser.text and "recorder" in browser.text
+
+
+async def test_a_source_that_needs_somebody_is_called_by_its_name(
+    house: House, browser: Browser, autojump_clock: object
+) -> None:
+    source = a_source(1, found_title="Harbour notices", enabled=True)
+    house.registry.views[source.id] = SourceView(source, HotState(health=Health(0.1, "rotten")))
+    await trio.sleep(60)  # the order of the tree is kept for a while
+    for path in ("/", "/system"):
+        await browser.get(path)
+        (link,) = browser.page.xpath(f"//a[@href='/sources/{source.id}']")
+        assert link.text_content() == "Harbour notices"
+
+
+async def test_a_notice_says_what_it_has_to_say_before_the_difference_that_comes_with_it(
+    house: House, browser: Browser
+) -> None:
+    title, says = "A page now leads elsewhere: Ropes", "The page now leads to https://other.test/"
+    draft = replace(a_changed_page("The rope is cheaper"), title=title, content=says, alert_type="source_moved")
+    (id,) = ids(await publish(house, [draft]))
+    await browser.get(f"/events/{id}")
+    (text,) = browser.page.xpath("//article/*[@class='content']")
+    assert text.text_content() == says and text.xpath("following-sibling::h2/text()") == ["What changed"]
+    assert "The text now" not in browser.text
+
+
+async def test_an_event_names_the_source_that_it_comes_from(house: House, browser: Browser) -> None:
+    (id,) = ids(await publish(house, ["The rope is cheaper"]))
+    stored = await house.storage.log.get(id)
+    assert stored is not None
+    watched = await house.storage.sources.get(stored.source)
+    assert watched is not None
+    source = replace(watched.source, found_title="Ropes and nets")
+    await house.storage.sources.update(source, house.storage.lease)
+    await browser.get(f"/events/{id}")
+    assert browser.page.xpath(f"//a[@href='/sources/{source.id}']/text()") == ["Ropes and nets"]
 
 
 async def test_hours_that_are_over_are_counted_once(house: House, browser: Browser, autojump_clock: object) -> None:

@@ -12,6 +12,7 @@ from storage.records.session import IDLE, LIFE, Password
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.api.house import House, make_house, running
 from tests.dashboard.browser import PASSWORD, Browser, signed_in
+from tests.disks import set_password
 from tests.support.build import NOW
 
 DAY = 86_400.0
@@ -35,7 +36,7 @@ async def test_x14_signing_in_gives_another_session_than_any_before(house: House
 
 
 async def test_x14_a_session_that_somebody_planted_is_not_taken_over(house: House, stranger: Browser) -> None:
-    house.storage._disk.password = Password(f"hash of {PASSWORD}", NOW)
+    set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     planted = "x" * 43
     stranger.client.cookies.set("session", planted, domain="sanderling.test", path="/")
     await stranger.get("/sign-in")
@@ -124,7 +125,7 @@ async def test_x14_a_session_that_ends_ends_its_live_streams_within_a_second(
 
 
 async def test_attempts_are_counted_by_address(house: House, stranger: Browser, autojump_clock: object) -> None:
-    house.storage._disk.password = Password(f"hash of {PASSWORD}", NOW)
+    set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     await stranger.get("/sign-in")
     for _ in range(5):
         await stranger.submit("/sign-in", {"password": "a guess"})
@@ -170,7 +171,7 @@ async def test_a_link_on_another_site_makes_one_detour_through_a_page_of_ours(st
     ["https://evil.test", "//evil.test", "/\\evil.test", "/%09/evil.test", "javascript:alert(1)", "/x\r\nX: y", "evil"],
 )
 async def test_x13_nobody_is_led_elsewhere_after_signing_in(house: House, stranger: Browser, evil: str) -> None:
-    house.storage._disk.password = Password(f"hash of {PASSWORD}", NOW)
+    set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     await stranger.client.get("/sign-in", params={"next": evil})
     await stranger.get("/sign-in")
     answer = await stranger.submit("/sign-in", {"password": PASSWORD, "next": evil}, follow=False)

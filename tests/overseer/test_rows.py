@@ -23,6 +23,7 @@ def a_row(**changes: Any) -> Row:
         "error": "",
         "next": None,
         "tags": ("topic:price",),
+        "title": "Kettles of steel",
     }
     return Row(**plain | changes)
 
@@ -49,6 +50,7 @@ def test_what_is_worse_comes_first() -> None:
         ("", True),
         ("SHOP example", True),
         ("shop nothing", False),
+        ("kettles", True),
         ("parse", True),
         ("sources/1", True),
         ("state:quar", True),

@@ -145,6 +145,7 @@ def test_the_screen_is_the_figures_what_fails_and_the_worst() -> None:
     assert "! watching: no look has ended for 10 min" in lines
     assert lines[-2].split() == ["sources/…000001", "quarantined", "0.25", "https://shop.example/p", "503", "x6"]
     assert all(len(line) <= 80 for line in lines)
+    assert list(screen(OVERVIEW, [{**rows[0], "title": "Kettles"}], 80))[-1].split()[-3:] == ["Kettles", "503", "x6"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from tests.support.build import a_source_id
 SOURCES = [
     {"id": a_source_id(1), "url": "https://a.test/prices"},
     {"id": a_source_id(2), "url": "https://a.test/prices/old"},
-    {"id": a_source_id(3), "url": "https://b.test/news"},
+    {"id": a_source_id(3), "url": "https://b.test/news", "title": "", "found_title": "Notices of the harbour"},
+    {"id": a_source_id(4), "url": "https://d.test/x", "title": "Notices", "found_title": "Home"},
 ]
 ANSWER: dict[str, Any] = {
     "id": a_source_id(1),
@@ -39,10 +40,17 @@ def client(asked: list[httpx.Request]) -> Client:
 
 @pytest.mark.parametrize(
     ("named", "number"),
-    [(a_source_id(7), 7), ("https://a.test/prices", 1), ("prices/old", 2), ("b.test", 3)],
-    ids=["id", "URL that begins another", "part", "host"],
+    [
+        (a_source_id(7), 7),
+        ("https://a.test/prices", 1),
+        ("prices/old", 2),
+        ("b.test", 3),
+        ("the harbour", 3),
+        ("Notices", 4),
+    ],
+    ids=["id", "URL that begins another", "part", "host", "part of what it calls itself", "name that begins another"],
 )
-def test_a_source_is_named_by_its_id_its_url_or_a_part_of_it(named: str, number: int) -> None:
+def test_a_source_is_named_by_its_id_its_names_its_url_or_a_part_of_these(named: str, number: int) -> None:
     asked: list[httpx.Request] = []
     assert why(client(asked), named, "a b", look=True, as_json=False) == Exit.WELL
     assert asked[-1].url.path == f"/v1/sources/{a_source_id(number)}/why"
@@ -59,6 +67,7 @@ def test_times_are_local_and_nothing_of_a_page_reaches_the_terminal_raw() -> Non
     zone = timezone(timedelta(hours=2))
     shown = list(lines(ANSWER, asked=True, zone=zone))
     assert shown[0] == "html  https://a.test/prices"
+    assert next(lines({**ANSWER, "title": "Prices"}, asked=True)) == "html  https://a.test/prices  (Prices)"
     assert shown[1] == "  Seen on 29 May 2026 01:26."
     assert "\x1b" not in shown[2] and "euros" in shown[2]
     assert shown[3] == "  The last look was on 28 May 2026 22:26."

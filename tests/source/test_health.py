@@ -229,3 +229,11 @@ def test_a_flag_never_says_better_than_its_score_allows(score: float, before: Fl
     flag = flag_of(score, before)
     assert flag != "ok" or score >= 0.7
     assert flag == "rotten" or score >= 0.3
+
+
+def test_a_remark_on_a_page_is_said_in_the_reason_costs_nothing_and_stays_while_nothing_is_read() -> None:
+    health, memory = after_look(Health(), Pulse(), "One place is restless.")
+    assert (health.score, health.cause, health.reason) == (1.0, "none", "The last look worked. One place is restless.")
+    kept, memory = after_look(health, memory, None)
+    assert kept.reason == health.reason
+    assert after_look(kept, memory)[0].reason == "The last look worked."

@@ -66,3 +66,22 @@ async def test_a_title_that_changes_is_followed_but_not_for_its_numbers(autojump
         after = await source_of(service, source.id)
         assert (after.found_title, after.updated_at) == ("Notices of today", source.updated_at)
         assert revision_of(after) == revision_of(source), "whoever edits it meanwhile is not told that it has changed"
+
+
+async def test_a_page_that_is_held_in_the_place_of_another_gives_it_no_name(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(*TEXTS)
+        source = (await service.add(PAGE)).view.source
+        other = [
+            f"Quite another text says of the {word} what nobody has asked for, at some length." for word in "vwxyz"
+        ]
+        origin.bodies["/page"] = page(*other).replace(b"<title>Page", b"<title>Welcome to the portal")
+        asked = len(origin.asked)
+        for _ in range(360):
+            if len(origin.asked) > asked:
+                break
+            await trio.sleep(60)
+        await trio.sleep(5)
+        assert (await source_of(service, source.id)).found_title == "Page"
+        await trio.sleep(3 * 86400)
+        assert (await source_of(service, source.id)).found_title == "Welcome to the portal"

@@ -46,6 +46,20 @@ def said(before: Health, after: Health, *times: int) -> list[tuple[str | None, t
     return [(draft.alert_type, draft.tags[1:]) for draft in drafts]
 
 
+@pytest.mark.parametrize(
+    ("names", "called"),
+    [
+        ({}, a_source().url),
+        ({"found_title": "Harbour notices"}, "Harbour notices"),
+        ({"found_title": "Harbour notices", "title": "Mine"}, "Mine"),
+    ],
+)
+def test_a_notice_calls_a_source_as_its_user_does_else_as_it_calls_itself(names: dict[str, str], called: str) -> None:
+    source = replace(a_source(), **names)
+    _, (told,) = news(source, Health(), at(60), NOW, when(0))
+    assert told.title == f"A source is failing: {called}" and told.source_url == source.url
+
+
 FAILING, RECOVERED, QUIET = "source_failing", "source_recovered", "source_quiet"
 TOLD_AT = f"told:{rfc3339(NOW)}"
 

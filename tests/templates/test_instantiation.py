@@ -15,6 +15,7 @@ from storage.sqlite.in_loop import Disk
 from tests.disks import count
 from tests.matcher.rig import an_alert
 from tests.templates.rig import COMPETITORS, PATHS, TAG, a_market, statuses
+from tests.templates.samples import PAGE, a_template
 
 ALERTS = [f"{COMPETITORS}/pricing", f"{COMPETITORS}/leadership"]
 
@@ -73,6 +74,15 @@ async def test_other_domains_join_the_alerts_that_are_there(autojump_clock: obje
         report = await market.attach("b.example")
         assert [(one.status, one.count) for one in report.alerts] == [("exists", 8), ("exists", 8)]
         assert list(await market.covered()) == ALERTS
+
+
+async def test_an_alert_is_made_with_the_match_of_its_suggestion(autojump_clock: object) -> None:
+    own = '[[alerts]]\nkey = "k"\nname = "N"\nquery = "x"\nmatch = "added"'
+    template = a_template(PAGE.replace("/a.example/", "/a.example/about"), own)
+    async with a_market() as market:
+        market.site("a.example")
+        await market.templates.instantiate(template, {}, alerts=True)
+        assert [alert.match for alert in await market.service.storage.alerts.all()] == ["added"]
 
 
 async def test_calls_that_race_end_in_one_library(autojump_clock: object) -> None:

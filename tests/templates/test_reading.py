@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import doctest
 import re
+from typing import get_args
 
 import pytest
 
 from actors.templates import lines
 from actors.templates.reading import BadTemplate, read_template
+from storage.records.alert import Matching
 from tests.rules.source_files import ROOT
 from tests.templates.samples import HEAD, PAGE, a_template, a_text
 
@@ -31,6 +33,12 @@ def test_a_template_is_what_its_file_says() -> None:
     assert template.alert_key(template.alerts[0]) == "own/k"
 
 
+@pytest.mark.parametrize("match", get_args(Matching))
+def test_an_alert_of_a_template_says_at_what_of_a_page_it_looks(match: str) -> None:
+    assert a_template(PAGE, ALERT).alerts[0].match == "change"
+    assert a_template(PAGE, ALERT + f'\nmatch = "{match}"').alerts[0].match == match
+
+
 @pytest.mark.parametrize(
     ("text", "flaw"),
     [
@@ -45,6 +53,10 @@ def test_a_template_is_what_its_file_says() -> None:
         (
             a_text(PAGE, '[[sources]]\n# its URL\nurl = "https://b.example/"\ntype = "rss"'),
             "own.toml:14: sources[1].type: invalid enum value 'rss': write push, feed or html",
+        ),
+        (
+            a_text(PAGE, ALERT + '\nmatch = "came"'),
+            "own.toml:15: alerts[0].match: invalid enum value 'came': write change, added, removed or page",
         ),
     ],
 )

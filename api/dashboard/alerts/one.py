@@ -20,6 +20,7 @@ from api.dashboard.alerts.volume import days_until, volume
 from api.dashboard.destinations.standing import standings
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Visit
+from api.dashboard.sources.words import name_of
 from api.ratelimit import Limit
 from api.v1 import alert_schemas as wire
 from api.v1.alert_preview_schemas import AlertPreviewRequest
@@ -68,6 +69,7 @@ async def one(visit: Visit) -> Page:
         "about": dict(ABOUT)[alert.match],
         "volume": volume(met.get(alert.id, {}), visit.now, visit.zone),
         "sources": await _sources(visit, alert),
+        "name_of": name_of,
         "notices": [words for name, words, _ in NOTICES if name in alert.notices],
         "matches": await _matches(visit, alert),
         "first": not visit.query.before,

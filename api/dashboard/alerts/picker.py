@@ -10,6 +10,7 @@ from typing import NamedTuple
 import trio
 
 from actors.messages import ListSources, SourcePage
+from actors.picking import text_of
 from api.dashboard.screen import Visit
 from storage.records.identity import SourceId
 from storage.records.source import Source
@@ -24,11 +25,12 @@ _PAGE = 500
 
 
 class Choice(NamedTuple):
-    """A source to choose. words: its address, without what all of them have."""
+    """A source to choose. words: what it is called, else its address. address: beside its name, else empty."""
 
     id: str
     words: str
     tags: str
+    address: str = ""
 
 
 class Group(NamedTuple):
@@ -72,21 +74,18 @@ async def ids_of(visit: Visit, tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def found(sources: Sequence[Source], find: str, but: Iterable[str] = ()) -> list[Source]:
-    """Return sources that have all the words in their address or tags, without some; the first ones."""
+    """Return sources that have all the words in their names, address or tags, without some; the first ones."""
     words, without = find.casefold().split(), frozenset(but)
     if not words:
         return []
-    fits = (
-        each
-        for each in sources
-        if each.id not in without and all(word in f"{each.url} {' '.join(each.tags)}".casefold() for word in words)
-    )
+    fits = (each for each in sources if each.id not in without and all(word in text_of(each) for word in words))
     return [each for each, _ in zip(fits, range(FOUND), strict=False)]
 
 
 def choice(source: Source) -> Choice:
     """Return a source as it is listed."""
-    return Choice(source.id, source.url.partition("://")[2].rstrip("/"), ", ".join(source.tags))
+    address = source.url.partition("://")[2].rstrip("/")
+    return Choice(source.id, source.name or address, ", ".join(source.tags), address if source.name else "")
 
 
 async def _sources(visit: Visit) -> list[Source]:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from actors.query.languages import languages
+from api.dashboard.alerts.form import ABOUT
 from api.dashboard.catalogue.fields import Fill, blamed, fields_of, filled
 from api.dashboard.screen import Page, Visit
 from api.problems import Refusal
@@ -25,7 +26,7 @@ async def show_one(visit: Visit) -> Page:
     record = await _record(visit)
     fields = fields_of(record.parameters)
     labels = {field.name: field.parameter.key.capitalize() for field in fields}
-    shows = {"template": record, "fields": fields, "labels": labels, "named": languages(), "tag": _tag(record)}
+    shows = {"template": record, "fields": fields, "labels": labels, "tag": _tag(record)} | _words()
     return Page("catalogue/one.html", record.name, shows)
 
 
@@ -38,7 +39,7 @@ async def preview(visit: Visit) -> Page:
     return Page(
         "catalogue/preview.html",
         record.name,
-        {"template": record, "found": found, "given": given, "alerts": form.alerts, "named": languages()},
+        {"template": record, "found": found, "given": given, "alerts": form.alerts} | _words(),
     )
 
 
@@ -62,6 +63,11 @@ async def _ask(visit: Visit, run: Callable[[Call], Awaitable[Answer]], record: T
         return await visit.api(run, body=filled(visit.form, record.parameters))
     except Refusal as refusal:
         raise blamed(refusal, record.parameters) from None
+
+
+def _words() -> dict[str, Any]:
+    """Return what an alert's language and `match` are called."""
+    return {"named": languages(), "about": dict(ABOUT)}
 
 
 def _tag(record: TemplateRecord) -> str:

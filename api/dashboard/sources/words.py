@@ -56,7 +56,16 @@ def standing(view: SourceView) -> Standing:
 
 def name_of(source: Source) -> str:
     """Return the user's own name for a source, else what it calls itself, else its address without the scheme."""
-    return source.name or source.url.partition("://")[2]
+    return shown_as(source.name, source.url)
+
+
+def shown_as(name: str, url: str) -> str:
+    """Return the name of something that has an address, or else that, without its scheme.
+
+    >>> shown_as("", "https://shop.example/tickets")
+    'shop.example/tickets'
+    """
+    return name or url.partition("://")[2]
 
 
 def labels(source: Source) -> tuple[str, ...]:

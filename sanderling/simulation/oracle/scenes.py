@@ -16,6 +16,8 @@ from sanderling.simulation.program import OriginPlan, Scene
 
 _MOST = {"": 0, "few": 2, "several": 5}
 """Tellings of one scene; of others there is one."""
+_OF_LOOKS = {"few": 0.1, "several": 0.2}
+"""What more of a scene's looks may tell: of faces drawn by lot one stays for some looks now and then."""
 _REVERTED = "change:reverted"
 
 
@@ -33,7 +35,7 @@ def wanted(facts: Facts) -> Iterator[str]:
     for plan in _scripted(facts):
         shown = plan.scenes[0]
         for number, (scene, told) in enumerate(_played(facts, plan)):
-            most = _MOST.get(scene.news, 1)
+            most = _MOST.get(scene.news, 1) + int(_OF_LOOKS.get(scene.news, 0) * _looks_in(facts, plan, number))
             for logged in (told or ())[most:]:
                 yield f"{plan.name}: scene {number} is told once too often: {_said(logged)}"
             if scene.news in ("told", "reverted") and told and not scene.instead:
@@ -83,6 +85,12 @@ def _played(facts: Facts, plan: OriginPlan) -> Iterator[tuple[Scene, list[Logged
             continue
         until = looks[last] if last < len(looks) and scene is not plan.scenes[-1] else math.inf
         yield scene, [logged for logged in told if looks[first] <= _at(logged) < until]
+
+
+def _looks_in(facts: Facts, plan: OriginPlan, number: int) -> int:
+    """Return how many looks saw a scene; the last one stays."""
+    seen = len(facts.looks(plan)) - sum(scene.visits for scene in plan.scenes[:number])
+    return seen if number == len(plan.scenes) - 1 else min(seen, plan.scenes[number].visits)
 
 
 def _amiss(plan: OriginPlan, number: int, logged: Logged, before: Scene, now: Scene) -> Iterator[str]:

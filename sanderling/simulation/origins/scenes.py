@@ -44,7 +44,7 @@ class ScenePage:
     def answer(self, request: Request) -> Answer:
         """Answer with the scene that this request sees, or 304."""
         scene = self.plan.scenes[scene_at(self.plan, self.visits)]
-        lines = (scene.lines[self.visits % len(scene.lines)],) if scene.rotates else scene.lines
+        lines = lines_at(self.plan, scene, self.visits)
         self.visits += 1
         if scene.instead == "elsewhere":
             return Answer(302, b"over there", {"location": self.elsewhere})
@@ -80,10 +80,18 @@ def scene_at(plan: OriginPlan, visits: int) -> int:
     return len(plan.scenes) - 1
 
 
+def lines_at(plan: OriginPlan, scene: Scene, visits: int) -> Sequence[str]:
+    """Return the lines that a scene shows to the request after so many; of faces one, drawn for this request alone."""
+    if not scene.rotates:
+        return scene.lines
+    drawn = int.from_bytes(hashlib.blake2b(f"{plan.host} {plan.added_at} {visits}".encode(), digest_size=8).digest())
+    return (scene.lines[drawn % len(scene.lines)],)
+
+
 def blocks_in(plan: OriginPlan, scene: Scene) -> list[str]:
-    """Return the texts of a page when a scene begins, in their order."""
+    """Return the texts of a page when a scene that is its first begins, in their order."""
     prose = () if plan.style == "entries" else _PROSE
-    return [f"Harbour of {plan.host}", *prose, "Now", *(scene.lines[:1] if scene.rotates else scene.lines)]
+    return [f"Harbour of {plan.host}", *prose, "Now", *lines_at(plan, scene, 0)]
 
 
 def document(plan: OriginPlan, lines: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from actors.matcher.actor import Matcher
 from actors.messages import AlertsChanged, MatcherMessage
 from actors.signatures import webhook
 from storage.append import Lease
+from storage.errors import AlertsMoved
 from storage.records.delivery import Delivery, Freeze, Outcome
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, Seq
@@ -318,8 +319,9 @@ def disabled_drops() -> Plant:
     return patch.object(DeliveryRegistry, "_stop", wrong)
 
 
-def edits_lose() -> Plant:
-    """What was matched and not yet committed is forgotten when alerts are read again."""
+@contextmanager
+def edits_lose() -> Iterator[None]:
+    """What was committed before a change of alerts, and not yet matched durably, is forgotten with the old alerts."""
     right = Matcher._handle
 
     async def wrong(self: Matcher, message: MatcherMessage) -> None:
@@ -327,7 +329,13 @@ def edits_lose() -> Plant:
             self._rows.clear()
         await right(self, message)
 
-    return patch.object(Matcher, "_handle", wrong)
+    async def passed_over(self: Matcher, moved: AlertsMoved) -> None:
+        self._begin(self._saved)
+        self._at, self._revision = max(self._at, moved.at), moved.revision
+        await self._save()
+
+    with patch.object(Matcher, "_handle", wrong), patch.object(Matcher, "_settle_before", passed_over):
+        yield
 
 
 def disabled_untold() -> Plant:

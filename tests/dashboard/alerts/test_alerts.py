@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from actors.messages import SourceView
 from api.acts.trials import PACE
-from api.dashboard.alerts.picker import LISTED
+from api.dashboard.alerts.picker import LISTED, found
 from storage.records.alert import Alert
 from storage.records.delivery import Hit
 from storage.records.event import Diff
@@ -88,6 +88,18 @@ async def test_sources_are_chosen_one_by_one_or_by_a_tag(house: House, browser: 
     (alert,) = await house.storage.alerts.all()
     assert set(alert.source_ids) == {a_source_id(3), a_source_id(2), a_source_id(4)}
     assert "site2.test/feed" in browser.text and "site1.test" not in browser.text
+
+
+async def test_sources_are_chosen_shown_and_found_by_what_they_are_called(house: House, browser: Browser) -> None:
+    source = a_source(1, found_title="Harbour notices")
+    house.registry.views[source.id] = SourceView(source, HotState())
+    await house.storage.sources.add(source, SourceState(source.id, HotState()), house.storage.lease)
+    await browser.get("/alerts/new")
+    (label,) = browser.page.xpath("//input[@name='source_ids']/..")
+    assert label.text_content().split() == ["Harbour", "notices", "site1.test/feed"]
+    await browser.submit("/alerts/new", {"scope": "some", "source_ids": source.id})
+    assert browser.page.xpath("//a[@href='/sources/" + source.id + "']/text()") == ["Harbour notices"]
+    assert found([source], "HARBOUR feed") == [source]
 
 
 async def test_an_alert_over_some_sources_needs_one(house: House, browser: Browser) -> None:

@@ -10,6 +10,7 @@ from actors.templates.reading import read_template
 from api.dashboard.catalogue.fields import NAMES, Fill
 from tests.api.house import House, make_house, running
 from tests.dashboard.browser import Browser, signed_in
+from tests.templates.samples import PAGE, a_template
 
 WATCH = "/templates/gtm-competitor-watch"
 PUBLIC = "/templates/swedish-public-sector"
@@ -47,6 +48,18 @@ async def test_the_preview_says_what_is_new_and_what_is_there_and_does_nothing(b
     assert "https://example.org/careers" in browser.text
     assert house.registry.views == {}
     assert await house.storage.alerts.all() == []
+
+
+async def test_a_template_and_its_preview_say_at_what_of_a_page_an_alert_looks() -> None:
+    own = '[[alerts]]\nkey = "k"\nname = "N"\nquery = "x"\nmatch = "removed"'
+    catalogue = Catalogue([Entry(a_template(PAGE, own), "own.toml")])
+    async with running(make_house(catalogue=catalogue)) as house:
+        browser = await signed_in(house)
+        await browser.get("/templates/own")
+        assert "Only what went" in browser.text
+        await browser.submit("/templates/own/preview")
+        assert "Only what went" in browser.text
+        await browser.client.aclose()
 
 
 async def test_without_alerts_none_are_previewed(browser: Browser) -> None:

@@ -12,6 +12,7 @@ from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis
 from supervision import Mailbox
 from tests.api.house import House
+from tests.disks import note_attempt
 from tests.support.build import NOW
 
 ALERT = "00000000-0000-7000-8000-0000000000a1"
@@ -33,8 +34,8 @@ async def a_hook(house: House, *, awake: bool = True, **changes: Any) -> Destina
 
 def attempts(house: House, *lines: Attempt, hook: str = HOOK) -> None:
     """Store attempts of a destination, the oldest first."""
-    kept = house.storage._disk.attempts.setdefault(hook, [])
-    kept += [replace(line, number=number) for number, line in enumerate(lines, len(kept) + 1)]
+    for line in lines:
+        note_attempt(house.storage.disk, replace(line, destination=hook))
 
 
 def an_attempt(event_id: str = "e1", result: Result = "sent", **changes: Any) -> Attempt:
