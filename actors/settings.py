@@ -49,6 +49,9 @@ class Settings:
     base_url: str = _setting("", "The service's public address, as clients see it; empty: http(s)://host:port.")
     tls_cert: str = _setting("", "PEM file of the certificate chain with which to serve https; needs `tls_key`.")
     tls_key: str = _setting("", "PEM file of the certificate's private key, not encrypted.")
+    tls_trust: str = _setting(
+        "", "PEM file of authorities of your own that requests to sources and receivers trust, beside the public ones."
+    )
     tls_protocols: tuple[str, ...] = _setting(
         ("h2", "http/1.1"), "Protocols that are offered over https, the most wanted first: h2 (HTTP/2) and http/1.1."
     )

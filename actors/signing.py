@@ -17,13 +17,13 @@ from storage.records.key import PublicKey, SigningKey
 class SigningKeys:
     """Holds the keys as last read, the active one first; there is at least one.
 
-    Keys of which only the public half is here come by an import or a lost master key, while nothing runs: they are read
-    once.
+    Keys of which only the public half is here come by an import or a lost master key, and go by a command: they are
+    read for each answer.
     """
 
     def __init__(self, storage: Storage, keys: Sequence[SigningKey]) -> None:
         self._storage = storage
-        self._others: Sequence[PublicKey] | None = None
+        self._others: Sequence[PublicKey] = ()
         self._hold(keys)
 
     def _hold(self, keys: Sequence[SigningKey]) -> None:
@@ -39,8 +39,9 @@ class SigningKeys:
     async def published(self) -> bytes:
         """Return all keys, also those whose private half is not here, as an encoded JWK Set. Raises StorageError."""
         await self._refresh()
-        if self._others is None:
-            self._others = await self._storage.keys.public()
+        others = await self._storage.keys.public()
+        if others != self._others:
+            self._others, self._published = others, None
         if self._published is None:
             self._published = jwks(self._keys, self._others)
         return self._published

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sanderling.exits import CommandFailed, Exit
 from storage.errors import Corrupt, DiskFull, Exposed, Locked, NewerSchema, NoKey, Unavailable
+from storage.sqlite.ownership import as_owner
 
 NO_KEY = (
     "{}: its secrets are sealed, and {}. Name the file of the master key in SANDERLING_MASTER_KEY_FILE, as the service "
@@ -15,6 +16,13 @@ NO_KEY = (
     "If the key is lost: restore a backup whose key you have, or give the sealed secrets up with `sanderling keys "
     "rotate-master --lost` (docs/backup.md)."
 )
+
+
+@contextmanager
+def working_in(folder: Path) -> Iterator[None]:
+    """Work in a data folder as every command does: as its owner, if this is root; what goes wrong is told plainly."""
+    with told_plainly(folder), as_owner(folder):
+        yield
 
 
 @contextmanager

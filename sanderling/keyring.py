@@ -10,13 +10,13 @@ from actors.keys import BURST, RATE
 from actors.settings import Settings
 from actors.signatures.event import jwks, new_signing_key
 from api.dashboard.entry import new_link
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.seal import find_master_key, master_in, named_vault
 from sanderling.keys import find_key, make_key
 from sanderling.real_world import entropy, now
-from storage.records.key import ApiKey, SigningKey
+from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.sqlite.database import open_keys
 from storage.sqlite.rotation import Rotated, rotate
 
@@ -27,7 +27,7 @@ def create(
     """Make and store a key; return it and its plaintext. A running server takes it from the next request on."""
     plaintext, key = make_key(name, scopes, entropy=entropy, now=now(), rate=rate, burst=burst)
     folder = Path(settings.data)
-    with told_plainly(folder), open_keys(folder) as keys:
+    with working_in(folder), open_keys(folder) as keys:
         keys.add(key)
     return key, plaintext
 
@@ -35,29 +35,51 @@ def create(
 def every(settings: Settings) -> Sequence[ApiKey]:
     """Return all keys, oldest first. Raises CommandFailed."""
     folder = _existing(settings)
-    with told_plainly(folder), open_keys(folder) as keys:
+    with working_in(folder), open_keys(folder) as keys:
         return keys.all()
 
 
 def signing(settings: Settings) -> Sequence[SigningKey]:
     """Return the keys that sign events, the active one first; none before the first start."""
     folder = _existing(settings)
-    with told_plainly(folder), open_keys(folder, named_vault(environ())) as keys:
+    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
         return keys.signing()
 
 
 def published(settings: Settings) -> bytes:
     """Return what /.well-known/jwks.json has: our keys' public halves, and those of other instances."""
     folder = _existing(settings)
-    with told_plainly(folder), open_keys(folder, named_vault(environ())) as keys:
+    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
         return jwks(keys.signing(), keys.public())
+
+
+def forget_signing(settings: Settings, key_id: str) -> None:
+    """Publish the public half of another instance's key no more; a running server follows. Raises CommandFailed."""
+    folder = _existing(settings)
+    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
+        if keys.forget_public(key_id):
+            return
+        if any(key.key_id == key_id for key in keys.signing()):
+            raise CommandFailed(
+                f"{key_id}: is this instance's own, and stays published for what it has signed; `sanderling keys "
+                "rotate-signing` makes another one sign.",
+                Exit.USAGE,
+            )
+    raise CommandFailed(f"{key_id}: no such key is published; `sanderling keys signing --jwks` shows them.", Exit.USAGE)
+
+
+def foreign(settings: Settings) -> Sequence[PublicKey]:
+    """Return the keys of other instances that are published here."""
+    folder = _existing(settings)
+    with working_in(folder), open_keys(folder) as keys:
+        return keys.public()
 
 
 def rotate_signing(settings: Settings) -> SigningKey:
     """Make and store a key that signs from now on, and return it. A running server takes it with its next event."""
     folder = _existing(settings)
     key = new_signing_key(entropy(32), now())
-    with told_plainly(folder), open_keys(folder, named_vault(environ())) as keys:
+    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
         keys.add_signing(key)
     return key
 
@@ -76,7 +98,7 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotated
             "  (umask 077; sanderling keys master > new.key)\n  sanderling keys rotate-master --to new.key",
             Exit.USAGE,
         )
-    with told_plainly(folder):
+    with working_in(folder):
         return rotate(
             folder,
             None if named is None else named.vault,
@@ -92,7 +114,7 @@ def set_up_link(settings: Settings, url: str | None = None) -> str:
     """
     path, link = new_link(entropy, now())
     folder = Path(settings.data)
-    with told_plainly(folder), open_keys(folder) as keys:
+    with working_in(folder), open_keys(folder) as keys:
         keys.offer(link)
     return (url or settings.public_url()) + path
 
@@ -108,7 +130,7 @@ def _existing(settings: Settings) -> Path:
 def revoke(settings: Settings, word: str) -> ApiKey:
     """Delete the key that an id, a name or a beginning names, and return it. Raises CommandFailed."""
     folder = _existing(settings)
-    with told_plainly(folder), open_keys(folder) as keys:
+    with working_in(folder), open_keys(folder) as keys:
         key = find_key(keys.all(), word)
         keys.revoke(key.id)
     return key

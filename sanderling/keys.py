@@ -8,7 +8,7 @@ from typing import Any
 from actors.keys import BURST, RATE, KeyRefused, new_key
 from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Millis
-from storage.records.key import SHOWN, ApiKey, SigningKey
+from storage.records.key import SHOWN, ApiKey, PublicKey, SigningKey
 from storage.records.times import rfc3339
 
 _TOLD = {
@@ -70,9 +70,11 @@ def key_lines(keys: Sequence[ApiKey]) -> list[str]:
     return ["  ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(row)).rstrip() for row in rows]
 
 
-def signing_lines(keys: Sequence[SigningKey]) -> list[str]:
+def signing_lines(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ()) -> list[str]:
     """Return one line a signing key for the terminal: its id, whether it signs, and since when it is there."""
-    return [f"{key.key_id}  {key.state:<7}  {rfc3339(key.created_at)}" for key in keys]
+    told = [(key.key_id, key.state, key.created_at) for key in keys]
+    told += [(key.key_id, "foreign", key.created_at) for key in foreign]
+    return [f"{key_id}  {state:<7}  {rfc3339(at)}" for key_id, state, at in told]
 
 
 def find_key(keys: Sequence[ApiKey], word: str) -> ApiKey:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import ssl
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,12 +16,13 @@ from typing import Any
 
 import trio
 
-from actors.egress.sockets import SystemResolver, TcpConnector
+from actors.egress.sockets import SystemResolver, TcpConnector, public_trust, trusting
 from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling.environment import environ
+from sanderling.exits import CommandFailed, Exit
 from sanderling.health import SOCKET
 from sanderling.keeping.seal import named_vault
 from sanderling.passwords import Argon2
@@ -103,6 +105,17 @@ class Listening:
         return self._ready.pop((host, port), ()) or await open_listeners(host, port)
 
 
+def trust_of(settings: Settings) -> Callable[[], ssl.SSLContext]:
+    """Return what makes the TLS contexts of requests. Raises CommandFailed when the file of `tls_trust` is of no use."""
+    if not settings.tls_trust:
+        return public_trust
+    try:
+        return trusting(settings.tls_trust)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise CommandFailed(f"{settings.tls_trust}: {why} (tls_trust).", Exit.BAD_SETTING) from None
+
+
 def real_world(
     settings: Settings,
     listen: Callable[[str, int], Any],
@@ -130,7 +143,7 @@ def real_world(
         chance=lambda _name: dice,
         entropy=entropy,
         resolver=SystemResolver(),
-        connector=TcpConnector(),
+        connector=TcpConnector(trust_of(settings)),
         listen=listen,
         jail=ProcessJail(
             worker_command(),

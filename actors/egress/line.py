@@ -1,13 +1,18 @@
 """Our own line to the world: who looks tells it how that went, and asks it before looking again.
 
+Only hosts that have answered before speak about it: one that never has says nothing but that it is no good name. What
+somebody names just now (to add it, to try it out) does not speak either, nor what the guard refuses: else whoever may
+name URLs could have the watching held.
+
 While the line is down, a failure is nobody's but ours: it counts as local, which opens no breaker and moves no
-score. Looks then pause, but for one host every few seconds that is tried, or the return would go unnoticed. On the
-return, whoever paused is given a moment within `SPREAD`, so that it is no stampede.
+score. A refusal by the guard stays one. Looks then pause, but for one host every few seconds that is tried, or the
+return would go unnoticed. On the return, whoever paused is given a moment within `SPREAD`, so that it is no stampede.
 """
 
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Callable
 
 import trio
@@ -18,6 +23,8 @@ from actors.egress.outage import Outage, Turn, Word
 
 PROBE_EVERY = 5.0
 SPREAD = 600.0
+MOST_KNOWN = 65_536
+"""Hosts remembered at most that have answered; the one heard longest ago goes first. A sample of so many is as good."""
 _PATIENCE = 60.0
 """Seconds after which who waits behind another source of the same host sees whether that one is still there."""
 
@@ -32,6 +39,7 @@ class Line:
         self._back = trio.Event()
         self._trials: dict[str, float] = {}  # by host: when it is tried next while the line is down
         self._next_trial = 0.0
+        self._known: OrderedDict[str, None] = OrderedDict()  # hosts that have answered, the last heard last
         self.returned_at = -math.inf
         """When it last came back, by Trio's clock."""
 
@@ -48,14 +56,27 @@ class Line:
         """Since when it has been down, by Trio's clock; None while it is up."""
         return self._outage.down_since
 
+    def knows(self, host: str) -> None:
+        """Take note that a host answered in an earlier life of the service."""
+        self._known[host] = None
+        self._known.move_to_end(host)
+        if len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
+
     def answered(self, host: str) -> None:
         """Take note that a host answered, in whatever way."""
+        self.knows(host)
         self._heard(host, Word.ANSWERED)
 
-    def failed(self, host: str, failure: LookFailed) -> LookFailed:
-        """Take note of a failed request, and return what it counts as: itself, or a local one while we are to blame."""
+    def failed(self, host: str, failure: LookFailed, *, asked: bool = False) -> LookFailed:
+        """Take note of a failed request, and return what it counts as: itself, or a local one while we are to blame.
+
+        asked: somebody waits for it, who may have named the host.
+        """
         word = _word(failure)
-        if word is not None:
+        if word is Word.ANSWERED:
+            self.answered(host)
+        elif word is not None and not asked and host in self._known:
             self._heard(host, word)
         if not self.down or word is not Word.FAILED:
             return failure
@@ -95,13 +116,10 @@ class Line:
 
 def _word(failure: LookFailed) -> Word | None:
     """Return what a failure says of the way to its host; None when nothing was asked of it."""
-    if isinstance(failure, HostOpen):
+    if isinstance(failure, HostOpen | LookRefused):
         return None
     if failure.blame is Blame.LOCAL:
         return Word.LOCAL
-    if isinstance(failure, LookRefused):
-        # A resolver that sends every name to the router's own address is what a line without a contract looks like.
-        return Word.FAILED if failure.refusal.rule.startswith("address") else None
     if failure.status is not None or failure.blame in (Blame.CONTENT, Blame.THROTTLED):
         return Word.ANSWERED
     return Word.FAILED

@@ -1,5 +1,7 @@
 """Is it us? Many hosts that fail at once mean that our own line is down, and that none of them is to blame. Pure.
 
+Whose word counts is decided before (`line`): that of hosts which have answered at some time.
+
 Down, when within 60 seconds at least half of at least 20 distinct hosts failed, or when 5 hosts failed by local
 faults and no more than that succeeded (a name whose own zone is broken can look like a silent resolver; five such
 names among thousands of good looks are no outage). Up again, when hosts succeed: 3 of them, and more than fail. After

@@ -110,15 +110,15 @@ class Robots:
         while True:
             try:
                 async with self._hosts.turn(url.host, claim):
-                    return await self._ask(url, hops)
+                    return await self._ask(url, hops, asked=claim.asked)
             except Elsewhere as redirect:
                 url, hops = redirect.url, redirect.hops
 
-    async def _ask(self, url: Url, hops: tuple[str, ...]) -> Fetched:
+    async def _ask(self, url: Url, hops: tuple[str, ...], *, asked: bool) -> Fetched:
         try:
             found = await self._http.get(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, stay=True, hops=hops)
         except LookFailed as failure:
-            error = self._line.failed(url.host, failure)
+            error = self._line.failed(url.host, failure, asked=asked)
             if error.blame is Blame.THROTTLED:
                 self._hosts.hold(url.host, error.hold)
             elif error.status is not None and error.blame is not Blame.REMOTE_TRANSIENT:

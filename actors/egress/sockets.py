@@ -74,6 +74,29 @@ def public_trust() -> ssl.SSLContext:
     return ssl.create_default_context(cafile=certifi.where())
 
 
+def trusting(file: str) -> Callable[[], ssl.SSLContext]:
+    """Return what makes a context like `public_trust`, which trusts the authorities in a PEM file, too.
+
+    The file is read now, once. Raises OSError, and ValueError when it holds no certificate of an authority.
+    """
+    with open(file, encoding="ascii", errors="replace") as opened:
+        text = opened.read()
+
+    def trust() -> ssl.SSLContext:
+        context = public_trust()
+        context.load_verify_locations(cadata=text)
+        return context
+
+    alone = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        alone.load_verify_locations(cadata=text)
+    except ssl.SSLError as error:
+        raise ValueError(f"it holds no certificates in PEM form ({error.reason})") from None
+    if not alone.get_ca_certs():
+        raise ValueError("none of its certificates is an authority's (CA:TRUE)")
+    return trust
+
+
 class TcpConnector:
     """Opens TCP connections to addresses, and TLS inside them. trust: makes a TLS context; called once for each
     ALPN.

@@ -211,7 +211,7 @@ async def _greeted(ports: Ports, url: Url, wanted: Wanted) -> Classified:
     try:
         greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols)
     except LookFailed as failure:
-        raise ports.egress.line.failed(url.host, failure) from None
+        raise ports.egress.line.failed(url.host, failure, asked=True) from None
     found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)
     return Classified("push", found, url.text, None, ports.world.now(), greeting=greeting)
 

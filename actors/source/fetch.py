@@ -75,7 +75,7 @@ async def _ask(ports: Ports, claim: Claim, url: Url, wish: _Wish) -> Fetched:
                     hops=wish.hops,
                 )
         except LookFailed as error:
-            failure = egress.line.failed(url.host, error)
+            failure = egress.line.failed(url.host, error, asked=claim.asked)
             tell_host(ports, url, claim.name, failure)
             raise failure from None
         except Elsewhere:

@@ -79,6 +79,7 @@ class Table:
                 live = self._live.get(watched.source.id)
                 if live is None:
                     self._keep(live := Live(watched.source, watched.hot, watched.version))
+                    self._introduce(live)
                 if live.source.enabled and not self._supervisor.has(live.source.id):
                     idle.append(live)
             if len(idle) >= MANY:
@@ -247,6 +248,12 @@ class Table:
         (self._paused.discard if live.source.enabled else self._paused.add)(live.source.id)
         live.ranking = self._ranking
         self._ranking.put(live.source.id, live.hot.health)
+
+    def _introduce(self, live: Live) -> None:
+        """Tell the line of a host that has answered; of one at rest nobody knows whether it ever will again."""
+        hot = live.hot
+        if hot.last_success_at is not None and hot.breaker.state == "closed":
+            self._ports.egress.line.knows(host_of(live.source.watch_url))
 
     def _view(self, live: Live, place: int = 0) -> SourceView:
         return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place, live.push)

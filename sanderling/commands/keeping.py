@@ -33,30 +33,36 @@ def backup(
     """
     from sanderling.keeping import archive
     from sanderling.keeping.making import make_backup
+    from sanderling.keeping.seal import find_master_key
 
     if only_verify:
         manifest = archive.verify(file)
     else:
         manifest = make_backup(loaded(config, flags).settings, file, environ(), secrets=not without_secrets)
+    standing = manifest.standing(find_master_key(environ()))
     if as_json:
         from sanderling.json_lines import print_json
 
-        print_json(archive.summary(manifest))
+        print_json({**archive.summary(manifest), "mac": standing})
     else:
         kept = "secrets sealed" if manifest.secrets == "sealed" else "without secrets"
         done = "is whole" if only_verify else "written"
         held = manifest.database
         click.echo(
-            f"{file}: {done}: of {manifest.made_at}, {held.events} events, schema {held.schema}, {kept}.", err=True
+            f"{file}: {done}: of {manifest.made_at}, {held.events} events, schema {held.schema}, {kept}; "
+            f"{archive.VOUCHED[standing]}.",
+            err=True,
         )
-    return Exit.WELL
+    return Exit.BAD_DATA if standing == "fails" else Exit.WELL
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--replace", is_flag=True, help="Put what is in the data folder aside, and restore into it.")
+@click.option("--with-settings", is_flag=True, help="Take over the settings (sanderling.toml) that are in it, too.")
+@click.option("--unverified", is_flag=True, help="Take one without a MAC although a master key is named.")
 @click.option("--data", metavar="FOLDER", help="The data folder.  [SANDERLING_DATA; default: data]")
-def restore(file: Path, data: str | None, *, replace: bool) -> int:
+def restore(file: Path, data: str | None, *, replace: bool, with_settings: bool, unverified: bool) -> int:
     """Restore a backup FILE, or a database that an upgrade has kept, into the data folder.
 
     The service must be stopped. Nothing is changed before the whole backup has been read and checked.
@@ -66,12 +72,24 @@ def restore(file: Path, data: str | None, *, replace: bool) -> int:
     """
     from actors.settings import Settings
     from sanderling.keeping.restoring import restore as put_back
+    from sanderling.keeping.restoring import taken_over
     from sanderling.real_world import entropy, now
 
     variables = environ()
     folder = Path(data or variables.get("SANDERLING_DATA") or Settings().data)
-    done = put_back(file, folder, variables, replace=replace, at=now(), entropy=entropy)
+    done = put_back(
+        file,
+        folder,
+        variables,
+        replace=replace,
+        at=now(),
+        entropy=entropy,
+        settings=with_settings,
+        unverified=unverified,
+    )
     click.echo(f"{folder}: restored: {done.content.events} events, schema {done.content.schema}.", err=True)
+    for sentence in taken_over(done):
+        click.echo(sentence, err=True)
     if done.aside is not None:
         click.echo(f"What was there is in {done.aside}; delete it when all is well.", err=True)
     if done.templates is not None:

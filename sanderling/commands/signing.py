@@ -12,9 +12,13 @@ from sanderling.flags import loaded, settings_flags
 
 @click.command("signing")
 @click.option("--jwks", "as_jwks", is_flag=True, help="Their public halves, as /.well-known/jwks.json has them.")
+@click.option("--forget", metavar="KEY_ID", help="Publish this key of another instance no more.")
 @settings_flags("data")
-def listed(config: str | None, as_jwks: bool, **flags: str | None) -> int:
+def listed(config: str | None, as_jwks: bool, forget: str | None, **flags: str | None) -> int:
     """List the keys that sign events, the active one first. Retired ones stay published.
+
+    Keys of other instances, which came with an import, are published too, until they are forgotten: what they have
+    signed can then no longer be verified here.
 
     \b
     sanderling keys signing --jwks > jwks.json
@@ -23,7 +27,14 @@ def listed(config: str | None, as_jwks: bool, **flags: str | None) -> int:
     from sanderling.keys import signing_lines
 
     settings = loaded(config, flags).settings
-    lines = [keyring.published(settings).decode()] if as_jwks else signing_lines(keyring.signing(settings))
+    if forget is not None:
+        keyring.forget_signing(settings, forget)
+        click.echo(f"{forget}: is published no more.", err=True)
+        return Exit.WELL
+    if as_jwks:
+        lines = [keyring.published(settings).decode()]
+    else:
+        lines = signing_lines(keyring.signing(settings), keyring.foreign(settings))
     for line in lines:
         click.echo(line)
     return Exit.WELL

@@ -14,14 +14,21 @@ import re
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hmac import compare_digest
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Literal, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sanderling.exits import CommandFailed, Exit
+from sanderling.keeping.seal import MasterKey
 from storage.sqlite.copying import Content
+from storage.sqlite.ownership import as_root, named_by_hand
+
+Standing = Literal["holds", "fails", "missing", "unchecked"]
+"""What a master key says of a backup: it is as made, it is not (or another key's), it has no MAC, there is no key."""
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -42,7 +49,10 @@ class Member(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """The first member. `secrets` says whether they are in it, sealed, or not at all."""
+    """The first member. `secrets` says whether they are in it, sealed, or not at all.
+
+    `mac`: by the master key that was named when it was made, over all the rest; empty when none was.
+    """
 
     sanderling_backup: int
     version: str
@@ -50,6 +60,30 @@ class Manifest(Struct, frozen=True):
     secrets: Literal["sealed", "none"]
     database: Content
     files: tuple[Member, ...]
+    mac: str = ""
+
+    def authenticated(self, master: MasterKey | None) -> Manifest:
+        """Return it with the MAC of a key."""
+        return self if master is None else structs.replace(self, mac=master.mac(self._spoken()))
+
+    def standing(self, master: MasterKey | None) -> Standing:
+        """Return whether a key vouches for it."""
+        if not self.mac:
+            return "missing"
+        if master is None:
+            return "unchecked"
+        return "holds" if compare_digest(self.mac, master.mac(self._spoken())) else "fails"
+
+    def _spoken(self) -> bytes:
+        return msgspec.json.encode(structs.replace(self, mac=""))
+
+
+VOUCHED: Mapping[Standing, str] = {
+    "holds": "its MAC holds: it is as it was made with this master key",
+    "fails": "its MAC does not hold: it was altered, or made with another master key",
+    "missing": "it carries no MAC, so nothing shows whether somebody has altered it",
+    "unchecked": "no master key is named, so its MAC was not checked",
+}
 
 
 class Piece(NamedTuple):
@@ -62,22 +96,26 @@ class Piece(NamedTuple):
 def write_archive(target: Path, manifest: Manifest, pieces: Sequence[Piece]) -> None:
     """Write a backup (0600), synced, and put it in the place of any before once it is whole. Raises OSError."""
     partial = target.with_name(target.name + ".partial")
-    partial.unlink(missing_ok=True)
+    with as_root():
+        partial.unlink(missing_ok=True)
+        fd = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
-        with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
+        with open(fd, "wb") as out:
             with tarfile.open(fileobj=out, mode="w", format=_FORM) as tar:
                 head = msgspec.json.format(msgspec.json.encode(manifest))
                 tar.addfile(_info(MANIFEST, len(head)), io.BytesIO(head))
                 for piece in pieces:
-                    with piece.path.open("rb") as source:
-                        tar.addfile(_info(piece.name, piece.path.stat().st_size), source)
+                    with _its_own(piece.path) as source:
+                        tar.addfile(_info(piece.name, os.fstat(source.fileno()).st_size), source)
             out.flush()
             os.fsync(out.fileno())
-        verify(partial)
-        os.replace(partial, target)
-        _sync_folder(target.parent)
+        with as_root():
+            verify(partial)
+            os.replace(partial, target)
+            _sync_folder(target.parent)
     finally:
-        partial.unlink(missing_ok=True)
+        with as_root():
+            partial.unlink(missing_ok=True)
 
 
 def holds(name: str) -> bool:
@@ -87,8 +125,13 @@ def holds(name: str) -> bool:
 
 def member(piece: Piece) -> Member:
     """Return what the manifest says of a file. Raises OSError."""
-    with piece.path.open("rb") as source:
-        return Member(piece.name, piece.path.stat().st_size, hashlib.file_digest(source, "sha256").hexdigest())
+    with _its_own(piece.path) as source:
+        return Member(piece.name, os.fstat(source.fileno()).st_size, hashlib.file_digest(source, "sha256").hexdigest())
+
+
+def _its_own(path: Path) -> BufferedReader:
+    """Open a file that goes into a backup; never what a link leads to."""
+    return open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), "rb")
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -135,7 +178,7 @@ def _reading(path: Path) -> Iterator[tuple[Manifest, Iterator[tuple[Member, Iter
         manifest = _manifest(path, tar)
         yield manifest, _members(path, tar, manifest)
         if tar.next() is not None:
-            raise CommandFailed(f"{path}: was altered: it holds more than its manifest says.")
+            raise CommandFailed(f"{path}: is not as it was made: it holds more than its manifest says.")
 
 
 def _members(path: Path, tar: tarfile.TarFile, manifest: Manifest) -> Iterator[tuple[Member, Iterator[bytes]]]:
@@ -144,7 +187,7 @@ def _members(path: Path, tar: tarfile.TarFile, manifest: Manifest) -> Iterator[t
         if found is None:
             raise CommandFailed(f"{path}: is cut short: {file.name} is missing. Use another backup.")
         if found.name != file.name or not found.isfile() or found.size != file.size:
-            raise CommandFailed(f"{path}: was altered: {found.name!r} is not what its manifest says.")
+            raise CommandFailed(f"{path}: is not as it was made: {found.name!r} is not what its manifest says.")
         stream = tar.extractfile(found)
         assert stream is not None
         yield file, _checked(path, file, stream)
@@ -159,13 +202,13 @@ def _checked(path: Path, each: Member, stream: IO[bytes]) -> Iterator[bytes]:
     if size != each.size:
         raise CommandFailed(f"{path}: is cut short within {each.name}. Use another backup.")
     if digest.hexdigest() != each.sha256:
-        raise CommandFailed(f"{path}: was altered or damaged: {each.name} has another SHA-256 than its manifest says.")
+        raise CommandFailed(f"{path}: is damaged: {each.name} has another SHA-256 than its manifest says.")
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tarfile.TarFile]:
     try:
-        with tarfile.open(path, "r:") as tar:
+        with named_by_hand(path) as raw, tarfile.open(fileobj=raw, mode="r:") as tar:
             yield tar
     except tarfile.ReadError as error:
         why = "is cut short" if "unexpected end" in str(error) else "is not a backup of Sanderling, or is damaged"
@@ -190,9 +233,9 @@ def _manifest(path: Path, tar: tarfile.TarFile) -> Manifest:
         raise CommandFailed(f"{path}: is not a backup of Sanderling: {MANIFEST}: {error}.") from None
     names = [each.name for each in manifest.files]
     if names[:1] != [DATABASE] or len(set(names)) < len(names) or not all(map(holds, names)):
-        raise CommandFailed(f"{path}: was altered: its manifest names files that a backup does not hold.")
+        raise CommandFailed(f"{path}: is not as it was made: its manifest names files that a backup does not hold.")
     if (SECRETS in names) != (manifest.secrets == "sealed"):
-        raise CommandFailed(f"{path}: was altered: its manifest contradicts itself about secrets.")
+        raise CommandFailed(f"{path}: is not as it was made: its manifest contradicts itself about secrets.")
     return manifest
 
 

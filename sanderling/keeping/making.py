@@ -17,7 +17,7 @@ import msgspec
 
 from actors.settings import Settings
 from sanderling import __version__
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import told_plainly, working_in
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.archive import (
@@ -36,6 +36,7 @@ from sanderling.real_world import entropy, now
 from storage.records.times import rfc3339
 from storage.sqlite.copying import copy_database, drop_secrets, examine, take_secrets
 from storage.sqlite.migrations import STEPS
+from storage.sqlite.ownership import as_owner
 
 SCRATCH = ".backup-"
 STALE_MS = 86_400_000
@@ -50,49 +51,50 @@ NO_MASTER_KEY = (
 def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], *, secrets: bool) -> Manifest:
     """Write a backup of a data folder to a file and return its manifest. Raises CommandFailed."""
     folder = Path(settings.data)
-    master = find_master_key(variables) if secrets else None
+    master = find_master_key(variables)
     if secrets and master is None:
         raise CommandFailed(NO_MASTER_KEY, Exit.BAD_SETTING)
-    with told_plainly(folder):
+    with working_in(folder):
         if not (folder / DATABASE).is_file():
             raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
     try:
         _refuse(folder, target)
         _refuse_names(settings)
-        sweep(folder)
-        with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
-            return _make(settings, target, Path(scratch), master)
+        with as_owner(folder):
+            sweep(folder)
+            with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
+                return _make(settings, target, Path(scratch), master, secrets=secrets)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise CommandFailed(f"{target}: cannot be written: {error.strerror or error}{where}.", Exit.TRY_AGAIN) from None
 
 
-def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | None) -> Manifest:
+def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | None, *, secrets: bool) -> Manifest:
     folder = Path(settings.data)
     copy = scratch / DATABASE
     with told_plainly(folder):
         content = copy_database(folder / DATABASE, copy)
-        secrets = None
-        if master is None:
+        taken = None
+        if master is None or not secrets:
             drop_secrets(copy)
         else:
-            secrets = take_secrets(copy, folder, master.vault, password=True)
+            taken = take_secrets(copy, folder, master.vault, password=True)
         if content.schema < len(STEPS):
             content = examine(copy)
     pieces = [Piece(DATABASE, copy)]
-    if master is not None:
+    if master is not None and taken is not None:
         sealed = scratch / SECRETS
-        sealed.write_bytes(master.seal(msgspec.json.encode(secrets), entropy(24)))
+        sealed.write_bytes(master.seal(msgspec.json.encode(taken), entropy(24)))
         pieces.append(Piece(SECRETS, sealed))
     pieces += _files(settings)
     manifest = Manifest(
         FORMAT,
         __version__,
         rfc3339(now()),
-        "none" if master is None else "sealed",
+        "none" if taken is None else "sealed",
         content,
         tuple(member(piece) for piece in pieces),
-    )
+    ).authenticated(master)
     write_archive(target, manifest, pieces)
     return manifest
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.seal import named_vault
@@ -45,7 +45,7 @@ def need(folder: Path) -> Need:
         raise CommandFailed(
             f"{folder}: there is no database of Sanderling; name its folder with --data.", Exit.BAD_DATA
         )
-    with told_plainly(folder), closing(connect(database, COMMAND)) as connection, translated():
+    with working_in(folder), closing(connect(database, COMMAND)) as connection, translated():
         schema, copied, room = version_of(connection), not gives_back(connection), room_of(connection)
     behind = schema < len(STEPS)
     needed = (room.used + SPARE) if copied or behind else 0
@@ -71,7 +71,7 @@ def migrate(folder: Path) -> Need:
     if found.nothing:
         return found
     lock, named = FolderLock(folder), named_vault(environ())
-    with told_plainly(folder), opening(folder):
+    with working_in(folder), opening(folder):
         lock.acquire()
         try:
             if found.copied and not rebuild(database):

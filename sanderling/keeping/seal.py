@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Mapping
+from hashlib import blake2b
 from pathlib import Path
 
 from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
 from sanderling.exits import CommandFailed, Exit
+from storage.sqlite.ownership import as_root
 from storage.sqlite.vault import Vault, read_master
 
 VARIABLE = "SANDERLING_MASTER_KEY"
 FILE_VARIABLE = "SANDERLING_MASTER_KEY_FILE"
 CREDENTIAL = "sanderling.master-key"
+_PERSON = b"sanderling mac"  # BLAKE2b's "person" keeps this use of the key apart from any other
 
 
 class MasterKey:
@@ -29,7 +32,7 @@ class MasterKey:
     """
 
     def __init__(self, secret: bytes) -> None:
-        self._box, self.vault = SecretBox(secret), Vault(secret)
+        self._secret, self._box, self.vault = secret, SecretBox(secret), Vault(secret)
 
     def __repr__(self) -> str:
         return "MasterKey(...)"
@@ -37,6 +40,11 @@ class MasterKey:
     def seal(self, data: bytes, nonce: bytes) -> bytes:
         """Return data sealed; `nonce` is 24 unguessable bytes."""
         return bytes(self._box.encrypt(data, nonce))
+
+    def mac(self, data: bytes) -> str:
+        """Return what only who has this key can say of data: hex of 32 bytes, by a key derived for this use."""
+        key = blake2b(key=self._secret, digest_size=32, person=_PERSON).digest()
+        return blake2b(data, key=key, digest_size=32).hexdigest()
 
     def open(self, sealed: bytes) -> bytes | None:
         """Return what was sealed; None when it was sealed with another key, or is altered."""
@@ -54,7 +62,9 @@ def find_master_key(variables: Mapping[str, str]) -> MasterKey | None:
         return _read(text, VARIABLE)
     if folder := variables.get("CREDENTIALS_DIRECTORY"):
         path = Path(folder) / CREDENTIAL
-        if path.is_file():  # systemd sees to its rights
+        with as_root():
+            there = path.is_file()
+        if there:  # systemd sees to its rights
             return _read(_text(path, private=False), str(path))
     return None
 
@@ -71,6 +81,11 @@ def master_in(path: Path) -> MasterKey:
 
 
 def _text(path: Path, *, private: bool) -> str:
+    with as_root():
+        return _text_of(path, private=private)
+
+
+def _text_of(path: Path, *, private: bool) -> str:
     try:
         mode = path.stat().st_mode
         if private and mode & (stat.S_IRWXG | stat.S_IRWXO):

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from msgspec import Struct, to_builtins
 
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import working_in
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 from sanderling.logs import plain
@@ -35,7 +35,7 @@ def sizes(folder: Path) -> Sequence[Size]:
     database = folder / DATABASE
     if not database.is_file():
         raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
-    with told_plainly(folder), closing(connect(database, READER)) as connection, translated():
+    with working_in(folder), closing(connect(database, READER)) as connection, translated():
         return [Size(*row) for row in connection.execute(_BY_SOURCE).fetchall()]
 
 

@@ -27,12 +27,20 @@ WRITER: Pragmas = (
     ("cache_size", -65536),
     ("foreign_keys", 1),
     ("temp_store", 2),  # memory
+    ("trusted_schema", 0),  # a definition in the file calls nothing that does more than compute
 )
 COMMAND: Pragmas = (
     *(pragma for pragma in WRITER if pragma[0] not in ("wal_autocheckpoint", "cache_size")),
     ("wal_autocheckpoint", 0),  # checkpoints are left to the server's writer, or to the last connection's close
 )
-READER: Pragmas = (("busy_timeout", 5000), ("query_only", 1), ("cache_size", -16384), ("temp_store", 2))
+READER: Pragmas = (
+    ("busy_timeout", 5000),
+    ("query_only", 1),
+    ("cache_size", -16384),
+    ("temp_store", 2),
+    ("trusted_schema", 0),
+)
+UNTRUSTED: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("query_only", 1), ("temp_store", 2))
 
 _SHMSIZE = sqlite3.SQLITE_IOERR_SHMSIZE
 _AWAY = frozenset(

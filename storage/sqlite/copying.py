@@ -19,19 +19,27 @@ from nacl.utils import random as drawn
 from storage.errors import Corrupt
 from storage.records.identity import START, Seq
 from storage.sqlite import scan
-from storage.sqlite.connection import COMMAND, Pragmas, connect, translated
+from storage.sqlite.connection import COMMAND, UNTRUSTED, Pragmas, connect, translated
+from storage.sqlite.keys import all_keys
 from storage.sqlite.migrations import migrate, version_of
 from storage.sqlite.ownership import entrust
 from storage.sqlite.sealing import HELLOS, PLACES, SECRETS, SEEDS, Lost, encoded, examine_boxes, give_up, opened
 from storage.sqlite.unlocking import mark_of, unlock
 from storage.sqlite.vault import SIZE, Vault
 
-_COPY: Pragmas = (("busy_timeout", 5000), ("synchronous", 2), ("temp_store", 2))
+_COPY: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("synchronous", 2), ("temp_store", 2))
 # No page of a copy that held a secret keeps it, and no journal on the disk gets it.
-_EDIT: Pragmas = (("busy_timeout", 5000), ("journal_mode", "memory"), ("synchronous", 2), ("secure_delete", 1))
+_EDIT: Pragmas = (
+    ("trusted_schema", 0),
+    ("busy_timeout", 5000),
+    ("journal_mode", "memory"),
+    ("synchronous", 2),
+    ("secure_delete", 1),
+)
 _TABLES = "SELECT name FROM sqlite_master WHERE type='table'"
 _PASSING = ("DELETE FROM vault", "DELETE FROM call", "DELETE FROM session", "DELETE FROM set_up_link")
 """The mark of a key that a backup is not sealed with; what is of no use after a restore, and would let somebody in."""
+_ENTRANCES = _PASSING[1:]
 _FORGET_PASSWORD = "DELETE FROM password"  # noqa: S105 - a statement
 
 
@@ -55,6 +63,26 @@ class Secrets(Struct, frozen=True):
     def __repr__(self) -> str:
         """Count them."""
         return f"Secrets({len(self.seeds)} signing keys, {len(self.destinations)} destinations)"
+
+
+class Entrances(Struct, frozen=True):
+    """Who gets in by a database: its API keys (as shown, name, scopes), sessions, a set-up link, the password."""
+
+    keys: Sequence[tuple[str, str, Sequence[str]]]
+    sessions: int
+    link: bool
+    password: bool
+
+
+def entrances(database: Path) -> Entrances:
+    """Return who gets in by a database of this program's schema. Raises Corrupt, Unavailable."""
+    with closing(connect(database, UNTRUSTED)) as connection, translated():
+        tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
+        keys = all_keys(connection)
+        sessions = connection.execute("SELECT count(*) FROM session").fetchone()[0] if "session" in tables else 0
+        link = "set_up_link" in tables and connection.execute("SELECT 1 FROM set_up_link").fetchone() is not None
+        password = "password" in tables and connection.execute("SELECT 1 FROM password").fetchone() is not None
+    return Entrances([(key.prefix, key.name, key.scopes) for key in keys], sessions, link, password)
 
 
 def copy_database(database: Path, target: Path) -> Content:
@@ -150,6 +178,8 @@ def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callab
     with closing(connect(copy, COMMAND)) as connection, translated():
         migrate(connection, vault=vault)
         connection.execute("BEGIN IMMEDIATE")
+        for statement in _ENTRANCES:  # a backup has none, unless somebody has put one in
+            connection.execute(statement)
         if secrets is not None:
             boxes = (
                 (SEEDS, {id: bytes.fromhex(seed) for id, seed in secrets.seeds.items()}),

@@ -25,7 +25,7 @@ from storage.records.times import rfc3339
 from storage.sqlite import scan
 from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translated
 from storage.sqlite.folder import FolderLock, HeadMark, identity, opening, prepare
-from storage.sqlite.keys import all_keys, all_public, all_signing, delete_key, insert_key, insert_signing
+from storage.sqlite.keys import all_keys, all_public, all_signing, delete_key, forget_public, insert_key, insert_signing
 from storage.sqlite.migrations import STEPS, version_of
 from storage.sqlite.own_key import settle
 from storage.sqlite.people import insert_link, read_password
@@ -226,6 +226,11 @@ class CommandKeys:
         """Return the public halves of keys that are not here, the oldest first."""
         with translated():
             return all_public(self._connection)
+
+    def forget_public(self, key_id: str) -> bool:
+        """Publish no more the public half of a key that is not here; return whether there was one."""
+        with translated():
+            return forget_public(self._connection, key_id)
 
     def add_signing(self, key: SigningKey) -> None:
         """Add a signing key as the active one; a running server signs with it from its next event on. Raises NoKey."""

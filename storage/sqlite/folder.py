@@ -32,14 +32,25 @@ def prepare(folder: Path) -> Path:
     mode, so the file is made before SQLite sees it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _restrict(folder, 0o700)
+    with _open(folder, os.O_DIRECTORY) as fd:
+        _restrict(fd, 0o700)
     database = folder / DATABASE
     _touch(database)
     _refuse(folder, 0o002)  # who may write here can put another database in; a mounted volume may be its group's
     for path in (database, *(folder / name for name in (OWN, NEXT) if (folder / name).exists())):
-        _restrict(path, 0o600)
+        with _open(path, os.O_NOFOLLOW) as fd:
+            _restrict(fd, 0o600)
         _refuse(path, 0o077)
     return database
+
+
+@contextmanager
+def _open(path: Path, flags: int) -> Iterator[int]:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -61,7 +72,7 @@ class FolderLock:
     def acquire(self) -> None:
         """Take the lock at once. Raises Locked when another process (or another engine of this one) holds it."""
         _touch(self._path)
-        fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -100,7 +111,7 @@ class HeadMark:
     def read(self) -> Seq:
         """Open the file, made when missing, and return what it says: 0 for none. Raises ValueError when damaged."""
         _touch(self._path)
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         text = os.pread(self._fd, _DIGITS + 1, 0)
         if not text:
             return START
@@ -124,13 +135,16 @@ class HeadMark:
 
 
 def _touch(path: Path) -> None:
+    """Make an empty file unless it is there. Raises OSError, also when a link lies there: it may lead to another's."""
     try:
         fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
         entrust(fd, path.parent)
     except FileExistsError:
-        fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    os.close(fd)
-    _restrict(path, 0o600)
+        fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        _restrict(fd, 0o600)
+    finally:
+        os.close(fd)
 
 
 def _refuse(path: Path, forbidden: int) -> None:
@@ -139,8 +153,8 @@ def _refuse(path: Path, forbidden: int) -> None:
         raise Exposed(path, mode)
 
 
-def _restrict(path: Path, mode: int) -> None:
-    """Take rights away from others where there are any and the path is ours; a mounted volume may belong to root."""
-    status = path.stat()
+def _restrict(fd: int, mode: int) -> None:
+    """Take rights away from others where there are any and the file is ours; a mounted volume may belong to root."""
+    status = os.fstat(fd)
     if status.st_mode & 0o777 & ~mode and status.st_uid == os.geteuid():
-        path.chmod(mode)
+        os.fchmod(fd, mode)

@@ -28,6 +28,7 @@ _SIGNING = "SELECT key_id, seed, created_at, state FROM signing_key ORDER BY sta
 _PUBLIC = """SELECT key_id, x, created_at FROM public_key WHERE key_id NOT IN (SELECT key_id FROM signing_key)
     ORDER BY created_at, key_id"""
 _PUT_PUBLIC = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CONFLICT DO NOTHING"
+_FORGET_PUBLIC = "DELETE FROM public_key WHERE key_id=? AND key_id NOT IN (SELECT key_id FROM signing_key)"
 _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
@@ -133,6 +134,13 @@ def all_signing(connection: sqlite3.Connection, vault: Vault) -> Sequence[Signin
 def all_public(connection: sqlite3.Connection) -> Sequence[PublicKey]:
     """Return the public halves of keys that are not here, the oldest first."""
     return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
+
+
+def forget_public(connection: sqlite3.Connection, key_id: str) -> bool:
+    """Delete the public half of a key that is not here, inside whatever transaction is open; return whether there was
+    one.
+    """
+    return connection.execute(_FORGET_PUBLIC, (key_id,)).rowcount > 0
 
 
 def insert_signing(connection: sqlite3.Connection, key: SigningKey, vault: Vault) -> None:

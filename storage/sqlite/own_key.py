@@ -72,7 +72,8 @@ def _holds(path: Path, vault: Vault) -> bool:
 
 
 def _read(path: Path) -> Vault:
-    master = read_master(path.read_text("ascii", "replace"))
+    with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), encoding="ascii", errors="replace") as file:
+        master = read_master(file.read())
     if master is None:
         raise NoKey(f"{path} holds no master key: it is damaged")
     return Vault(master)

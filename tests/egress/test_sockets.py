@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import pytest
 import trio
@@ -16,8 +17,11 @@ import trio.testing
 from actors.egress import sockets
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard, ZoneSilent
-from actors.egress.sockets import SystemResolver, TcpConnector
+from actors.egress.sockets import SystemResolver, TcpConnector, public_trust, trusting
+from actors.settings import Settings
 from actors.world import ResolveFailed
+from sanderling.exits import CommandFailed, Exit
+from sanderling.real_world import trust_of
 
 pytestmark = pytest.mark.real
 
@@ -175,6 +179,31 @@ async def test_d9_the_certificate_is_checked_for_the_host(
         with pytest.raises(LookFailed, match="certificate") as caught:
             await guard.secure(ours, host)
         assert caught.value.blame is blame
+
+
+async def test_a8_an_authority_of_ones_own_is_trusted_beside_the_public_ones(
+    nursery: trio.Nursery, certificate: tuple[str, str]
+) -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    server.load_cert_chain(*certificate)
+
+    async def serve() -> None:
+        await trio.SSLStream(theirs, server, server_side=True).do_handshake()
+
+    trust = trusting(certificate[0])
+    assert len(trust().get_ca_certs()) == len(public_trust().get_ca_certs()) + 1
+    nursery.start_soon(serve)
+    await TcpConnector(trust).secure(ours, "good.example")
+
+
+@pytest.mark.parametrize("text", ["", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
+def test_a8_a_file_without_an_authority_is_refused_at_the_start(tmp_path: Path, text: str) -> None:
+    (tmp_path / "ca.pem").write_text(text)
+    for name in ("ca.pem", "missing.pem"):
+        with pytest.raises(CommandFailed, match="tls_trust") as told:
+            trust_of(Settings(tls_trust=str(tmp_path / name)))
+        assert told.value.code is Exit.BAD_SETTING
 
 
 async def test_tls_with_a_server_that_speaks_none_is_an_ssl_or_os_error(nursery: trio.Nursery) -> None:

@@ -188,7 +188,7 @@ async def test_settings_and_templates_go_along(folder: Path, tmp_path: Path) -> 
     (tmp_path / "mine/notes.txt").write_text("not a template")
     settings = Settings(data=str(folder), templates=str(tmp_path / "mine"))
     make_backup(settings, tmp_path / "b.tar", MASTER, secrets=True)
-    done = back(tmp_path / "b.tar", tmp_path / "new")
+    done = restore(tmp_path / "b.tar", tmp_path / "new", MASTER, replace=False, at=AT, entropy=entropy, settings=True)
     assert done.templates == tmp_path / "new/templates"
     assert [path.name for path in done.templates.iterdir()] == ["team.toml"]
     assert "me@example.org" in (tmp_path / "new/sanderling.toml").read_text()
@@ -290,7 +290,7 @@ async def test_an_altered_foreign_or_newer_backup_is_told_in_words(folder: Path,
     with pytest.raises(CommandFailed, match="newer"):
         verify(rewritten(file, manifest=json.dumps(manifest | {"sanderling_backup": 2}).encode()))
     evil = json.loads(json.dumps(manifest).replace("sanderling.toml", "templates/../../x.toml"))
-    with pytest.raises(CommandFailed, match="altered"):
+    with pytest.raises(CommandFailed, match="not as it was made"):
         verify(rewritten(file, manifest=json.dumps(evil).encode()))
     with pytest.raises(CommandFailed, match="another master key"):
         restore(

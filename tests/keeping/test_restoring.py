@@ -14,15 +14,16 @@ import pytest
 
 from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keeping.archive import Piece, member, write_archive
+from sanderling.keeping.archive import Piece, member, unpack, verify, write_archive
 from sanderling.keeping.making import make_backup
+from sanderling.keeping.restoring import restore, taken_over
 from sanderling.keeping.seal import find_master_key
 from sanderling.real_world import entropy
 from storage.records.destination import Secret
 from storage.sqlite.copying import examine
 from storage.sqlite.folder import DATABASE, LOCK
 from storage.sqlite.migrations import STEPS, version_of
-from tests.keeping.test_backup import MASTER, NOTHING, SECRET, back, filled, opened
+from tests.keeping.test_backup import AT, MASTER, NOTHING, SECRET, back, filled, opened
 from tests.storage.test_upgrade import SECRET as OLDER
 from tests.storage.test_upgrade import written_by
 
@@ -36,14 +37,6 @@ async def folder(tmp_path: Path) -> Path:
     await filled(storage)
     await storage.aclose()
     return tmp_path / "data"
-
-
-def within(folder: Path, pattern: str) -> list[Path]:
-    return list(folder.glob(pattern))
-
-
-def owners(*paths: Path) -> set[tuple[int, int]]:
-    return {(path.stat().st_uid, path.stat().st_gid) for path in paths}
 
 
 async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: Path, tmp_path: Path) -> None:
@@ -77,18 +70,6 @@ async def test_what_was_put_aside_after_a_crash_comes_back_with_its_newest_commi
         assert again.execute("SELECT url FROM source").fetchall() == [("https://newest.example/",)]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-async def test_what_root_restores_belongs_to_the_folders_owner(folder: Path, tmp_path: Path) -> None:
-    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
-    os.chown(folder, 4_242, 4_243)
-    back(tmp_path / "b.tar", folder, replace=True)
-    (tmp_path / "new").mkdir()
-    os.chown(tmp_path / "new", 4_242, 4_243)
-    back(tmp_path / "b.tar", tmp_path / "new")
-    assert owners(folder / DATABASE, *within(folder, "before-restore-*/**/*")) == {(4_242, 4_243)}
-    assert owners(*within(tmp_path / "new", "**/*")) == {(4_242, 4_243)}
-
-
 async def test_a_backup_of_an_earlier_schema_is_restored_with_its_secrets_sealed(tmp_path: Path) -> None:
     """Made by this program of an older database, and as an older program made it."""
     settings = Settings(data=str(tmp_path / "old"))
@@ -108,10 +89,12 @@ async def test_a_backup_of_an_earlier_schema_is_restored_with_its_secrets_sealed
     assert key is not None
     (tmp_path / "sealed").write_bytes(key.seal(secrets, entropy(24)))
     pieces = [Piece(DATABASE, path), Piece("secrets.sealed", tmp_path / "sealed")]
-    older = msgspec.structs.replace(made, database=examine(path), files=tuple(member(piece) for piece in pieces))
+    sums = tuple(member(piece) for piece in pieces)
+    older = msgspec.structs.replace(made, database=examine(path), files=sums, mac="")
     write_archive(tmp_path / "older.tar", older, pieces)
     for name in ("b", "older"):
-        assert back(tmp_path / f"{name}.tar", tmp_path / name).lost == NOTHING
+        file, new = tmp_path / f"{name}.tar", tmp_path / name
+        assert restore(file, new, MASTER, replace=False, at=AT, entropy=entropy, unverified=True).lost == NOTHING
         held = b"".join((tmp_path / name / file).read_bytes() for file in os.listdir(tmp_path / name))
         assert b"whsec_" not in held and b"s" * 32 not in held
         storage = await opened(tmp_path / name)
@@ -157,3 +140,91 @@ async def test_without_hard_links_the_old_database_is_copied(
     with pytest.raises(CommandFailed, match="No space left"):
         back(tmp_path / "b.tar", folder, replace=True)
     assert sorted(os.listdir(folder)) == before and (folder / DATABASE).read_bytes() == old
+
+
+def tampered(file: Path, *statements: str, mac: bool = True, **beside: bytes) -> Path:
+    """Return a copy of a backup with a changed database and files beside it, its sums mended; mac: it keeps its MAC."""
+    place = file.with_suffix(".unpacked")
+    place.mkdir()
+    manifest = unpack(file, place)
+    with closing(sqlite3.connect(place / DATABASE, isolation_level=None)) as database:
+        for statement in statements:
+            database.execute(statement)
+    for name, data in beside.items():
+        (place / f"{name}.toml").write_bytes(data)
+    names = [each.name for each in manifest.files] + [f"{name}.toml" for name in beside]
+    pieces = [Piece(name, place / name) for name in names]
+    mended = msgspec.structs.replace(manifest, files=tuple(member(piece) for piece in pieces))
+    if not mac:
+        mended = msgspec.structs.replace(mended, mac="")
+    write_archive(file.with_suffix(".evil"), mended, pieces)
+    return file.with_suffix(".evil")
+
+
+PLANTED = """INSERT INTO api_key SELECT 'planted', 'ab', created_at, NULL,
+    CAST(replace(CAST(body AS TEXT), '"name":"', '"name":"planted ') AS BLOB) FROM api_key"""
+
+
+@pytest.mark.parametrize("mac", [True, False], ids=["its MAC kept", "its MAC taken out"])
+@pytest.mark.parametrize("secrets", [True, False])
+async def test_s7_a_backup_that_somebody_has_added_a_key_to_is_refused(
+    folder: Path, tmp_path: Path, mac: bool, secrets: bool
+) -> None:
+    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=secrets)
+    evil = tampered(tmp_path / "b.tar", PLANTED, mac=mac)
+    assert verify(evil).standing(find_master_key(MASTER)) == ("fails" if mac else "missing")
+    with pytest.raises(CommandFailed, match="MAC"):
+        back(evil, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+async def test_s7_a_whole_backup_is_vouched_for_and_who_gets_in_by_it_is_told(folder: Path, tmp_path: Path) -> None:
+    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
+    done = back(tmp_path / "b.tar", tmp_path / "new")
+    told = list(taken_over(done))
+    assert (done.standing, told[0]) == ("holds", "Its MAC holds: it is as it was made with this master key.")
+    assert told[1] == "Who gets in by it: 1 API key:"
+    assert done.entrances.keys[0][0] in told[2]
+    assert told[3] == "And no password, no sessions."
+
+
+async def test_s7_without_a_mac_it_is_taken_on_demand_and_a_planted_session_never(folder: Path, tmp_path: Path) -> None:
+    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
+    session = "INSERT INTO session VALUES('a', 'b', 1, 1, '', '')"
+    evil = tampered(tmp_path / "b.tar", PLANTED, session, mac=False)
+    done = restore(evil, tmp_path / "new", MASTER, replace=False, at=AT, entropy=entropy, unverified=True)
+    told = list(taken_over(done))
+    assert told[0].startswith("It carries no MAC")
+    assert any("planted" in line for line in told)
+    assert done.entrances.sessions == 0
+
+
+async def test_s7_settings_in_a_backup_are_taken_over_on_demand_only(folder: Path, tmp_path: Path) -> None:
+    (folder / "sanderling.toml").write_text('contact = "old"')
+    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
+    (folder / "sanderling.toml").write_text('contact = "mine"')
+    assert back(tmp_path / "b.tar", folder, replace=True).settings == "left"
+    assert (folder / "sanderling.toml").read_text() == 'contact = "mine"'
+    done = restore(tmp_path / "b.tar", tmp_path / "new", MASTER, replace=False, at=AT, entropy=entropy, settings=True)
+    assert done.settings == "taken"
+    assert (tmp_path / "new/sanderling.toml").read_text() == 'contact = "old"'
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER extra AFTER INSERT ON log BEGIN DELETE FROM alert; END",
+        "CREATE VIEW extra AS SELECT * FROM api_key",
+        "CREATE TABLE extra(x)",
+        "DROP INDEX log_source",
+    ],
+)
+async def test_s17_a_database_whose_schema_is_not_ours_is_refused(folder: Path, tmp_path: Path, statement: str) -> None:
+    make_backup(Settings(data=str(folder)), tmp_path / "b.tar", {}, secrets=False)
+    with pytest.raises(CommandFailed, match="its schema is not Sanderling's"):
+        back(tampered(tmp_path / "b.tar", statement), tmp_path / "new", master=False)
+    with closing(sqlite3.connect(folder / DATABASE)) as kept:
+        kept.execute(statement)
+    (folder / DATABASE).rename(tmp_path / "before-upgrade.db")
+    with pytest.raises(CommandFailed, match="its schema is not Sanderling's"):
+        back(tmp_path / "before-upgrade.db", tmp_path / "new")

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import msgspec
@@ -15,8 +16,11 @@ import pytest
 import trio
 from jsonschema import Draft202012Validator
 
+from actors.settings import Settings
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signatures.verdict import Cause
+from actors.signing import SigningKeys
+from sanderling import keyring
 from sanderling.exits import CommandFailed, Exit
 from sanderling.moving.whole.inventory import CARRIED, LEFT_OUT
 from sanderling.moving.whole.lines import Moved
@@ -323,12 +327,14 @@ def test_what_a_killed_import_of_root_has_left_says_so_to_who_may_not_look_into_
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-async def test_what_root_imports_belongs_to_the_folders_owner(data: bytes, tmp_path: Path) -> None:
-    folder = tmp_path / "new"
-    folder.mkdir()
-    os.chown(folder, 4_242, 4_243)
-    await taken(data, folder)
-    made = {name: (folder / name).stat() for name in os.listdir(folder)}
+async def test_what_root_imports_belongs_to_the_folders_owner(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as place:  # others can't walk through pytest's own
+        os.chmod(place, 0o711)
+        folder = Path(place) / "new"
+        folder.mkdir()
+        os.chown(folder, 4_242, 4_243)
+        await taken(data, folder)
+        made = {name: (folder / name).stat() for name in os.listdir(folder)}
     assert {DATABASE, OWN} < set(made)
     assert {(each.st_uid, each.st_gid) for each in made.values()} == {(4_242, 4_243)}
 
@@ -368,3 +374,24 @@ async def test_what_is_in_a_file_is_said_without_writing_anything(data: bytes, t
     before = sorted(os.listdir(tmp_path))
     assert look_through(io.BytesIO(data), "export").end.events == 8
     assert sorted(os.listdir(tmp_path)) == before
+
+
+async def test_s18_the_keys_that_an_import_publishes_are_named_and_can_be_forgotten(
+    data: bytes, tmp_path: Path
+) -> None:
+    found = look_through(io.BytesIO(data), "export")
+    assert set(found.keys) == {KEY.key_id, OLD_KEY.key_id}
+    await taken(data, tmp_path / "new")
+    settings = Settings(data=str(tmp_path / "new"))
+    storage = await opened(tmp_path / "new")
+    await storage.keys.add_signing(new_signing_key(b"n" * 32, NOW))
+    service = SigningKeys(storage, await storage.keys.signing())
+    assert OLD_KEY.key_id.encode() in await service.published()
+    await trio.to_thread.run_sync(lambda: keyring.forget_signing(settings, OLD_KEY.key_id))
+    assert OLD_KEY.key_id.encode() not in await service.published(), "the running service follows"
+    assert KEY.key_id.encode() in await service.published()
+    own = (await storage.keys.signing())[0].key_id
+    for key_id, why in ((OLD_KEY.key_id, "no such key"), (own, "own")):
+        with pytest.raises(CommandFailed, match=why):
+            await trio.to_thread.run_sync(lambda id=key_id: keyring.forget_signing(settings, id))  # type: ignore[misc]
+    await storage.aclose()

@@ -194,3 +194,12 @@ def test_where_nobody_can_be_asked_nothing_is_done(data: bytes, tmp_path: Path) 
         take_over(io.BytesIO(data), "F", tmp_path, dry_run=False, yes=False, as_json=False)
     assert refused.value.code == Exit.USAGE
     assert list(tmp_path.iterdir()) == []
+
+
+def test_s18_before_the_yes_it_is_said_whose_keys_an_import_will_publish(
+    data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    take_over(io.BytesIO(data), "F", tmp_path, dry_run=True, yes=False, as_json=False)
+    said = capsys.readouterr().err
+    assert "/.well-known/jwks.json publishes" in said
+    assert look_through(io.BytesIO(data), "F").keys[0] in said

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import errno
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import pytest
 import trio
 from msgspec.structs import replace
 
 from actors.egress.line import SPREAD
-from actors.errors import Overloaded
+from actors.errors import DomainError, Overloaded, UrlRefused
 from actors.world import ResolveFailed
 from storage.records.identity import Millis
 from storage.records.source import Watched
@@ -25,9 +26,12 @@ Break = Callable[[MemoryNetwork], Callable[[], None]]
 
 
 class Library:
-    """Many sources, each at a host of its own, due one after the other; and when each was looked at."""
+    """Many sources, each at a host of its own, due one after the other; and when each was looked at.
 
-    def __init__(self, count: int, *, every: float = 1200.0) -> None:
+    answered: when each has answered last, None for never.
+    """
+
+    def __init__(self, count: int, *, every: float = 1200.0, answered: Millis | None = NOW) -> None:
         self.disk = Disk()
         self.looks: list[float] = []
         self.first: dict[str, float] = {}
@@ -37,7 +41,7 @@ class Library:
         for number in range(count):
             source = a_source(number)
             due = Millis(NOW + round(1000 * every * (number + 1) / count))
-            state = a_state(source.id, b"", interval=every, next_look_at=due)
+            state = a_state(source.id, b"", interval=every, next_look_at=due, last_success_at=answered)
             watched.append(Watched(source, state.hot, b""))
         keep(self.disk, watched)
 
@@ -126,15 +130,14 @@ async def test_b3_an_outage_of_ours_blames_no_source_and_its_end_is_no_stampede(
         assert all(view.hot.last_success_at is not None for view in views)
 
 
-@pytest.mark.parametrize("trouble", [deaf_uplink, hijacked_names], ids=["nothing answers", "hijacked names"])
 async def test_b3_an_outage_that_looks_like_the_hosts_fault_is_ours_when_it_is_everywhere(
-    trouble: Break, autojump_clock: object
+    autojump_clock: object,
 ) -> None:
     library = Library(120, every=120.0)
     async with watching(disk=library.disk, **MORE) as (service, _):
         library.join(service.network)
         await trio.sleep(125)
-        mend = trouble(service.network)
+        mend = deaf_uplink(service.network)
         await trio.sleep(OUTAGE)
         assert service.ports.egress.line.down
         tried = len(library.looks)
@@ -180,3 +183,92 @@ async def test_many_hosts_that_died_for_good_do_not_stop_the_watching_of_the_res
         start = trio.current_time()
         await trio.sleep(3600)
         assert library.within(start, start + 3600) >= 2
+
+
+async def test_s2_the_import_of_many_dead_feeds_keeps_the_watching_going(autojump_clock: object) -> None:
+    library = Library(80, every=60.0)
+    async with watching(disk=library.disk, **MORE) as (service, _):
+        library.join(service.network)
+        for number in range(200):  # some names are gone, the machines of the others
+            gone: list[Sequence[str] | ResolveFailed] = [ResolveFailed("no answer", local=True)]
+            service.network.names[f"dead{number}.test"] = gone if number % 2 else [("93.184.240.1",)]
+        await trio.sleep(120)
+        before, start = len(library.looks), trio.current_time()
+        async with trio.open_nursery() as nursery:
+            for number in range(200):
+                nursery.start_soon(_named, service, f"https://dead{number}.test/feed", True)
+        await trio.sleep_until(start + 120)
+        assert logged(service, "egress.down") == 0
+        assert library.within(start, start + 120) >= 0.5 * before
+
+
+async def test_s2_sources_that_never_answered_hold_nothing_however_many(autojump_clock: object) -> None:
+    library = Library(120, every=120.0, answered=None)
+    async with watching(disk=library.disk, **MORE) as (service, _):
+        library.join(service.network)
+        deaf_uplink(service.network)
+        service.network.deaf -= {_address(number) for number in range(20)}
+        await trio.sleep(3600)
+        assert logged(service, "egress.down") == 0
+        assert set(library.first) == {f"site{number}.test" for number in range(20)}
+
+
+async def test_s2_what_a_person_names_says_nothing_of_our_line_though_it_has_answered_once(
+    autojump_clock: object,
+) -> None:
+    async with watching(**MORE) as (service, _):
+        for number in range(30):
+            service.ports.egress.line.answered(f"wild{number}.test")
+        await trio.sleep(61)
+        for number in range(30):
+            service.network.names[f"wild{number}.test"] = [ResolveFailed("no such name", local=False)]
+            await _named(service, f"https://wild{number}.test/feed", False)
+        assert not service.ports.egress.line.down
+
+
+async def test_s2_redirects_that_the_guard_refuses_hold_nothing(autojump_clock: object) -> None:
+    library = Library(30, every=60.0)
+    async with watching(disk=library.disk, **MORE) as (service, _):
+        library.join(service.network)
+        inside = web(lambda asked: Answer(302, b"", {"location": "http://10.0.0.21/"}))
+        for number in range(18):
+            service.network.servers[_address(number), 80] = inside
+            service.network.servers[_address(number), 443] = inside
+        await trio.sleep(600)
+        assert logged(service, "egress.down") == 0
+        assert all(library.first.get(f"site{number}.test") for number in range(18, 30))
+
+
+async def test_s2_hijacked_names_are_refused_by_the_guard_and_heal_by_themselves(autojump_clock: object) -> None:
+    library = Library(40, every=120.0)
+    async with watching(disk=library.disk, **MORE) as (service, _):
+        library.join(service.network)
+        await trio.sleep(125)
+        mend = hijacked_names(service.network)
+        await trio.sleep(OUTAGE)
+        assert not service.ports.egress.line.down
+        mend()
+        await trio.sleep(4 * 3600)
+        views = [service.registry.table.describe(source) for source in library.disk.sources()]
+        assert {view.hot.breaker.state for view in views} == {"closed"}
+
+
+async def test_a1_a_refusal_by_the_guard_stays_one_whatever_our_line_is(autojump_clock: object) -> None:
+    library = Library(60, every=60.0)
+    async with watching(disk=library.disk, **MORE) as (service, _):
+        library.join(service.network)
+        for number in range(40):
+            with pytest.raises(UrlRefused):
+                await service.add(f"http://10.0.0.{number}/feed")
+        assert not service.ports.egress.line.down
+        await trio.sleep(60)
+        silent_resolver(service.network)
+        await trio.sleep(120)
+        assert service.ports.egress.line.down
+        with pytest.raises(UrlRefused):
+            await service.add("http://10.0.0.99/feed")
+
+
+async def _named(service: Watching, url: str, later: bool) -> None:
+    with suppress(DomainError):
+        await service.add(url, later=later)

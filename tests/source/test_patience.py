@@ -155,6 +155,7 @@ async def test_while_our_own_line_is_down_no_trouble_is_the_sources(autojump_clo
         _, down = await failing(service, origin)
         line = service.ports.egress.line
         for number in range(20):
+            line.knows(f"h{number}.example")
             line.failed(f"h{number}.example", LookFailed(Blame.REMOTE_TRANSIENT, "no route"))
         assert line.down
         origin.status = None

@@ -17,6 +17,7 @@ from sanderling.keeping.doctor import database, folder, machine, master_key, nam
 from sanderling.keeping.doctor.patient import Patient
 from sanderling.keeping.finding import Finding, tell
 from storage.errors import Corrupt, DiskFull, StorageError
+from storage.sqlite.ownership import as_owner
 
 Question = Callable[[Patient], Iterator[Finding] | AsyncIterator[Finding]]
 QUESTIONS: Mapping[str, Question] = {
@@ -58,8 +59,9 @@ async def findings(
         second = Finding("ok" if ready else "warn", "service", says, "" if ready else "sanderling status says more.")
     patient = Patient(settings, place, variables, service is not None, offline)
     found = [first, second]
-    for what, question in QUESTIONS.items():
-        found += await _answers(what, question, patient)
+    with as_owner(place):
+        for what, question in QUESTIONS.items():
+            found += await _answers(what, question, patient)
     return found
 
 

@@ -16,7 +16,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.signatures.webhook import new_secret
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.seal import named_vault
@@ -44,11 +44,15 @@ CLOSE_WITHIN = 30.0
 
 
 class Loaded(NamedTuple):
-    """What was taken over, or would be. speechless: ids of sources that are disabled, as their greeting is missing."""
+    """What was taken over, or would be. speechless: ids of sources that are disabled, as their greeting is missing.
+
+    keys: ids of signing keys whose public halves are published from then on, as this instance's own are.
+    """
 
     head: Head
     end: End
     speechless: tuple[str, ...]
+    keys: tuple[str, ...]
 
 
 class _Report:
@@ -58,6 +62,7 @@ class _Report:
         self._head: Head | None = None
         self._end: End | None = None
         self._speechless: list[str] = []
+        self._keys: list[str] = []
 
     def note(self, line: Checked) -> None:
         """Hear of a line."""
@@ -67,12 +72,14 @@ class _Report:
             self._end = line
         elif isinstance(line, Watch) and line.greets:
             self._speechless.append(line.source.id)
+        elif isinstance(line, Key):
+            self._keys.append(line.key_id)
 
     def loaded(self) -> Loaded:
         """Return the report, once all was read."""
         assert self._head is not None
         assert self._end is not None
-        return Loaded(self._head, self._end, tuple(self._speechless))
+        return Loaded(self._head, self._end, tuple(self._speechless), tuple(self._keys))
 
 
 def look_through(stream: BinaryIO, name: str) -> Loaded:
@@ -85,7 +92,7 @@ def look_through(stream: BinaryIO, name: str) -> Loaded:
 
 def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> Loaded:
     """Take an export over into the data folder of an empty instance. Raises CommandFailed, with nothing changed."""
-    with told_plainly(folder):
+    with working_in(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FolderLock(folder)
         lock.acquire()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import trio
 
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.making import SCRATCH, sweep
@@ -35,9 +35,10 @@ async def snapshot(folder: Path) -> AsyncIterator[Storage]:
     database = folder / DATABASE
     if not database.is_file():
         raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
-    sweep(folder)
-    _refuse_without_room(folder, database)
-    with told_plainly(folder), tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
+    with working_in(folder):
+        sweep(folder)
+        _refuse_without_room(folder, database)
+    with working_in(folder), tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
         copy_database(database, Path(scratch) / DATABASE)
         vault = key_of(Path(scratch) / DATABASE, folder, named_vault(environ()))
         storage = await open_sqlite(Path(scratch), clock=wall, owner="export", warn=lambda _: None, named=vault)

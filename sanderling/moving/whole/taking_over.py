@@ -20,6 +20,8 @@ from sanderling.moving.whole.loading import Loaded, load, look_through
 from sanderling.real_world import entropy
 
 BEGINNING = 4096
+MOST_KEYS = 20
+"""Keys that are named one by one."""
 
 
 @contextmanager
@@ -71,10 +73,21 @@ def take_over(stream: BinaryIO, name: str, folder: Path, *, dry_run: bool, yes: 
 def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
     head, end = loaded.head, loaded.end
     if as_json:
-        print_json({"head": head, "end": end, "without_greeting": loaded.speechless})
+        print_json({"head": head, "end": end, "without_greeting": loaded.speechless, "keys": loaded.keys})
         return
     of = plain(f"an instance of Sanderling {head.version[:40]}, {head.made_at[:40]}")
     click.echo(f"{counted(end)}: {where}, of {of}.", err=True)
+    if loaded.keys:
+        shown = ", ".join(loaded.keys[:MOST_KEYS]) + (" ..." if len(loaded.keys) > MOST_KEYS else "")
+        click.echo(
+            plain(
+                "Its events were signed with these keys, which /.well-known/jwks.json publishes from then on: "
+                f"{shown}. "
+                "Whoever has their private halves can then sign in this instance's name; take one out again with "
+                "`sanderling keys signing --forget KEY_ID`."
+            ),
+            err=True,
+        )
 
 
 def _tell_what_is_left_to_do(loaded: Loaded, folder: Path) -> None:
