@@ -37,7 +37,17 @@ async def readyz(call: Call) -> Answer:
     if failing:
         names = ", ".join(error.location for error in failing)
         raise Refusal("unavailable", f"Not ready: {names}.", failing, {"Retry-After": "5"})
-    return Answer({"status": "ready", "parts": sorted(parts), "overdue": call.doors.overdue()})
+    return Answer({"status": "ready", "parts": sorted(parts), "overdue": call.doors.overdue(), "looks": _looks(call)})
+
+
+def _looks(call: Call) -> dict[str, float | str]:
+    spent = call.doors.spent()
+    return {
+        "per_second": round(spent.rate, 2),
+        "budget": call.doors.settings.looks_per_second,
+        "passed_for_seconds": round(spent.passed, 1),
+        "says": spent.says(),
+    }
 
 
 def _route(path: str, run: Any, says: str, **more: Any) -> Route:

@@ -72,7 +72,7 @@ def key_lines(keys: Sequence[ApiKey]) -> list[str]:
 
 def signing_lines(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ()) -> list[str]:
     """Return one line a signing key for the terminal: its id, whether it signs, and since when it is there."""
-    told = [(key.key_id, key.state, key.created_at) for key in keys]
+    told: list[tuple[str, str, Millis]] = [(key.key_id, key.state, key.created_at) for key in keys]
     told += [(key.key_id, "foreign", key.created_at) for key in foreign]
     return [f"{key_id}  {state:<7}  {rfc3339(at)}" for key_id, state, at in told]
 

@@ -106,7 +106,7 @@ class Listening:
 
 
 def trust_of(settings: Settings) -> Callable[[], ssl.SSLContext]:
-    """Return what makes the TLS contexts of requests. Raises CommandFailed when the file of `tls_trust` is of no use."""
+    """Return what makes the TLS contexts of requests. Raises CommandFailed when the file of `tls_trust` is no use."""
     if not settings.tls_trust:
         return public_trust
     try:

@@ -45,6 +45,8 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
     yield f"{'live':<13} {overview['streams']:,} streams  loop {overview['loop_lag_s'] * 1000:.0f} ms late"
     for part, says in overview["failing"].items():
         yield fit(f"! {part}: {says}", width)
+    if passed := overview.get("looks", {}).get("says"):
+        yield fit(f"! looks: {passed}", width)
     if worst:
         yield ""
         yield fit(f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error", width)

@@ -21,6 +21,7 @@ from actors.importing import Importer
 from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
 from actors.settings import Settings
+from actors.source.spending import Spent
 from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
 from actors.world import ResolveFailed, World
@@ -197,6 +198,7 @@ class House:
     logs: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     readiness: dict[str, str] = field(default_factory=dict)
     overdue: int = 0
+    spent: Spent = field(default_factory=Spent)
     draining: bool = False
     mint: Mint = field(default_factory=Mint)
     importer: RunningImporter = field(init=False)
@@ -288,6 +290,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         registry=registry.mailbox,
         matcher=house.matcher.mailbox,
         destination=house.destinations.get,
+        spent=lambda: house.spent,
         jwks=_no_keys,
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import trio
 
+from actors.source.spending import Spent
 from tests.api.house import House
 
 
@@ -27,8 +28,11 @@ async def test_readyz_names_the_part_that_fails(house: House) -> None:
     async with house.stranger() as client:
         house.readiness.update(recorder="", sources="")
         house.overdue = 3  # a busy host alone makes some: that is no reason to send traffic elsewhere
-        ready = {"status": "ready", "parts": ["recorder", "sources"], "overdue": 3}
-        assert (await client.get("/readyz")).json() == ready
+        house.spent = Spent(40.0, 10.0, 240.0)
+        said = (await client.get("/readyz")).json()
+        looks = said.pop("looks")
+        assert said == {"status": "ready", "parts": ["recorder", "sources"], "overdue": 3}
+        assert (looks["per_second"], looks["passed_for_seconds"]) == (40.0, 240.0) and "for 4 min now" in looks["says"]
         house.readiness["sources"] = "They are being loaded."
         answer = await client.get("/readyz")
     assert answer.status_code == 503 and answer.headers["retry-after"]
