@@ -11,6 +11,7 @@ from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
 from actors.settings import Settings
+from actors.source.spending import Spent
 from actors.templates.instantiation import Templates
 from actors.world import World
 from storage.interface import Storage
@@ -30,6 +31,7 @@ class Doors:
     overseer: the tree as rows, and the acts on its parts.
     templates: what can be instantiated.
     importer: the mailbox of who adds whole lists of sources.
+    spent: how many looks are made, and whether that is within the budget.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
     """
@@ -49,4 +51,5 @@ class Doors:
     templates: Templates
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]
+    spent: Callable[[], Spent] = Spent
     origins: Mapping[str, str] = field(default_factory=dict)

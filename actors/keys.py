@@ -13,10 +13,10 @@ from storage.records.key import SHOWN, ApiKey
 
 SCOPES = {
     "sources:read": "see the sources, their health, and what looks saw of their texts",
-    "sources:write": "add, edit, pause and delete sources, and look at any URL that may be watched",
+    "sources:write": "add, edit and delete sources, look at any URL allowed; with sources:read, preview a watched page",
     "stream:read": "read all events, live and past",
-    "alerts:read": "see alerts, destinations and deliveries; with stream:read, try queries on past events",
-    "alerts:write": "delete alerts and destinations; with stream:read, as these send events out, add and edit them",
+    "alerts:read": "see alerts, deliveries; with stream:read, try queries; with sources:read, try templates",
+    "alerts:write": "delete alerts, destinations; with stream:read, whose events they send, add and edit them, replay",
     "bins:read": "see webhook bins and what they captured",
     "bins:write": "make and delete webhook bins",
     "admin": "see the figures and the parts of the running service, and act on them",

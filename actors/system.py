@@ -234,6 +234,7 @@ class System:
             ),
             draining=lambda: self._stopping,
             importer=self.importer_box,
+            spent=lambda: self.registry.watchman.spent,
         )
 
     def _stored_well(self, idle: float) -> str:

@@ -80,8 +80,16 @@ def overview_of(doors: Doors) -> wire.Overview:
         newest_event=id_in(newest[-1].stored.body) if newest else None,
         queues=dict(overseer.queues()),
         streams=int(metrics.streams.value),
+        looks=_looks(doors),
         loop_lag_s=round(metrics.loop_lag.value, 4),
         totals={name: int(counter.total()) for name, counter in metrics.counters().items()},
+    )
+
+
+def _looks(doors: Doors) -> wire.LookRate:
+    spent = doors.spent()
+    return wire.LookRate(
+        round(spent.rate, 2), doors.settings.looks_per_second, passed_for_s=round(spent.passed, 1), says=spent.says()
     )
 
 

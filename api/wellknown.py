@@ -40,14 +40,20 @@ async def readyz(call: Call) -> Answer:
     if failing:
         names = ", ".join(error.location for error in failing)
         raise Refusal("unavailable", f"Not ready: {names}.", failing, {"Retry-After": "5"})
-    lag, lacks = call.doors.lag(), call.doors.world.jail.lacks()
+    doors = call.doors
+    lag, spent, lacks = doors.lag(), doors.spent(), doors.world.jail.lacks()
     weaker = f"The kernel does not wholly hold the workers: {lacks}." if lacks else ""
     found = {
         "status": "ready",
         "parts": sorted(parts),
-        "overdue": call.doors.overdue(),
+        "overdue": doors.overdue(),
         "matching": {"events_behind": lag.events, "seconds_behind": round(lag.seconds, 1)},
-        "warnings": [says for says in (lag.says(), weaker) if says],
+        "looks": {
+            "per_second": round(spent.rate, 2),
+            "budget": doors.settings.looks_per_second,
+            "passed_for_seconds": round(spent.passed, 1),
+        },
+        "warnings": [says for says in (lag.says(), spent.says(), weaker) if says],
     }
     return Answer(found)
 

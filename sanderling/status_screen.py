@@ -47,6 +47,8 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
         yield fit(f"! matching: {late}", width)
     for part, says in overview["failing"].items():
         yield fit(f"! {part}: {says}", width)
+    if passed := overview.get("looks", {}).get("says"):
+        yield fit(f"! looks: {passed}", width)
     if worst:
         yield ""
         yield fit(f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error", width)

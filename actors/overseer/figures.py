@@ -54,6 +54,7 @@ class Figures:
 
     def _of_sources(self) -> list[Figure]:
         last, census = self._watchman.last, self._overseer.census()
+        last_spent = self._watchman.spent
         open_gate = float(not self._overseer.gate.closed)
         return [
             Figure("sources", "Sources, disabled ones too.", (), {(): self._overseer.known_sources()}),
@@ -61,6 +62,8 @@ class Figures:
             Figure("sources_watched", "Sources that are watched, by tier.", ("tier",), _each(last.tiers, TIERS)),
             Figure("breakers", "Breakers of watched sources.", ("state",), _each(last.breakers, BREAKERS)),
             Figure("sources_overdue", "Sources whose due look has not happened.", (), {(): last.overdue}),
+            Figure("looks_per_second", "Looks a second in the last half minute.", (), {(): last_spent.rate}),
+            Figure("budget_passed_seconds", "How long looks_per_second has been passed.", (), {(): last_spent.passed}),
             Figure("watching", "1 while looks may be made, 0 while it is drained.", (), {(): open_gate}),
         ]
 

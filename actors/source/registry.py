@@ -43,6 +43,7 @@ from actors.source.lanes import Lane, Lanes
 from actors.source.ports import Live, Ports, limits_of
 from actors.source.price import moved
 from actors.source.rehearsal import Rehearsal
+from actors.source.spending import Spending
 from actors.source.table import Table
 from actors.source.watchman import EVERY, News, Watchman
 from storage.errors import StorageError
@@ -165,8 +166,10 @@ class Registry:
             market.price = replace(market.price, value=value)
 
     async def _watch_for_ever(self) -> None:
+        spending = Spending(self._ports.settings.looks_per_second)
         while True:
             found = await self.table.round()
+            self._weigh(spending)
             paused = self._ports.egress.line.down or self._ports.gate.closed
             news = self.watchman.see(found, trio.current_time(), paused=paused)
             if news is not News.NOTHING:
@@ -174,6 +177,14 @@ class Registry:
             if news is News.STALLED and found.worst is not None:
                 await self._tell_stall(self.table.get(found.worst))
             await trio.sleep(EVERY)
+
+    def _weigh(self, spending: Spending) -> None:
+        """See whether looks keep to the budget; say so in the log when that changes."""
+        before = self.watchman.spent
+        self.watchman.spent = spent = spending.see(self._ports.world.metrics.looks.total(), trio.current_time())
+        if bool(before.passed) != bool(spent.passed):
+            what = "passed" if spent.passed else "kept"
+            self._ports.world.log(f"budget.{what}", level="warning", a_second=round(spent.rate, 2), budget=spent.budget)
 
     async def _tell_stall(self, live: Live) -> None:
         """Put the stall into the log of events, under the source that waits longest.

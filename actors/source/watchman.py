@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from actors.source.spending import Spent
 from storage.records.identity import SourceId
 
 EVERY = 30.0
@@ -46,10 +47,11 @@ class News(Enum):
 
 
 class Watchman:
-    """Keeps the last round, and since when nothing has moved. `now` is in seconds of a monotonic clock."""
+    """Keeps the last round, what looks it found, and since when nothing has moved. `now`: of a monotonic clock, s."""
 
     def __init__(self) -> None:
         self.last = Round()
+        self.spent = Spent()
         self._still_since: float | None = None
         self.stalled = False
 

@@ -100,6 +100,7 @@ async def today(visit: Visit) -> Page:
         "overdue": overview.sources.overdue,
         "draining": overview.draining,
         "streams": overview.streams,
+        "passed": overview.looks.says,
         "hours": hours,
         "labels": labels(hours, visit.now, visit.zone),
         "day": sum(hours),

@@ -85,6 +85,7 @@ OVERVIEW = wire.Overview(
     newest_event=EVENT_ID,
     queues={"log": 0, "matcher": 0, "registry": 0},
     streams=61,
+    looks=wire.LookRate(per_second=9.71, budget=10.0, passed_for_s=0.0),
     loop_lag_s=0.004,
     totals={"looks": 1204112, "events": 38112, "attempts": 41200},
 )

@@ -180,6 +180,15 @@ class Matching(Struct, frozen=True):
     says: str = ""
 
 
+class LookRate(Struct, frozen=True):
+    """Looks a second in the last half minute, beside the setting `looks_per_second`. `says`: empty while it is kept."""
+
+    per_second: float
+    budget: float
+    passed_for_s: Annotated[float, Meta(description="How long more looks than the budget are made; 0 while it is kept")]
+    says: str = ""
+
+
 class Overview(Struct, frozen=True):
     """The figures of the whole. `failing`: part to sentence, empty when all is well.
 
@@ -201,6 +210,7 @@ class Overview(Struct, frozen=True):
     newest_event: Annotated[str | None, Meta(description="The id of the newest event")]
     queues: dict[str, int]
     streams: int
+    looks: LookRate
     loop_lag_s: Annotated[float, Meta(description="How late the loop came to its work at the last measurement")]
     totals: dict[str, int]
 

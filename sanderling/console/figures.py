@@ -89,6 +89,8 @@ class Figures:
         ]
         if hooks["backoff"] or hooks["quarantined"]:
             parts.insert(3, f"hooks down {hooks['backoff'] + hooks['quarantined']:,}")
+        if now.get("looks", {}).get("says"):
+            parts.insert(2, f"OVER BUDGET {now['looks']['budget']:g}/s for {now['looks']['passed_for_s']:.0f} s")
         return [(fit(_as_many_as_fit(parts, width), width), "")]
 
     def _grown(self, name: str) -> str:

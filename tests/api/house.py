@@ -22,6 +22,7 @@ from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
 from actors.matcher.lag import Lag
 from actors.settings import Settings
+from actors.source.spending import Spent
 from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
 from actors.world import ResolveFailed, World
@@ -199,6 +200,7 @@ class House:
     readiness: dict[str, str] = field(default_factory=dict)
     overdue: int = 0
     lag: Lag = field(default_factory=Lag)
+    spent: Spent = field(default_factory=Spent)
     draining: bool = False
     mint: Mint = field(default_factory=Mint)
     importer: RunningImporter = field(init=False)
@@ -290,6 +292,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         registry=registry.mailbox,
         matcher=house.matcher.mailbox,
         destination=house.destinations.get,
+        spent=lambda: house.spent,
         jwks=_no_keys,
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,

@@ -187,6 +187,7 @@ async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> N
         "rotten": 0,
     }
     assert (answer["totals"]["looks"], answer["totals"]["events"]) == (3, 0)
+    assert (answer["looks"]["passed_for_s"], answer["looks"]["says"]) == (0.0, "")
     assert answer["streams"] == 1
     assert answer["matching"] == {"behind": 0, "seconds": 0.0, "says": ""}
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from click.testing import CliRunner
 
 from actors.keys import SCOPES as SAID
 from api.route import Route
+from sanderling.commands.keys import create
 from tests.api.house import House
 from tests.api.walk import all_routes, assert_problem, call
+from tests.rules.source_files import ROOT
 
 LETS_OUT = {
     "POST /v1/alerts": "stream:read",
@@ -45,5 +50,17 @@ async def test_s8_a_key_for_alerts_alone_goes_on_deleting_them(house: House) -> 
         assert (await client.delete(path)).status_code == 204
 
 
-def test_s8_what_a_key_may_do_is_said_with_the_scope_that_it_wants_too() -> None:
-    assert "stream:read" in SAID["alerts:write"] and "stream:read" in SAID["alerts:read"]
+def test_s8_table_form_and_help_say_which_scope_wants_which_beside_it() -> None:
+    """Truth are the routes; the form shows `actors.keys.SCOPES`."""
+    page = (ROOT / "docs/security.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `([\w:]+)`(?:, `[\w:]+`)* \| (.+) \|$", page, re.M))
+    reading = {"stream:read", "sources:read"}
+    wants = {(route.scope, more) for route in all_routes() for more in route.beside if more in reading}
+    assert len(wants) >= 4
+    said = CliRunner().invoke(create, ["--help"]).output
+    assert [(scope, more) for scope, more in sorted(wants) if f"with `{more}`" not in rows[scope]] == []
+    assert [(scope, more) for scope, more in sorted(wants) if f"with {more}" not in SAID[scope]] == []
+    said = " ".join(said.split())
+    taken = [(set(re.findall(r"\w+:\w+", part))) for part in re.split(r"[.;]| to (?=try|preview)", said)]
+    assert [(scope, more) for scope, more in sorted(wants) if not any({scope, more} <= part for part in taken)] == []
+    assert [scope for scope in SAID if scope not in said] == []

@@ -3,6 +3,7 @@ from __future__ import annotations
 import trio
 
 from actors.matcher.lag import Lag
+from actors.source.spending import Spent
 from tests.api.house import House
 
 
@@ -37,9 +38,12 @@ async def test_readyz_names_the_part_that_fails(house: House) -> None:
     async with house.stranger() as client:
         house.readiness.update(recorder="", sources="")
         house.overdue = 3  # a busy host alone makes some: that is no reason to send traffic elsewhere
+        house.spent = Spent(40.0, 10.0, 240.0)
+        said = (await client.get("/readyz")).json()
+        looks, warnings = said.pop("looks"), said.pop("warnings")
         level = {"events_behind": 0, "seconds_behind": 0.0}
-        ready = {"status": "ready", "parts": ["recorder", "sources"], "overdue": 3, "matching": level, "warnings": []}
-        assert (await client.get("/readyz")).json() == ready
+        assert said == {"status": "ready", "parts": ["recorder", "sources"], "overdue": 3, "matching": level}
+        assert (looks["per_second"], looks["passed_for_seconds"]) == (40.0, 240.0) and "for 4 min now" in warnings[0]
         house.readiness["sources"] = "They are being loaded."
         answer = await client.get("/readyz")
     assert answer.status_code == 503 and answer.headers["retry-after"]

@@ -76,6 +76,7 @@ class FakeService(httpx.AsyncBaseTransport):
         self.draining = False
         self.failing: dict[str, str] = {}
         self.late = ""
+        self.passed = ""
         self.started, self.now = STARTED, NOW
         self.asked: list[str] = []
         self.acts: list[tuple[str, Any]] = []
@@ -148,6 +149,7 @@ class FakeService(httpx.AsyncBaseTransport):
             "matching": {"behind": 0, "seconds": 0.0, "says": self.late},
             "newest_event": None,
             "queues": {"log": 1, "matcher": 2},
+            "looks": {"per_second": 9.0, "budget": 10.0, "passed_for_s": 240.0, "says": self.passed},
             "streams": 61,
             "loop_lag_s": 0.004,
             "totals": {"looks": 1_204_112 + 4 * self.ticks, "events": 38_112 + self.ticks, "attempts": 41_200},

@@ -85,6 +85,16 @@ def test_r2_deliveries_that_come_later_are_told_at_the_top() -> None:
     on_terminal(play, service=service)
 
 
+def test_looks_beyond_the_budget_are_told_at_the_top() -> None:
+    service = FakeService()
+    service.passed = "40 looks a second are made"
+
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("OVER BUDGET 10/s for 240 s")
+
+    on_terminal(play, service=service)
+
+
 def test_of_a_hundred_thousand_rows_only_those_in_view_travel() -> None:
     service = FakeService(sources=100_000)
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from actors.matcher.lag import Lag
 from actors.messages import SourceView
+from actors.source.spending import Spent
 from api.dashboard.assets import asset
 from storage.records.alert import Alert
 from storage.records.health import Health
@@ -60,6 +61,14 @@ async def test_r2_today_says_that_deliveries_come_later(house: House, browser: B
     house.lag = Lag(84_210, 3_725.0)
     await browser.get("/")
     assert "Needs you" in browser.text and "84,210 events not matched with alerts yet" in browser.text
+
+
+async def test_today_says_that_more_looks_than_the_budget_are_made(house: House, browser: Browser) -> None:
+    await browser.get("/")
+    assert "looks_per_second" not in browser.text
+    house.spent = Spent(40.0, 10.0, 240.0)
+    await browser.get("/")
+    assert "40.0 looks a second are made" in browser.text and "for 4 min now" in browser.text
 
 
 async def test_a_source_that_needs_somebody_is_called_by_its_name(

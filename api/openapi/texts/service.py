@@ -38,7 +38,8 @@ event names a `key_id` that you do not know.""",
         name="readReadiness",
         tag=_TAG,
         explains="""503 names what is not ready in `errors`. `overdue`: looks that are due and have not happened.
-`matching`: events that no alert has seen yet, and the age of the oldest. `warnings`: sentences on what is late, or
+`matching`: events that no alert has seen yet, and the age of the oldest. `looks`: how many are made a second, beside the
+setting `looks_per_second`, and for how long more are made. `warnings`: sentences on what is late, beyond its budget, or
 weaker here than it should be.""",
         shows={
             200: {
@@ -46,6 +47,7 @@ weaker here than it should be.""",
                 "parts": ["recorder", "sources"],
                 "overdue": 0,
                 "matching": {"events_behind": 0, "seconds_behind": 0.0},
+                "looks": {"per_second": 0.4, "budget": 10.0, "passed_for_seconds": 0.0},
                 "warnings": [],
             }
         },
