@@ -38,9 +38,9 @@ event names a `key_id` that you do not know.""",
         name="readReadiness",
         tag=_TAG,
         explains="""503 names what is not ready in `errors`. `overdue`: looks that are due and have not happened.
-`matching`: events that no alert has seen yet, and the age of the oldest. `looks`: how many are made a second, beside the
-setting `looks_per_second`, and for how long more are made. `warnings`: sentences on what is late, beyond its budget, or
-weaker here than it should be.""",
+`matching`: events that no alert has seen yet, and the age of the oldest. `looks`: how many are made a second, beside
+the setting `looks_per_second`, and for how long more are made. `warnings`: sentences on what is late, beyond its
+budget, or weaker here than it should be.""",
         shows={
             200: {
                 "status": "ready",
