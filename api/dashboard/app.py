@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, assert_never
 from urllib.parse import quote, urlencode
 
 import trio
 from quart import Response, g, request
 from quart_trio import QuartTrio
-from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
+from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
 from actors.errors import DomainError
 from api.dashboard import assets, rendering
@@ -241,14 +242,17 @@ async def _body(screen: Screen) -> bytes:
     too_large = Refusal("body-too-large", says, headers={"Connection": "close"})
     if (request.content_length or 0) > screen.limit:
         raise too_large
+    raw = bytearray()
     try:
-        raw: Any = await request.get_data(cache=False)  # at most as much as the largest limit of all screens
+        with trio.fail_after(request.body_timeout or inf):
+            async for piece in request.body:  # not the whole of it: the framework's bound is the largest of all screens
+                raw += piece
+                if len(raw) > screen.limit:
+                    raise too_large
     except RequestEntityTooLarge:
         raise too_large from None
-    except RequestTimeout:
+    except trio.TooSlowError:
         raise Refusal("request-timeout", "The form did not arrive in time.", headers={"Connection": "close"}) from None
-    if len(raw) > screen.limit:
-        raise too_large
     return bytes(raw)
 
 

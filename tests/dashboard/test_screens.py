@@ -301,3 +301,11 @@ async def test_forms_that_are_none_are_refused(browser: Browser) -> None:
 async def test_while_the_service_stops_pages_say_so(house: House, browser: Browser) -> None:
     house.draining = True
     assert (await browser.get("/keys")).status_code == 503
+
+
+async def test_s3_a_strangers_form_without_an_end_is_refused_as_soon_as_it_is_too_large(house: House) -> None:
+    head = b"POST /sign-in HTTP/1.1\r\nHost: sanderling.test\r\nOrigin: http://sanderling.test\r\n"
+    kind = b"Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
+    stream = await house.raw(head + kind + b"11170\r\n" + b"x" * 70_000 + b"\r\n")
+    with trio.fail_after(5):
+        assert (await stream.receive_some(12)).endswith(b"413")
