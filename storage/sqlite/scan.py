@@ -8,8 +8,9 @@ every engine and the live ring. Either way a page says how far it has looked, al
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 import msgspec
@@ -23,6 +24,8 @@ MOST = 500
 """Most events of a page."""
 SIZE = 1 << 20
 """Bytes of bodies after which a page is full: they are up to 100 KB, and no reader must hold 500 of them."""
+SOME = 25
+"""Rows that are fetched at once."""
 SIFTED = 100
 """Rows of one fetch when most may be left out."""
 FEW = 16
@@ -131,31 +134,35 @@ class _Scan:
             # When nothing is to be left out, a page is at most one fetch.
             most = min(self._budget, SIFTED if sifts else self._limit - len(found))
             looked = 0
-            with closing(self._fetch(at, most)) as rows:
-                for at, row in rows:
-                    looked += 1
-                    if row is None:  # retention was quicker
-                        continue
-                    event = _stored(self._connection, self._ids, row)
-                    if sifts and not self._passes(event):
-                        continue
-                    found.append(event)
-                    size += len(event.body)
-                    if len(found) == self._limit or size >= SIZE:
-                        return found, at
+            with closing(self._fetch(at, most)) as fetched:
+                for last, count, rows in fetched:
+                    at, looked = last, looked + count
+                    if sifts:
+                        events = list(islice(self._sifted(rows), self._limit - len(found)))
+                    else:
+                        events = [_stored(self._connection, self._ids, row) for row in rows]
+                    found += events
+                    size += sum([len(event.body) for event in events])
+                    if len(found) >= self._limit or size >= SIZE:
+                        found = found[: min(self._limit, _fitting(found, size))]
+                        return found, found[-1].seq
             if looked < most:
                 return found, self._end
             self._budget -= most
         return found, at
 
-    def _passes(self, event: Stored) -> bool:
-        """Return whether an event passes. Most are left out by their columns, without a look into their bodies."""
-        if not self._columns.admits(event):
-            return False
-        try:
-            return self._where.admits(event)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise Corrupt(f"the body of event {event.seq} is damaged: {error}") from error
+    def _sifted(self, rows: Sequence[Row]) -> Iterator[Stored]:
+        """Yield the events that pass. Most are left out by their columns, without a look into their bodies."""
+        for row in rows:
+            event = _stored(self._connection, self._ids, row)
+            if not self._columns.admits(event):
+                continue
+            try:
+                admitted = self._where.admits(event)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise Corrupt(f"the body of event {event.seq} is damaged: {error}") from error
+            if admitted:
+                yield event
 
     def _few_sources(self) -> Sequence[int] | None:
         """Return the numbers of the sources that the filter names, or None when it names none or many."""
@@ -166,18 +173,29 @@ class _Scan:
         rows = [self._connection.execute(number, (source,)).fetchone() for source in dict.fromkeys(where.sources)]
         return [row[0] for row in rows if row is not None]
 
-    def _fetch(self, at: Seq, most: int) -> Generator[tuple[Seq, Row | None]]:
-        """Yield the next positions to look at, at most so many (fewer: the end is reached), each with its row."""
+    def _fetch(self, at: Seq, most: int) -> Generator[tuple[Seq, int, Sequence[Row]]]:
+        """Look at the next positions, at most so many (fewer: the end is reached), some at once.
+
+        Yields the last of them, how many they are, and their rows.
+        """
         execute, way = self._connection.execute, self._way
         if self._keys is None:
-            with closing(execute(way.walk, (at, self._end, most))) as rows:
-                for row in rows:
-                    yield row[0], row
+            with closing(execute(way.walk, (at, self._end, most))) as cursor:
+                while rows := cursor.fetchmany(SOME):
+                    yield rows[-1][0], len(rows), rows
             return
         # Each source's next `most` positions hold all that can be among the next `most` of them together.
         each = [execute(way.of_source, (key, at, self._end, most)).fetchall() for key in self._keys]
         for seq in sorted((row[0] for rows in each for row in rows), reverse=way is BACK)[:most]:
-            yield seq, execute(_ROW + "seq=?", (seq,)).fetchone()
+            yield seq, 1, execute(_ROW + "seq=?", (seq,)).fetchall()  # retention may have been quicker
+
+
+def _fitting(events: Sequence[Stored], size: int) -> int:
+    """Return how many of the first events are a full page, of so many bytes in all."""
+    if size < SIZE:
+        return len(events)
+    sizes = accumulate(len(event.body) for event in events)
+    return 1 + next(count for count, so_far in enumerate(sizes) if so_far >= SIZE)
 
 
 def _stored(connection: sqlite3.Connection, ids: dict[int, SourceId], row: Row) -> Stored:
