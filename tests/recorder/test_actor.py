@@ -16,7 +16,7 @@ from actors.metrics import Metrics
 from actors.recorder.actor import TIERS, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
-from storage.errors import Corrupt, DiskFull, Unavailable
+from storage.errors import DiskFull, Fenced, Unavailable
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Kind, Stored
@@ -302,11 +302,11 @@ async def test_whatever_storage_refuses_the_asker_is_told_and_the_recorder_begin
     async with running() as bench:
         real = bench.storage.log.append
 
-        async def damaged(*given: Any) -> Any:
-            raise Corrupt("a page is damaged")
+        async def fenced(*given: Any) -> Any:
+            raise Fenced("another start owns the data")
 
-        bench.storage.log.append = damaged  # type: ignore[method-assign]
-        with trio.fail_after(5), pytest.raises(Corrupt):
+        bench.storage.log.append = fenced  # type: ignore[method-assign]
+        with trio.fail_after(5), pytest.raises(Fenced):
             await bench.record(a_harvest(a_source_id(), "a"))
         bench.storage.log.append = real  # type: ignore[method-assign]
         await trio.sleep(5)

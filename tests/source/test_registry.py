@@ -141,7 +141,7 @@ async def test_a_name_that_resolves_to_a_private_address_never_becomes_a_source(
         with pytest.raises(UrlRefused) as refused:
             await service.add("https://inside.example/")
         assert refused.value.rule.startswith("address")
-        assert "SANDERLING_ALLOW_NETWORKS" in refused.value.detail
+        assert "SANDERLING_ALLOW_NETWORKS" in refused.value.words_inside  # for the log; the asker is told the rule
         assert service.network.connected == []
 
 
