@@ -162,8 +162,9 @@ def state_without_its_base() -> AbstractContextManager[Any]:
 # --- when to look, and whom to blame ---------------------------------------------------------------------------------
 
 
-def breaker_never_half_open() -> AbstractContextManager[Any]:
-    """A breaker that has opened lets nobody try for a day."""
+@contextmanager
+def breaker_never_half_open() -> Iterator[None]:
+    """A breaker that has opened lets nobody try for a day, and nobody asks whether that may be."""
     right = progress.failed
 
     def wrong(*args: Any) -> HotState:
@@ -172,7 +173,8 @@ def breaker_never_half_open() -> AbstractContextManager[Any]:
             return hot
         return replace(hot, next_look_at=Millis(hot.next_look_at + _LATER))
 
-    return patch.object(progress, "failed", wrong)
+    with patch.object(progress, "failed", wrong), patch.object(progress, "settle", lambda hot, now, limits: hot):
+        yield
 
 
 def outages_blamed_on_sources() -> AbstractContextManager[Any]:
