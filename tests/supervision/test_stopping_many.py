@@ -8,6 +8,7 @@ import time
 import pytest
 import trio
 import trio.lowlevel
+from trio.testing import wait_all_tasks_blocked
 
 from supervision import (
     AlreadyStarted,
@@ -269,7 +270,7 @@ async def test_a_stop_is_over_as_soon_as_the_last_child_is(
     with trio.CancelScope() as ended:
         async with trio.open_nursery() as inner:
             inner.start_soon(many.run)
-            await trio.lowlevel.checkpoint()
+            await wait_all_tasks_blocked()
             for number in range(3):
                 many.start_child(ChildSpec(f"slow{number}", slow, shutdown=1000))
             await trio.sleep(1)
