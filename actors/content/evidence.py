@@ -166,6 +166,12 @@ def kind_of(text: str) -> str:
     return _kind(_folded(text[:300]))
 
 
+def asks_for_consent(text: str) -> bool:
+    """Return whether `kind_of` says so: one search for most texts, not one for each kind."""
+    folded = _folded(text[:300])
+    return _PATTERNS["consent"].search(folded) is not None and _kind(folded) == "consent"
+
+
 def kind_of_head(text: str) -> str:
     """Return as what a title or heading gives its page away when a part of it says little else; "" when none does."""
     folded = _folded(text[:300])

@@ -93,14 +93,14 @@ class _Table:
         return self.heads[column] if column < len(self.heads) else ()
 
     def end_row(self) -> Iterator[tuple[_Cell, tuple[int, ...]]]:
-        """End a row and yield its cells, each with the cells that label its row.
+        """End a row of at least one cell and yield its cells, each with the cells that label its row.
 
         A negative number is that of a cell which labels the row only if it reads like a label.
         """
         cells, self.cells, self.column = self.cells, [], 0
-        if not cells:
-            return
-        if self.in_thead or all(cell.is_head and cell.scope not in _ROW_SCOPES for cell in cells):
+        if self.in_thead or (
+            cells[0].is_head and all(cell.is_head and cell.scope not in _ROW_SCOPES for cell in cells)
+        ):
             self._take_heads(cells)
             return
         self.head = False
@@ -201,6 +201,9 @@ class Tables:
             table.lay(self.at, tag == "th", named)
 
     def _end_row(self, table: _Table) -> None:
+        if not table.cells:
+            table.column = 0
+            return
         for cell, labels in table.end_row():
             self._rows[cell.id] = labels
             heads = table.heads_of(cell.column)

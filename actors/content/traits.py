@@ -66,11 +66,12 @@ _OFFER = re.compile(
     r"|paid (?:post|content)|partner content|publicité|sponsorisé|contenu partenaire|annons|publicidad)\b(?!\w)",
     re.I,
 )
+_STARTS = frozenset("ad an ar co da ed fr le me mo pa po pr pu re si sp su tr ve yo".split())  # noqa: SIM905
+"""The first two letters of all that `_LEADS` and `_OFFER` know, but for those that are not of ASCII."""
 _LONGEST_BOX = 16
 """Blocks of a box; on a list page links would go on to its end."""
 _PARAGRAPH = 120
 _TIME = re.compile(r"[0-2]?\d[:.][0-5]\d(?!\d|[.:%]\d)")
-_MINUTES = re.compile(r"[:.][0-5]\d")
 _HOURS = re.compile(
     rf"{_TIME.pattern}\s?(?:[ap]\.?m\.?|uhr|h)?\s?(?:[-–—~〜～]|to|bis|till|à|a|do|до|tot|til)\s?{_TIME.pattern}", re.I
 )
@@ -82,7 +83,7 @@ _ENCLOSING = 6
 _MOST_ENCLOSED = 0.1
 _LITTLE = 0.1
 _MOST_KNOWN = 8192
-_TOLD = frozenset({"role", "aria-hidden"})
+TOLD = frozenset({"role", "aria-hidden"})
 """Attributes beside class and id by which a block is told to be furniture."""
 _MOST_BY_NAME = 0.5
 _MOST = 0.9
@@ -97,8 +98,8 @@ def traits_of(element: Element, tag: str, outer: int, attributes: Mapping[str, s
     """Return the traits of the block that starts with this element, inside of one with traits `outer`."""
     get = attributes.get
     classes, id = get("class", ""), get("id", "")
-    if tag != "header" and _TOLD.isdisjoint(attributes):
-        return _BY_NAME[tag, outer, classes, id]
+    if tag != "header" and TOLD.isdisjoint(attributes):
+        return BY_NAME[tag, outer, classes, id]
     named = _named(tag, outer, classes, id)
     return _traits(
         tag, outer, tag == "header" and _is_head(element), get("role", ""), get("aria-hidden") == "true", named
@@ -143,7 +144,7 @@ class _ByName(dict[tuple[str, int, str, str], int]):
         return trait
 
 
-_BY_NAME = _ByName()
+BY_NAME = _ByName()
 
 
 def _is_head(element: Element) -> bool:
@@ -160,12 +161,12 @@ def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
     rows = set(begins if len(begins) >= _TIMETABLE else ())
     # "20.48 -1.66 %" is a share that fell.
-    short = (
+    short = [
         i
         for i, text in enumerate(texts)
-        if len(text) <= _LONGEST_ROW and (":" in text or "." in text) and "%" not in text
-    )
-    rows.update(i for i in short if len(_MINUTES.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
+        if len(text) <= _LONGEST_ROW and text.count(":") + text.count(".") > 1 and "%" not in text
+    ]
+    rows.update(i for i in short if len(_TIME.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
     return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
 
 
@@ -253,13 +254,18 @@ def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
     """Return the traits with boxes marked: links below a label that says so, and what is labelled as an offer."""
     led, sign = 0, 0
     for i, text in enumerate(texts):
-        if len(text) <= 40 and not kept[i] & LINK and _LEADS.fullmatch(text):
+        start = text[:2].lower()
+        may_lead = start in _STARTS or not start.isascii()
+        if not may_lead and not led:
+            continue
+        trait = kept[i]
+        if may_lead and len(text) <= 40 and not trait & LINK and _LEADS.fullmatch(text):
             led, sign = _LONGEST_BOX, signs.by_place(signs.BOX)
-        elif _OFFER.match(text):
+        elif may_lead and _OFFER.match(text):
             led, sign = 2, signs.by_place(signs.OFFER)
-        elif not kept[i] & LINK or (kept[i] & HEADING and led < 2):
+        elif not trait & LINK or (trait & HEADING and led < 2):
             led = 0
         if led:
-            kept[i] = signs.signed(kept[i] | FURNITURE, sign)
+            kept[i] = signs.signed(trait | FURNITURE, sign)
             led -= 1
     return kept
