@@ -60,7 +60,7 @@ class Walked(Struct, frozen=True):
     judged: bool
 
 
-def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # noqa: PLR0912, PLR0915  one hot loop
+def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # noqa: PLR0915  one hot loop
     """Return what is visible under an element."""
     rows, above = list[Any](), list[tuple[int, int]]()
     add, push, pop, kind_of, signs, by_name = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS, BY_NAME
@@ -88,7 +88,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # no
             common = not items or is_common(named)
             kind = kind_of(tag, _INLINE)
             push((kind, trait))
-            if len(above) > deepest:
+            if len(above) > deepest:  # noqa: PLR1730  a call for each element
                 deepest = len(above)
             if kind >= _BREAK:
                 if held:
