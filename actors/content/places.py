@@ -53,11 +53,13 @@ class _Cell:
 class _Table:
     """One table, or one list of terms (which uses `term` only), as far as it is read."""
 
-    __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "owners", "row", "term")
+    __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "is_simple", "owners", "row", "term")
 
     def __init__(self, is_layout: bool = False) -> None:
         self.is_layout = is_layout
         self.in_thead = False
+        self.is_simple = True
+        """Whether no cell so far is a `th` or says how it is laid: then the first of a row may be its label."""
         self.row = -1
         self.column = 0
         """Where the row goes on, unless a cell from above is there."""
@@ -77,7 +79,8 @@ class _Table:
             column += 1
         if column >= _MOST_COLUMNS:
             return
-        if not _LAYING.isdisjoint(named):
+        if is_head or (named and not _LAYING.isdisjoint(named)):
+            self.is_simple = False
             width = min(_number(named.get("colspan")) or 1, _MOST_COLUMNS - column)
             end = row + (_number(named.get("rowspan", "1")) or _MOST_ROWS)
             laid = _Cell(cell, column, width, end, is_head, named.get("scope", "").lower())
@@ -117,6 +120,15 @@ class _Table:
                 done += 1
             yield cell, labels if marked else (-first.id,) if cell is not first else ()
 
+    def end_simple_row(self) -> list[tuple[_Cell, tuple[int, ...]]]:
+        """Do the same where nothing is laid in another way; [] where it takes more."""
+        cells = self.cells
+        if not self.is_simple or self.in_thead or cells[0].column:
+            return []
+        self.cells, self.column, self.head = [], 0, False
+        first, label = cells[0], (-cells[0].id,)
+        return [(cell, label if cell is not first else ()) for cell in cells]
+
     def _take_heads(self, cells: Sequence[_Cell]) -> None:
         if len(cells) == 1 and self.heads and not self.head and not self.in_thead:
             return  # a title across the table, between its rows
@@ -147,7 +159,9 @@ class Tables:
         """Take note that an element of `PLACING` begins."""
         table = self._tables[-1]
         if tag == "tr":
-            self._end_row(table)
+            if table.cells:
+                self._end_row(table)
+            table.column = 0
             table.row += 1
         elif tag == "thead":
             table.in_thead = True
@@ -165,7 +179,9 @@ class Tables:
             self._end_row(self._tables[-1])
             self._tables[-1].in_thead = False
         elif tag == "tr":
-            self._end_row(self._tables[-1])
+            if (table := self._tables[-1]).cells:
+                self._end_row(table)
+            table.column = 0
         else:
             if tag in ("table", "dl"):
                 self._end_row(self._tables.pop())
@@ -204,10 +220,11 @@ class Tables:
         if not table.cells:
             table.column = 0
             return
-        for cell, labels in table.end_row():
+        for cell, labels in table.end_simple_row() or table.end_row():
             self._rows[cell.id] = labels
-            heads = table.heads_of(cell.column)
-            self._columns[cell.id] = heads if cell.id not in heads else ()
+            if table.heads:
+                heads = table.heads_of(cell.column)
+                self._columns[cell.id] = heads if cell.id not in heads else ()
 
 
 class _Labels(dict[tuple[int, ...], str]):
