@@ -121,7 +121,7 @@ async def test_s6_the_same_as_the_owner_itself(tmp_path: Path, name: str) -> Non
 async def test_s6_a_backup_takes_no_file_that_a_link_leads_to(
     folder: Path, secret: Path, place: Path, mode: int
 ) -> None:
-    secret.chmod(mode)
+    os.chmod(secret, mode)
     (folder / "sanderling.toml").symlink_to(secret)
     given_away(folder)
     with pytest.raises(CommandFailed):
