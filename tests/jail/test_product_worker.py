@@ -8,6 +8,7 @@ import time
 
 import msgspec
 import pytest
+import trio
 
 from actors.content.requests import DetectRequest, FeedRequest, PageRequest
 from actors.query.preview import PreviewAnswer, PreviewRequest
@@ -54,8 +55,9 @@ async def test_the_product_answers_from_its_worker() -> None:
 
 async def test_it_needs_no_dev_null_which_a_bare_root_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.devnull", "/nowhere/null")
-    async with a_jail(WORKER) as jail:
-        assert b"rss" in await jail.call("detect", msgspec.msgpack.encode(DetectRequest(FEED, "", URL)))
+    with trio.fail_after(60):
+        async with a_jail(WORKER) as jail:
+            assert b"rss" in await jail.call("detect", msgspec.msgpack.encode(DetectRequest(FEED, "", URL)))
 
 
 async def test_a_worker_stems_though_it_opens_no_file_once_it_has_started() -> None:
