@@ -15,7 +15,7 @@ HOUR = 3600.0
 
 def facts_of(*looks: float, robots: Seen | None = None) -> Facts:
     """A page that answers but for one minute at ten hours."""
-    page = OriginPlan("page.example", "html", "list", "none", 5, secure=True, added_at=0.0, texts=())
+    page = OriginPlan("page.example", "html", "plain", "none", 5, secure=True, added_at=0.0, texts=())
     fault = Fault(10 * HOUR, 60.0, "robots forbids", "page.example")
     program = Program("", 1.0, (page,), (), (fault,), (), (), 0.0, 10.0)
     seen = [Seen(at, "/", 200, conditional=False) for at in looks] + ([robots] if robots else [])
