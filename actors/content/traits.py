@@ -66,8 +66,6 @@ _OFFER = re.compile(
     r"|paid (?:post|content)|partner content|publicité|sponsorisé|contenu partenaire|annons|publicidad)\b(?!\w)",
     re.I,
 )
-_STARTS = frozenset("ad an ar co da ed fr le me mo pa po pr pu re si sp su tr ve yo".split())  # noqa: SIM905
-"""The first two letters of all that `_LEADS` and `_OFFER` know, but for those that are not of ASCII."""
 _LONGEST_BOX = 16
 """Blocks of a box; on a list page links would go on to its end."""
 _PARAGRAPH = 120
@@ -254,18 +252,13 @@ def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
     """Return the traits with boxes marked: links below a label that says so, and what is labelled as an offer."""
     led, sign = 0, 0
     for i, text in enumerate(texts):
-        start = text[:2].lower()
-        may_lead = start in _STARTS or not start.isascii()
-        if not may_lead and not led:
-            continue
-        trait = kept[i]
-        if may_lead and len(text) <= 40 and not trait & LINK and _LEADS.fullmatch(text):
+        if len(text) <= 40 and not kept[i] & LINK and _LEADS.fullmatch(text):
             led, sign = _LONGEST_BOX, signs.by_place(signs.BOX)
-        elif may_lead and _OFFER.match(text):
+        elif _OFFER.match(text):
             led, sign = 2, signs.by_place(signs.OFFER)
-        elif not trait & LINK or (trait & HEADING and led < 2):
+        elif not kept[i] & LINK or (kept[i] & HEADING and led < 2):
             led = 0
         if led:
-            kept[i] = signs.signed(trait | FURNITURE, sign)
+            kept[i] = signs.signed(kept[i] | FURNITURE, sign)
             led -= 1
     return kept
