@@ -97,7 +97,7 @@ def traits_of(element: Element, tag: str, outer: int, attributes: Mapping[str, s
     get = attributes.get
     classes, id = get("class", ""), get("id", "")
     if tag != "header" and TOLD.isdisjoint(attributes):
-        return BY_NAME[tag, outer, classes, id]
+        return _BY_NAME[tag, outer, classes, id]
     named = _named(tag, outer, classes, id)
     return _traits(
         tag, outer, tag == "header" and _is_head(element), get("role", ""), get("aria-hidden") == "true", named
@@ -142,7 +142,7 @@ class _ByName(dict[tuple[str, int, str, str], int]):
         return trait
 
 
-BY_NAME = _ByName()
+_BY_NAME = _ByName()
 
 
 def _is_head(element: Element) -> bool:

@@ -20,7 +20,7 @@ from msgspec import Struct
 from actors.content import markup
 from actors.content.files import file_of
 from actors.content.places import MARKED, PLACING
-from actors.content.traits import BY_NAME, TOLD, plain_traits, traits_of
+from actors.content.traits import TOLD, plain_traits, traits_of
 
 Row: TypeAlias = tuple[str, int, int] | tuple[str, dict[str, str]] | tuple[str] | str
 """The raw text of a block with its trait and how many of its characters stand in links; that an element of `PLACING`
@@ -63,7 +63,7 @@ class Walked(Struct, frozen=True):
 def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # noqa: PLR0915  one hot loop
     """Return what is visible under an element."""
     rows, above = list[Any](), list[tuple[int, int]]()
-    add, push, pop, kind_of, signs, by_name = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS, BY_NAME
+    add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
     is_common, is_plain, says_nothing = _TELLING.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
     trait_of, nothing = traits_of if judge_furniture else plain_traits, dict[str, str]()
     held, trait, deepest, links, in_links = "", 0, 0, 0, 0
@@ -79,47 +79,41 @@ def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # no
                 if kind == _PLACING:
                     add(_ENDS[element.tag])
                 trait = outer
-            elif kind and links and kind == _LINK:
+            elif links and kind == _LINK:
                 links -= 1
             text = element.tail if above else None
         else:
-            tag, items = element.tag, element.items()
+            tag, items, text = element.tag, element.items(), element.text
             named = dict(items) if items else nothing
             common = not items or is_common(named)
             kind = kind_of(tag, _INLINE)
             push((kind, trait))
-            if len(above) > deepest:  # noqa: PLR1730  a call for each element
-                deepest = len(above)
+            deepest = depth if (depth := len(above)) > deepest else deepest
             if kind >= _BREAK:
                 if held:
                     add((held, trait, in_links))
                     held, in_links = "", 0
                 if len(rows) >= _MOST_ROWS:
                     break
-                if judge_furniture and common and tag != "header":
-                    trait = by_name[tag, trait, named.get("class", ""), named.get("id", "")]
-                else:
-                    trait = trait_of(element, tag, trait, named)
+                trait = trait_of(element, tag, trait, named)
                 if kind == _PLACING:
                     add(_BEGINS[tag] if common or says_nothing(named) else (tag, named))
-            text = element.text
             if items:
                 doubtful = not (common or is_plain(named)) or ("class" in named and signs[named["class"]])
                 if doubtful and markup.hidden(named, element, shown):
                     kind = _UNSEEN
                 elif not common and "data-cfemail" in named:
                     text = _address(named["data-cfemail"]) or text
-            if kind:
-                if kind == _LINK:
-                    skips = 0 if skips and _has_begun(rows) else skips
-                    if skips:
-                        skips, kind = skips - 1, _UNSEEN if markup.skips_ahead(element, named) else _LINK
-                    links += kind == _LINK
-                    if kind == _LINK and "href" in named and (name := file_of(named["href"])):
-                        add(name)
-                if kind in _SKIPPED:
-                    steps.skip_subtree()
-                    continue
+            if kind == _LINK:
+                skips = 0 if skips and _has_begun(rows) else skips
+                if skips:
+                    skips, kind = skips - 1, _UNSEEN if markup.skips_ahead(element, named) else _LINK
+                links += kind == _LINK
+                if kind == _LINK and "href" in named and (name := file_of(named["href"])):
+                    add(name)
+            if kind in _SKIPPED:
+                steps.skip_subtree()
+                continue
         # Space outside of a block's text is most of a page's text nodes.
         if text and (held or not text.isspace()):
             held = held + text if held else text
