@@ -257,7 +257,7 @@ class Overseer:
             state = "open"
         elif state == "ok" and child.attention:
             state = "retrying"
-        elif state == "ok" and child.remark.startswith("paused"):
+        elif state == "ok" and child.paused:
             state = "paused"
         return self._row(child, path, source.watch_url, source.type, state, live=live)
 

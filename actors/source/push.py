@@ -118,11 +118,11 @@ class PushSource:
         """Wait while the gate is closed or our own line is down, and then for this source's moment in the spread."""
         line, gate = self._ports.egress.line, self._ports.gate
         if gate.closed:
-            child.note("paused: the service is drained")
+            child.note("paused: the service is drained", paused=True)
             self._live.doubted = True
             await self._rest(await gate.clearance(self._chance.random()))
         if line.down:
-            child.note("paused: our own line is down")
+            child.note("paused: our own line is down", paused=True)
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
             if wait:
                 await self._rest(wait)

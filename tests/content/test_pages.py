@@ -136,7 +136,7 @@ def test_a_selector_without_a_match_and_what_is_no_page_are_errors() -> None:
 def test_walls_and_errors_with_status_200_are_trouble(page: bytes, word: str) -> None:
     trouble = reading(page).trouble
     assert trouble is not None
-    assert word in trouble
+    assert word in trouble.says
 
 
 def test_a_page_that_writes_about_errors_and_logins_is_a_page() -> None:
