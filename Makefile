@@ -11,7 +11,7 @@ N = 200
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package clean cldr bench-watch torture torture-short fuzz mutants
+.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -31,7 +31,8 @@ help:
 	@echo "make man       the man page, as build/sanderling.1"
 	@echo "make cldr      how 40 locales write dates and past times   (CLDR=folder of cldr-dates-full)"
 	@echo "make binary    dist/sanderling, one file to install;  make package: .deb, .rpm, SBOM, checksums"
-	@echo "make setup     what all of these need;  make lock: resolve requirements/*.in anew"
+	@echo "make wheel     dist/sanderling-*.whl and the sdist, and tries them in an environment of their own"
+	@echo "make setup     what all of these need;  make lock: resolve pyproject.toml and requirements/*.in anew"
 
 setup:
 	@bin/setup check
@@ -130,11 +131,20 @@ cldr:
 
 lock:
 	@bin/setup check
-	for name in uv run test check docs build; do $(COMPILE) $(ARGS) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+	$(COMPILE) $(ARGS) requirements/uv.in -o requirements/uv.txt
+	$(COMPILE) $(ARGS) pyproject.toml -o requirements/run.txt
+	for name in test check; do \
+	  $(COMPILE) $(ARGS) --extra test pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+	for name in docs build; do \
+	  $(COMPILE) $(ARGS) pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done
 
 binary:
 	@bin/setup build
 	@release/build.sh
+
+wheel:
+	@bin/setup check
+	@release/wheel.sh
 
 binary-check: binary
 	@release/check.sh

@@ -17,7 +17,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from platformdirs import user_data_path
+
 from actors.settings import Settings
+from sanderling import __version__
 from sanderling.exits import CommandFailed, Exit
 
 PREFIX = "SANDERLING_"
@@ -71,6 +74,11 @@ def typed(command: str, data: str = "") -> str:
     return f"{os.path.relpath(launcher) if checkout else 'sanderling'} {command}"
 
 
+def installed_by_pip() -> bool:
+    """Return whether this program lies among other packages, so that no folder is its own: pip, pipx, uv."""
+    return (Path(__file__).parents[1] / f"sanderling-{__version__}.dist-info").is_dir()
+
+
 def variable(name: str) -> str:
     """Return the environment variable of a setting."""
     return PREFIX + name.upper()
@@ -89,6 +97,8 @@ def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | N
     if named:
         found = _from_file(Path(named)) | found
     else:
+        if "data" not in found and installed_by_pip():
+            found["data"] = user_data_path("sanderling", appauthor=False).as_posix(), "this system's folder for data"
         folder = str(found["data"][0] if "data" in found else _FIELDS["data"].default)
         path = Path(folder) / FILE_NAME
         if path.is_file():

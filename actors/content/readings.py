@@ -83,8 +83,8 @@ class Finding(Struct, frozen=True):
     `format` names the kind of feed; of a page it is "html", or one of `FORMATS`.
 
     `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`). `feed` is what a
-    feed says: to know one is to have read it, so whoever goes on to watch it need not read it again. `is_broken_feed`: it
-    is refused, and has the root element of a feed.
+    feed says: to know one is to have read it, so whoever goes on to watch it need not read it again. `is_broken_feed`:
+    it is refused, and has the root element of a feed.
     """
 
     type: Literal["feed", "html"] | None

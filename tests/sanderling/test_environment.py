@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from actors.settings import Settings
+from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
 
@@ -29,6 +30,20 @@ def test_without_anything_the_table_decides(folder: dict[str, str]) -> None:
     loaded = load({}, folder)
     assert loaded.settings == Settings(data=folder["SANDERLING_DATA"])
     assert loaded.origins["port"] == "default"
+
+
+def test_installed_with_pip_the_data_lie_where_this_system_keeps_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: dict[str, str]
+) -> None:
+    (tmp_path / f"sanderling-{__version__}.dist-info").mkdir()
+    (tmp_path / "sanderling").mkdir()
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "sanderling/environment.py"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    loaded = load({}, {})
+    assert loaded.settings.data == str(tmp_path / "home/sanderling")
+    assert loaded.origins["data"] == "this system's folder for data"
+    assert load({}, folder).settings.data == folder["SANDERLING_DATA"]
+    assert environment.typed("status", loaded.settings.data).startswith("sanderling status")
 
 
 def test_a_flag_beats_a_variable_beats_the_file(tmp_path: Path, folder: dict[str, str]) -> None:
