@@ -23,7 +23,9 @@ from actors.egress.traffic import Egress, build_egress
 from actors.importing import Importer
 from actors.imports import ImportMessage
 from actors.matcher.actor import Matcher
-from actors.messages import MatcherMessage, Record, RecorderMessage, RegistryMessage
+from actors.messages.matcher import MatcherMessage
+from actors.messages.recorder import Record, RecorderMessage
+from actors.messages.sources import RegistryMessage
 from actors.notices import RESTORE, of_damage
 from actors.overseer.figures import Figures
 from actors.overseer.journal import Journal

@@ -30,8 +30,9 @@ from api.exchange import OPENED
 from api.hosts import only_https
 from api.idempotency import Repeats
 from api.peers import caller
-from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
+from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
+from api.refusals import refusal_of
 from api.refused import Refused
 from api.route import PUBLIC, Answer, Call, Route
 from api.rule import Rule

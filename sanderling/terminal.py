@@ -17,7 +17,7 @@ from sanderling.client import Client
 from sanderling.environment import wants_colour
 from sanderling.exits import Exit
 from sanderling.json_lines import echo_json, print_json
-from sanderling.logs import plain
+from sanderling.plain import plain
 from sanderling.rendering import Renderer, fit, pad
 from sanderling.sse_reader import ServerEvent
 

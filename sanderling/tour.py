@@ -23,8 +23,8 @@ from sanderling import keyring
 from sanderling.client import DEFAULT_URL, Client
 from sanderling.environment import wants_colour
 from sanderling.exits import CommandFailed, Exit
-from sanderling.logs import plain
 from sanderling.own_service import end_on_signal, own_folder, own_service
+from sanderling.plain import plain
 from sanderling.rendering import Renderer
 from sanderling.sse_reader import ServerEvent
 

@@ -9,7 +9,7 @@ import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
-from actors.messages import Examined
+from actors.messages.views import Examined
 from actors.overseer.journal import Journal, Turn
 from actors.overseer.order import Orders
 from actors.overseer.rows import Kind, Row, Sort, Word, first_line

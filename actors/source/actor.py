@@ -20,7 +20,7 @@ from actors.egress.hosts import HostOpen
 from actors.egress.http import Fetched
 from actors.egress.turns import Claim
 from actors.errors import UrlRefused
-from actors.messages import Record, SaveStates
+from actors.messages.recorder import Record, SaveStates
 from actors.source import naming, newcomer, progress
 from actors.source.bell import Bell
 from actors.source.feed import reading_of, without_reports

@@ -26,7 +26,7 @@ from actors.egress.turns import Claim
 from actors.egress.url import Url, parse_url
 from actors.egress.websocket import Frames
 from actors.errors import UrlRefused
-from actors.messages import PushView
+from actors.messages.views import PushView
 from actors.source import link, newcomer, progress
 from actors.source.bell import Bell
 from actors.source.classify import Classified, found_by_handshake

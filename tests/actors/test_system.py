@@ -7,7 +7,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.jail.inline import InlineJail
-from actors.messages import SaveStates
+from actors.messages.recorder import SaveStates
 from actors.settings import Settings
 from actors.system import EDGES, System, signing_keys
 from storage.sqlite.in_loop import Disk, InLoopStorage

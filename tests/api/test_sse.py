@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, new_signing_key
 from api.sse import event_frame, frame_of, frames, keepalive, one_line, opening
+from storage.recent import Recent
 from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId
-from storage.tail import Recent
 from tests.support.build import BASE_URL, NOW, a_draft, a_source_id
 
 BODY = b'{"content":"a","id":"019e7044-8800-7000-8800-00000000002a","source_type":"html"}'

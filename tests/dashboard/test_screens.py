@@ -8,7 +8,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.matcher.lag import Lag
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from actors.source.spending import Spent
 from api.dashboard.assets import asset
 from storage.records.alert import Alert

@@ -7,7 +7,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import Conflict, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable, UrlRefused
-from actors.messages import (
+from actors.messages.sources import (
     CheckNow,
     DeleteSource,
     DescribeSource,
@@ -16,9 +16,8 @@ from actors.messages import (
     ExamineSource,
     ListSources,
     SourceEdit,
-    SourcePage,
-    SourceView,
 )
+from actors.messages.views import SourcePage, SourceView
 from actors.picked import Picked
 from actors.source import table
 from storage.errors import DiskFull

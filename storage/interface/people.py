@@ -1,4 +1,4 @@
-"""What every engine promises of who may use the dashboard; a part of `interface.py`."""
+"""What every engine promises of who may use the dashboard."""
 
 from __future__ import annotations
 

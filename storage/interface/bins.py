@@ -1,4 +1,4 @@
-"""What an engine keeps of webhook bins; part of `storage.interface`."""
+"""What an engine keeps of webhook bins."""
 
 from __future__ import annotations
 
