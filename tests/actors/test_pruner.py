@@ -145,6 +145,18 @@ async def test_room_goes_back_when_a_quarter_is_free_and_an_eighth_stays(free: i
     assert await pruner.give_back() == 0
 
 
+async def test_after_a_giving_back_new_room_stays_until_a_quarter_is_free_again(autojump_clock: object) -> None:
+    log = Roomy(Room(80 * LITTLE, 60 * LITTLE))
+    storage: Any = SimpleNamespace(log=log, lease=None)
+    pruner, _ = a_pruner(storage, Clock())
+    while await pruner.give_back():
+        pass
+    log.now = Room(80 * LITTLE, 15 * LITTLE)
+    assert await pruner.give_back() == 0
+    log.now = Room(80 * LITTLE, 25 * LITTLE)
+    assert await pruner.give_back() > 0
+
+
 async def test_a_full_disk_ends_the_giving_back(autojump_clock: object) -> None:
     storage: Any = SimpleNamespace(log=Roomy(Room(80 * LITTLE, 60 * LITTLE), full=True), lease=None)
     pruner, logged = a_pruner(storage, Clock())
