@@ -337,6 +337,7 @@ async def test_a_commit_is_measured(autojump_clock: object) -> None:
         metrics = bench.recorder._world.metrics
         assert (metrics.commit_time.total, sum(metrics.commit_time.counts)) == (3.0, 1)
         assert (metrics.commit_size.total, sum(metrics.commit_size.counts)) == (1.0, 1)
+        assert bench.logged == []
 
 
 async def test_a_full_disk_holds_the_next_harvest_up_for_five_seconds_at_most(autojump_clock: object) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from actors.messages import (
 )
 from actors.picked import Picked
 from actors.source import table
+from actors.source.desk import Desk
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
@@ -385,3 +388,13 @@ async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_return
         view = await describe(service, source)
         assert (view.hot.breaker.state, view.hot.health.score) == ("closed", 1.0)
         assert await service.news() == ["b"]
+
+
+@pytest.mark.parametrize(("now", "allowed"), [(4_999, False), (5_000, True)])
+def test_a_look_is_allowed_from_the_very_millisecond_that_was_said(now: int, *, allowed: bool) -> None:
+    desk: Any = SimpleNamespace(
+        _ports=SimpleNamespace(world=SimpleNamespace(now=lambda: now)), _table=SimpleNamespace(earliest=lambda _: 5_000)
+    )
+    live: Any = None
+    with nullcontext() if allowed else pytest.raises(TooSoon, match="again in 1 s"):
+        assert Desk._check_polite(desk, live) == now

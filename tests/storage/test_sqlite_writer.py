@@ -7,12 +7,14 @@ import sqlite3
 import threading
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import trio
+import trio.testing
 
 from storage.errors import DiskFull, Unavailable
 from storage.records.cursor import EVERYTHING
@@ -21,7 +23,7 @@ from storage.sqlite.connection import READER, WRITER, connect
 from storage.sqlite.database import SqliteStorage, open_sqlite
 from storage.sqlite.folder import DATABASE
 from storage.sqlite.wal import AGAIN, CUT_AT, PATIENCE, Wal
-from storage.sqlite.writer import MOST_EVENTS, Transaction, WriterThread
+from storage.sqlite.writer import MOST_EVENTS, Transaction, WriterThread, _Ticket
 from tests.contract.builders import CountingMint, a_draft, a_harvest, a_source, a_source_id, a_state, an_alert, stamp
 
 pytestmark = pytest.mark.real
@@ -269,3 +271,26 @@ async def test_an_idle_writer_wakes_only_for_a_mark_that_is_behind(written: Seq,
     writer._queue = SimpleNamespace(get=get)  # type: ignore[assignment]
     assert writer._wait() is None
     assert waits == ([1.0, 0.0, None] if wakes else [None])
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_who_listens_for_a_commit_is_told_whether_it_is_known(*, fails: bool) -> None:
+    heard: list[bool] = []
+
+    class Connection:
+        total_changes = 0
+        executemany = None
+
+        def execute(self, words: str) -> None:
+            if fails and words == "COMMIT":
+                raise sqlite3.OperationalError("disk I/O error")
+
+    def job(transaction: Transaction) -> None:
+        transaction.afterwards.append(heard.append)
+
+    nothing, connection = cast(Any, None), cast(Any, Connection())
+    writer = WriterThread(nothing, nothing, lambda: 0.0, lambda words: None, nothing)
+    with suppress(sqlite3.OperationalError):
+        writer._attempt(connection, [_Ticket(job, 0, 1)])
+    await trio.testing.wait_all_tasks_blocked()
+    assert heard == [not fails]
