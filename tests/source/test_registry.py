@@ -398,3 +398,12 @@ def test_a_look_is_allowed_from_the_very_millisecond_that_was_said(now: int, *, 
     live: Any = None
     with nullcontext() if allowed else pytest.raises(TooSoon, match="again in 1 s"):
         assert Desk._check_polite(desk, live) == now
+
+
+@pytest.mark.parametrize(("late", "overdue"), [(59_000, False), (60_000, False), (60_001, True)])
+def test_a_source_is_overdue_when_its_look_is_a_minute_late(late: int, *, overdue: bool) -> None:
+    hot = SimpleNamespace(next_look_at=Millis(NOW - late))
+    live: Any = SimpleNamespace(hot=hot, source=SimpleNamespace(enabled=True))
+    assert table._overdue(live, NOW) is overdue
+    live.source.enabled = False
+    assert not table._overdue(live, NOW)
