@@ -255,3 +255,13 @@ async def test_a_full_disk_ends_a_sweep_until_the_next_round(autojump_clock: obj
     assert "calls.sweep_failed" in logged
     disk.full = False
     assert await pruner.sweep() == 1
+
+
+@pytest.mark.parametrize(("at", "before"), [(None, 1), (41, 42), (98, 99), (99, 99), (200, 99)])
+async def test_r9_what_is_deleted_ends_with_the_very_event_that_was_matched_last(at: int | None, before: int) -> None:
+    disk = Disk()
+    storage = InLoopStorage(disk, disk.start("test"))
+    if at is not None:
+        set_cursor(disk, MATCHED, Seq(at))
+    pruner, _ = a_pruner(storage, Clock())
+    assert await pruner._matched(Seq(99)) == (before if at is not None else START)

@@ -24,6 +24,8 @@ from actors.messages import (
 from actors.picked import Picked
 from actors.source import table
 from actors.source.desk import Desk
+from actors.source.price import Price
+from actors.source.registry import REPRICE, Registry
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
@@ -407,3 +409,36 @@ def test_a_source_is_overdue_when_its_look_is_a_minute_late(late: int, *, overdu
     assert table._overdue(live, NOW) is overdue
     live.source.enabled = False
     assert not table._overdue(live, NOW)
+
+
+async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
+    """At most one a second of a source, and the wait that was planned, whatever happened before."""
+    waits = [(0, 2_000), (0, 4_000), (0, 1), (0, 20 * table.LONGEST_WAIT)]
+    lives = {
+        str(number): SimpleNamespace(
+            source=SimpleNamespace(type="feed", enabled=True, practice=None),
+            hot=SimpleNamespace(last_look_at=last, next_look_at=due, interval=600.0),
+        )
+        for number, (last, due) in enumerate(waits)
+    }
+    there: Any = SimpleNamespace(_live=lives)
+    assert await table.Table.planned(there) == pytest.approx(0.5 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+    lives["0"].hot.last_look_at = None
+    assert await table.Table.planned(there) == pytest.approx(1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+
+
+async def test_the_price_of_a_look_moves_for_as_long_as_too_many_are_planned(autojump_clock: object) -> None:
+    async def planned() -> float:
+        return 100.0
+
+    market = SimpleNamespace(price=Price(10.0))
+    ports = SimpleNamespace(market=market, settings=SimpleNamespace(looks_per_second=1.0))
+    registry: Any = SimpleNamespace(_ports=ports, table=SimpleNamespace(planned=planned))
+    seen = list[float]()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(Registry._price_for_ever, registry)
+        for _ in range(3):
+            await trio.sleep(REPRICE + 1)
+            seen.append(market.price.value)
+        nursery.cancel_scope.cancel()
+    assert 10.0 <= seen[0] < seen[1] < seen[2]
