@@ -265,3 +265,14 @@ async def test_r9_what_is_deleted_ends_with_the_very_event_that_was_matched_last
         set_cursor(disk, MATCHED, Seq(at))
     pruner, _ = a_pruner(storage, Clock())
     assert await pruner._matched(Seq(99)) == (before if at is not None else START)
+
+
+async def test_r12_no_more_than_a_part_of_the_log_goes_by_age_in_one_round(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    monkeypatch.setattr("actors.pruner.most_aged", lambda *_: 4)
+    monkeypatch.setattr("storage.retention.SLICE", 2)
+    clock, disk = Clock(), Disk()
+    storage = await a_log(clock, range(12), disk)
+    pruner, _ = a_pruner(storage, clock, retention_days=1)
+    assert [await pruner.prune() for _ in range(4)] == [4, 4, 2, 0]

@@ -9,6 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from storage.errors import Unavailable
 from tests.delivery.rig import Rig, answers
 from tests.delivery.test_digests import TO_THE_HOUR, titles
 
@@ -112,3 +113,47 @@ async def test_a_digest_that_can_not_be_frozen_is_made_when_storage_is_back(
         await trio.sleep(30)
         assert rig.destinations.statistics().restarts == 0
     assert titles(rig) == [["a", "b"]]
+
+
+async def test_a_storage_that_can_not_say_when_the_next_is_due_holds_that_destination_up(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    asked, real = list[float](), rig.storage.work.next_due
+
+    async def next_due(*given: Any, **named: Any) -> Any:
+        asked.append(trio.current_time())
+        if len(asked) <= 3:
+            raise Unavailable("away")
+        return await real(*given, **named)
+
+    monkeypatch.setattr(rig.storage.work, "next_due", next_due)
+    async with rig.running():
+        await trio.sleep(60)
+        await rig.match("hook", "news")
+        await trio.sleep(60)
+    assert len(rig.arrivals) == 1
+    assert len(asked) > 3
+    assert rig.logged.count("delivery.parked") == 1
+
+
+async def test_what_a_wrong_clock_has_named_is_looked_for_once_an_hour(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    clamped, real = list[float](), rig.storage.work.clamp
+
+    async def clamp(*given: Any) -> Any:
+        clamped.append(trio.current_time())
+        return await real(*given)
+
+    monkeypatch.setattr(rig.storage.work, "clamp", clamp)
+    async with rig.running():
+        for number in range(30):
+            await rig.match("hook", str(number))
+            await trio.sleep(100)
+        assert len(clamped) == 1
+        await trio.sleep(3600)
+    assert len(clamped) == 2

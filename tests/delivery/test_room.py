@@ -232,3 +232,18 @@ async def test_a_url_is_taken_until_the_last_request_to_it_has_ended_and_then_fo
             seen.append(room._inside[url])
     assert seen == [2, 1]
     assert not room._inside
+
+
+async def test_a_place_beside_another_request_is_given_back(autojump_clock: MockClock) -> None:
+    room, url, ended = Room(lambda host: host), "https://a.example/", list[float]()
+
+    async def ask() -> None:
+        async with room.place(url):
+            await trio.sleep(1)
+            ended.append(trio.current_time())
+
+    async with trio.open_nursery() as nursery:
+        began = trio.current_time()
+        for _ in range(4 * (MOST_BESIDE + 20)):
+            nursery.start_soon(ask)
+    assert ended[-1] - began == pytest.approx(MOST_BESIDE + 20)  # four at a time, to the end

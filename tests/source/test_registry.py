@@ -22,6 +22,7 @@ from actors.messages import (
     SourceView,
 )
 from actors.picked import Picked
+from actors.settings import Settings
 from actors.source import table
 from actors.source.desk import Desk
 from actors.source.price import Price
@@ -442,3 +443,16 @@ async def test_the_price_of_a_look_moves_for_as_long_as_too_many_are_planned(aut
             seen.append(market.price.value)
         nursery.cancel_scope.cancel()
     assert 10.0 <= seen[0] < seen[1] < seen[2]
+
+
+async def test_what_looks_without_news_have_changed_is_stored_at_each_sweep(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(Settings().sweep - 60)
+        stored = await service.storage.sources.get(source)
+        live = (await describe(service, source)).hot
+        assert stored is not None and live.looks > stored.hot.looks
+        await trio.sleep(120)
+        stored = await service.storage.sources.get(source)
+        assert stored is not None and stored.hot.looks >= live.looks
