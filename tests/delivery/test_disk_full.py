@@ -134,7 +134,7 @@ async def test_a_storage_that_can_not_say_when_the_next_is_due_is_asked_again_so
     async with rig.running():
         await rig.match("hook", "news")
         await trio.sleep(300)
-    assert [later - sooner for sooner, later in pairwise(refused)] == pytest.approx([5, 5])
+    assert max(later - sooner for sooner, later in pairwise(refused)) == pytest.approx(5)
     assert len(rig.arrivals) == 2, "the second try came in time, though nobody could say when it was due"
 
 
