@@ -93,7 +93,7 @@ class Frames:
                 return texts
 
     def left(self) -> list[str]:
-        """Return the messages that came while the session was being closed, at most `MOST_LEFT` bytes or one more."""
+        """Return what was not taken when the session was closed: at most `MOST_LEFT` bytes, and what was read ahead."""
         left, self._left = self._left, []
         return left
 
@@ -104,18 +104,20 @@ class Frames:
     async def aclose(self) -> None:
         """Say good-bye, wait a second at most for the answer, and close the stream."""
         with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionClosed):
-            await self._part()
+            if self._connection.open:
+                await self._connection._send(CloseConnection(code=1000))
+                await self._take_on(MOST_LEFT)
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
             self._reading.cancel()
             await self._read.wait()
             await trio.aclose_forcefully(self._stream)
+            with suppress(ConnectionClosed):
+                await self._take_on(MOST_LEFT)  # what was read ahead, if the server closed first or would not be told
 
-    async def _part(self) -> None:
-        if self._connection.open:
-            await self._connection._send(CloseConnection(code=1000))
-            most = self._size + MOST_LEFT
-            while self._size <= most:
-                self._left += self._texts(await self._connection.take())
+    async def _take_on(self, most: int) -> None:
+        until = self._size + most
+        while self._size <= until:
+            self._left += self._texts(await self._connection.take())
 
     async def _next(self) -> list[str | bytes]:
         """Wait for messages, pinging meanwhile. Raises SessionOver when the session has ended, or the link is dead."""

@@ -236,6 +236,20 @@ async def test_a_server_that_goes_on_after_our_close_is_left_within_seconds(
     assert network.open_streams == 0
 
 
+@pytest.mark.parametrize("deaf", [False, True], ids=["the server closed", "the server does not read"])
+async def test_what_was_read_ahead_is_left_at_the_end(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery, deaf: bool
+) -> None:
+    texts = [str(number) for number in range(50)]
+    chunks = [raw(TEXT, text.encode()) for text in texts] + ([] if deaf else [raw(CLOSE, struct.pack("!H", 1001))])
+    network = a_network(nursery, saying(chunks))
+    seen_by_us(network, deaf=deaf)
+    async with opened(network) as frames:
+        await trio.testing.wait_all_tasks_blocked()
+        before = trio.current_time()
+    assert (frames.left(), trio.current_time() - before <= 2) == (texts, True)
+
+
 async def test_empty_fragments_do_not_pile_up(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
     failed = await end_of(nursery, [raw(TEXT, b"", last=False) + raw(MORE, b"", last=False) * MOST_PARTS])
     assert "without content" in failed.reason
