@@ -71,6 +71,8 @@ def serve(loaded: Loaded) -> int:
         colour=wants_colour(environ(), 2),
         keep=journal.lines.add,
     )
+    for says in loaded.retired:
+        log("settings.retired", level="warning", says=says)
     _raise_file_limit()
     forbid_core_dumps()
     gc.set_threshold(*COLLECT)
@@ -198,7 +200,7 @@ def _certificate(settings: Settings) -> CertificateFiles | None:
     if not settings.tls_cert:
         return None
     try:
-        return CertificateFiles(Path(settings.tls_cert), Path(settings.tls_key), settings.tls_protocols)
+        return CertificateFiles(Path(settings.tls_cert), Path(settings.tls_key))
     except CertificateUnusable as error:
         raise CommandFailed(f"{error} (tls_cert, tls_key)", Exit.BAD_SETTING) from None
 

@@ -11,6 +11,7 @@ from actors.settings import Settings
 from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
+from sanderling.settings_page import as_text
 
 
 def refusal(flags: dict[str, str], variables: dict[str, str], config: str | None = None) -> str:
@@ -82,6 +83,21 @@ def test_an_unknown_variable_is_refused_with_the_nearest_name() -> None:
 def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_name(tmp_path: Path, folder: dict[str, str]) -> None:
     (tmp_path / "sanderling.toml").write_text("wokers = 3\n")
     assert "Did you mean workers?" in refusal({}, folder)
+
+
+@pytest.mark.parametrize("place", ["file", "variable"])
+def test_a_setting_of_an_earlier_version_keeps_no_service_from_starting_and_is_said(
+    tmp_path: Path, folder: dict[str, str], place: str
+) -> None:
+    if place == "file":
+        (tmp_path / "sanderling.toml").write_text('tls_protocols = ["h2"]\n')
+    else:
+        folder["SANDERLING_TLS_PROTOCOLS"] = "h2"
+    loaded = load({}, folder)
+    assert loaded.settings == Settings(data=folder["SANDERLING_DATA"])
+    (says,) = loaded.retired
+    assert says.startswith("tls_protocols (from ") and "proxy" in says
+    assert says in as_text(loaded)
 
 
 def test_other_variables_are_none_of_our_business(folder: dict[str, str]) -> None:
