@@ -27,6 +27,13 @@ def test_a_page_that_is_well_again_and_not_looked_at_is_a_broken_promise() -> No
     assert not list(recovery(facts_of(9 * HOUR, 10 * HOUR + 0.9 * BACK_WITHIN)))
 
 
+def test_of_a_source_that_was_added_anew_nothing_is_asked_that_was_before() -> None:
+    facts = facts_of(9 * HOUR, 10 * HOUR + 0.5 * BACK_WITHIN, 20 * HOUR)
+    (url,) = facts.added
+    facts.added = {url: AddedSource("id", 15 * HOUR, 15 * HOUR)}
+    assert not list(recovery(facts))
+
+
 @pytest.mark.parametrize(("after", "kept"), [(BACK_WITHIN + 1800, True), (BACK_WITHIN + 2 * HOUR, False)])
 def test_a_robots_txt_that_was_read_forbids_for_as_long_as_it_says(after: float, *, kept: bool) -> None:
     """A service that starts while a page is forbidden for a minute may hold to that copy for its whole hour."""

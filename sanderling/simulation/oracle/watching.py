@@ -36,8 +36,10 @@ def recovery(facts: Facts) -> Iterator[str]:
         for fault in (fault for machine in plan.machines for fault in facts.program.faults_at(machine)):
             ends = max(fault.ends, _forbidden_until(facts, fault))
             late = ends + BACK_WITHIN
+            # Of a source that was added anew only what came after that is known.
+            known = facts.added[plan.url].at < fault.ends
             calm = late < facts.ends and not facts.troubled(fault.ends + 0.001, late, plan)
-            if calm and not any(fault.ends < at < late for at in looks):
+            if known and calm and not any(fault.ends < at < late for at in looks):
                 yield f"{plan.name}: not looked at within {BACK_WITHIN / 60:.0f} min of {ends:.0f} s"
 
 
