@@ -8,15 +8,18 @@ SEED = 1
 SEEDS = 1000
 SECONDS = 60
 N = 200
+QUICK = $(addprefix tests/,actors content contract delivery egress matcher overseer practice query recorder rules signatures source storage \
+	supervision templates)
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short fuzz mutants
+.PHONY: help setup run demo test test-quick check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
 	@echo "make demo      a service and three local sources, events as they come"
 	@echo "make test      all tests, in two processes                  (WORKERS=0 ARGS=\"tests/api -x\")"
+	@echo "make test-quick  the levels below the faces: what is pure, the storage, the actors; without sockets and processes"
 	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
@@ -48,6 +51,10 @@ demo:
 test:
 	@bin/setup test
 	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal $(ARGS)
+
+test-quick:
+	@bin/setup test
+	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal -m "not real and not data and not browser" $(ARGS) $(QUICK)
 
 check: lint
 	$(PYTHON_IN) -m pytest tests/rules tests/docs
