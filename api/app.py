@@ -167,7 +167,7 @@ def make_metrics_door(doors: Doors) -> Api:
     return _made(Api(doors, alone=True), metrics.ROUTES)
 
 
-def make_back_door(doors: Doors, owner: ApiKey) -> Api:
+def make_admin_app(doors: Doors, owner: ApiKey) -> Api:
     """Return the application of the admin socket: the admin API, and of the rest no more than what operating needs."""
     others = (*wellknown.ROUTES, *events.ROUTES, *destinations.ROUTES, *replay.ROUTES)
     return _made(Api(doors, owner, alone=True), (*admin.ROUTES, *(route for route in others if route.label in BEHIND)))

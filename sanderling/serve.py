@@ -26,7 +26,7 @@ from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.templates.catalogue import Catalogue
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
-from api.back_door import back_door
+from api.admin_socket import admin_socket
 from api.dashboard.entry import new_link
 from api.metrics_door import metrics_door
 from api.porch import Porch
@@ -171,7 +171,7 @@ def _tell_stall(world: World, stall: Stall) -> None:
 
 def doorways(origins: Mapping[str, str], doors: Doors) -> Sequence[ChildSpec]:
     """Return the listeners' children: the public front end last, whose crashes are not those of the others."""
-    return (*back_door(doors), *metrics_door(doors), *front(replace(doors, origins=origins)))
+    return (*admin_socket(doors), *metrics_door(doors), *front(replace(doors, origins=origins)))
 
 
 def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:

@@ -12,7 +12,7 @@ from typing import Any
 import trio
 
 from actors.doors import Doors
-from api.app import make_back_door
+from api.app import make_admin_app
 from api.server import GRACE, House
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
@@ -26,9 +26,9 @@ BEAT = 1.0
 """Seconds between two measurements of how late the loop is."""
 
 
-def back_door(doors: Doors) -> Sequence[ChildSpec]:
+def admin_socket(doors: Doors) -> Sequence[ChildSpec]:
     """Return the child that answers on the admin socket, to be started before the public front end; none without it."""
-    if doors.world.back_door is None:
+    if doors.world.admin_socket is None:
         return ()
 
     async def run(child: Child) -> None:
@@ -40,7 +40,7 @@ def back_door(doors: Doors) -> Sequence[ChildSpec]:
 async def _serve(doors: Doors, child: Child) -> None:
     stopping = child.stopping
     listeners = await _listeners(doors)
-    house = House(make_back_door(doors, OWNER), bare=True)
+    house = House(make_admin_app(doors, OWNER), bare=True)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(house.cut_when_cancelled)
@@ -58,9 +58,9 @@ async def _serve(doors: Doors, child: Child) -> None:
 
 
 async def _listeners(doors: Doors) -> Sequence[trio.abc.Listener[Any]]:
-    assert doors.world.back_door is not None
+    assert doors.world.admin_socket is not None
     try:
-        return await doors.world.back_door()
+        return await doors.world.admin_socket()
     except OSError as error:
         doors.world.log("admin.no_socket", level="error", error=str(error))
         return ()
