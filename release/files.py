@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from release.bill import Archives, software_bill
+from release.bill import Archives, shipped, software_bill
 from sanderling import __version__
 from sanderling.installing.layout import PACKAGED, SYSTEM
 from sanderling.installing.unit import settings_text, unit_text
@@ -53,7 +53,7 @@ def debian_changelog(epoch: int) -> str:
 
 def main(folder: Path, epoch: int, archives: Path | None = None, directory: Path | None = None) -> None:
     """Write all of them."""
-    found = parts()
+    found = parts() if directory is None else shipped(parts(), directory)
     known: Archives = json.loads(archives.read_text("utf-8")) if archives is not None else {}
     folder.mkdir(parents=True, exist_ok=True)
     texts = {

@@ -1,8 +1,9 @@
-"""What the frozen program must have for `sanderling licences`: the metadata and the texts of each package."""
+"""What the frozen program has for `sanderling licences`: metadata and texts of each package that is frozen in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 
@@ -13,19 +14,29 @@ WITH_VERSIONS = ("pyinstaller", "staticx")
 """They are frozen in themselves; their texts are among the program's own."""
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    """Yield file and folder in the program of the metadata of each package, and of the texts in them."""
+def packages_of(modules: Iterable[str]) -> set[str]:
+    """Return the packages that bring these modules or files, by the first of their names."""
+    bringing = metadata.packages_distributions()
+    first = {re.split(r"[./]", module)[0] for module in modules}
+    return {re.sub(r"[-_.]+", "-", name).lower() for module in first for name in bringing.get(module, [])}
+
+
+def texts(packages: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield file and place in the program of the metadata of these packages, and of the texts in them.
+
+    Some are asked for and not frozen in, such as pip, which sqlite-utils wants for its own commands.
+    """
     for part in parts():
-        if part.is_package:
+        if part.is_package and part.name in packages:
             folder = folder_of(metadata.distribution(part.name))
             for file in (folder / "METADATA", *(text.file for text in part.texts if text.file.is_relative_to(folder))):
-                yield str(file), str(PurePosixPath(folder.name, *file.parent.relative_to(folder).parts))
+                yield str(file), str(PurePosixPath(folder.name, *file.relative_to(folder).parts))
     for name in WITH_VERSIONS:
         try:
             folder = folder_of(metadata.distribution(name))
         except metadata.PackageNotFoundError:
             continue  # staticx is for x86-64 only
-        yield str(folder / "METADATA"), folder.name
+        yield str(folder / "METADATA"), f"{folder.name}/METADATA"
 
 
 def unlicensed(places: Iterable[str]) -> list[str]:

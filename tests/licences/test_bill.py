@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT7
 
 from release.archives import is_of, taken
-from release.bill import software_bill
+from release.bill import shipped, software_bill
 from sanderling.licences.parts import parts
 
 EPOCH = 1_767_225_600
@@ -90,6 +90,19 @@ def test_every_reference_is_to_a_part(bill: dict[str, Any]) -> None:
     known = {each["bom-ref"] for each in bill["components"]}
     reached = {name for each in bill["dependencies"] for name in each["dependsOn"]}
     assert reached == known
+
+
+def test_the_packages_bill_has_what_is_frozen_in_and_no_more(tmp_path: Path) -> None:
+    (lxml,) = (part for part in parts() if part.name == "lxml")
+    (tmp_path / "_internal" / lxml.texts[0].place.split("/")[0]).mkdir(parents=True)
+    found = [part.label for part in shipped(parts(), tmp_path)]
+    assert (
+        "lxml" in found
+        and "libxml2 (in lxml)" in found
+        and "sqlite" in found
+        and "unicode-cldr (in sanderling)" in found
+    )
+    assert "pip" not in found and "libsodium (in pynacl)" not in found
 
 
 def report(url: str, digest: str) -> dict[str, Any]:

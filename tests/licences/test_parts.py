@@ -10,7 +10,7 @@ import pytest
 from lxml import etree
 from packaging.licenses import canonicalize_license_expression
 
-from release.licences import unlicensed
+from release.licences import packages_of, texts, unlicensed
 from sanderling.licences import native, parts
 from sanderling.licences.parts import expression_of, package
 from sanderling.licences.table import FORMS, NATIVE, ONLY_ITS_OWN, PACKAGES
@@ -108,7 +108,15 @@ def test_a_part_without_a_text_stops_the_freezing(monkeypatch: pytest.MonkeyPatc
 
 def test_the_recipe_of_the_frozen_program_takes_the_texts_and_asks_what_lacks_one() -> None:
     recipe = (ROOT / "release/sanderling.spec").read_text("utf-8")
-    assert "*texts()" in recipe and "unlicensed(place for place, _, kind in seen.binaries" in recipe
+    assert "in texts(frozen_in)" in recipe and "unlicensed(place for place, _, kind in seen.binaries" in recipe
+
+
+def test_the_frozen_program_has_metadata_and_texts_of_the_packages_whose_modules_it_has() -> None:
+    packages = packages_of(["yaml.reader", "lxml/etree.cpython-311.so", "lxml.html", "json.decoder", "sanderling.cli"])
+    assert packages & set(PACKAGES) == {"pyyaml", "lxml"}
+    places = {place for _, place in texts(packages) if not place.startswith(("pyinstaller-", "staticx-"))}
+    assert {place.split("-")[0] for place in places} == {"pyyaml", "lxml"}
+    assert {place.rpartition("/")[2] for place in places} == {"METADATA", "LICENSE", "LICENSE.txt", "LICENSES.txt"}
 
 
 def test_each_text_that_is_kept_is_used() -> None:
