@@ -50,7 +50,7 @@ def software_bill(parts: Sequence[Part], epoch: int, archives: Archives, folder:
 
 
 def shipped(parts: Sequence[Part], folder: Path) -> list[Part]:
-    """Return the parts that are in the directory form: the packages whose metadata it has, and what is inside of them."""
+    """Return the parts that are in the directory form: packages by their metadata, and what is inside of them."""
     metadata = {path.name for path in (folder / "_internal").glob("*.dist-info")}
     absent = {part.name for part in parts if part.is_package and part.texts[0].place.split("/")[0] not in metadata}
     return [part for part in parts if part.inside not in absent and not (part.is_package and part.name in absent)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 
@@ -21,22 +22,29 @@ def packages_of(modules: Iterable[str]) -> set[str]:
     return {re.sub(r"[-_.]+", "-", name).lower() for module in first for name in bringing.get(module, [])}
 
 
-def texts(packages: Collection[str]) -> Iterator[tuple[str, str]]:
+def texts(packages: Collection[str], into: Path) -> Iterator[tuple[str, str]]:
     """Yield file and place in the program of the metadata of these packages, and of the texts in them.
 
-    Some are asked for and not frozen in, such as pip, which sqlite-utils wants for its own commands.
+    Some are asked for and not frozen in, such as pip, which sqlite-utils wants for its own commands. Of the metadata
+    only the headings go in, by way of `into`: the description after them is most of it, and nobody reads it here.
     """
     for part in parts():
         if part.is_package and part.name in packages:
             folder = folder_of(metadata.distribution(part.name))
-            for file in (folder / "METADATA", *(text.file for text in part.texts if text.file.is_relative_to(folder))):
+            yield _headings(folder, into)
+            for file in (text.file for text in part.texts if text.file.is_relative_to(folder)):
                 yield str(file), str(PurePosixPath(folder.name, *file.relative_to(folder).parts))
     for name in WITH_VERSIONS:
-        try:
-            folder = folder_of(metadata.distribution(name))
-        except metadata.PackageNotFoundError:
-            continue  # staticx is for x86-64 only
-        yield str(folder / "METADATA"), f"{folder.name}/METADATA"
+        with suppress(metadata.PackageNotFoundError):  # staticx is for x86-64 only
+            yield _headings(folder_of(metadata.distribution(name)), into)
+
+
+def _headings(folder: Path, into: Path) -> tuple[str, str]:
+    place = f"{folder.name}/METADATA"
+    (into / place).parent.mkdir(parents=True, exist_ok=True)
+    headings = (folder / "METADATA").read_bytes().replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    (into / place).write_bytes(headings + b"\n")
+    return str(into / place), place
 
 
 def unlicensed(places: Iterable[str]) -> list[str]:

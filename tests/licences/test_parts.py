@@ -108,15 +108,23 @@ def test_a_part_without_a_text_stops_the_freezing(monkeypatch: pytest.MonkeyPatc
 
 def test_the_recipe_of_the_frozen_program_takes_the_texts_and_asks_what_lacks_one() -> None:
     recipe = (ROOT / "release/sanderling.spec").read_text("utf-8")
-    assert "in texts(frozen_in)" in recipe and "unlicensed(place for place, _, kind in seen.binaries" in recipe
+    assert "in texts(frozen_in, " in recipe and "unlicensed(place for place, _, kind in seen.binaries" in recipe
 
 
-def test_the_frozen_program_has_metadata_and_texts_of_the_packages_whose_modules_it_has() -> None:
+def test_the_frozen_program_has_metadata_and_texts_of_the_packages_whose_modules_it_has(tmp_path: Path) -> None:
     packages = packages_of(["yaml.reader", "lxml/etree.cpython-311.so", "lxml.html", "json.decoder", "sanderling.cli"])
     assert packages & set(PACKAGES) == {"pyyaml", "lxml"}
-    places = {place for _, place in texts(packages) if not place.startswith(("pyinstaller-", "staticx-"))}
+    found = {place: Path(file) for file, place in texts(packages, tmp_path)}
+    places = {place for place in found if not place.startswith(("pyinstaller-", "staticx-"))}
     assert {place.split("-")[0] for place in places} == {"pyyaml", "lxml"}
     assert {place.rpartition("/")[2] for place in places} == {"METADATA", "LICENSE", "LICENSE.txt", "LICENSES.txt"}
+    for place, file in found.items():
+        if place.endswith("/METADATA"):
+            kept = metadata.Distribution.at(file.parent)
+            whole = metadata.distribution(kept.metadata["Name"])
+            assert {*whole.metadata.items()} - {*kept.metadata.items()} == {
+                ("Description", whole.metadata["Description"])
+            }
 
 
 def test_each_text_that_is_kept_is_used() -> None:
