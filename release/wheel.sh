@@ -21,6 +21,9 @@ mkdir "$scratch/home"
 sanderling() { (cd / && env -i PATH=/usr/bin:/bin HOME="$scratch/home" "$scratch/venv/bin/sanderling" "$@"); }
 sanderling --version
 sanderling help start >/dev/null
+sanderling licences unicode-cldr | grep -q "UNICODE LICENSE" || { echo "the wheel lacks the texts of licences"; exit 1; }
+sanderling licences --all >"$scratch/said"
+! grep "is not in this installation" "$scratch/said" || exit 1
 sanderling check >"$scratch/said" 2>&1 || {
     cat "$scratch/said"
     exit 1
