@@ -181,3 +181,13 @@ async def test_open_streams_are_counted() -> None:
             assert gauge.value == 2
         assert gauge.value == 1
     assert gauge.value == 0
+
+
+def test_a_place_is_taken_once_and_given_back_once() -> None:
+    house = make_house()
+    streams, key = Streams(house.storage, house.doors.settings), an_api_key()
+    with streams.place(key):
+        with streams.place(key):
+            assert streams._of_key[key.id] == 2
+        assert streams._of_key[key.id] == 1
+    assert not streams._of_key

@@ -93,3 +93,10 @@ async def test_slow_steps_are_remembered_as_long_as_the_task_lives(nursery: trio
 def test_a_watchdog_that_looks_too_seldom_is_refused() -> None:
     with pytest.raises(ValueError, match="more often than its limit"):
         Watchdog(clock=time.perf_counter, report=print, limit=1, interval=2)
+
+
+def test_no_more_than_a_thousand_slow_tasks_are_remembered_and_the_quickest_goes_first() -> None:
+    dog = Watchdog(clock=time.perf_counter, report=print)
+    for number in range(1_500):
+        dog._remember(f"task {number}", float(number))
+    assert set(dog._slowest.values()) == {float(number) for number in range(500, 1_500)}
