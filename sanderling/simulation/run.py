@@ -8,9 +8,10 @@ nothing is owed any more, or until patience runs out and whoever still owes has 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from unittest.mock import patch
 
 import trio
@@ -19,17 +20,19 @@ from actors.content.memory import decode_memory, settled_of
 from actors.settings import Settings
 from api import streams
 from api.server import front
-from sanderling.keys import make_key
 from sanderling.simulation import scheduling
 from sanderling.simulation.arrivals import Arrivals
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
+from sanderling.simulation.epilogue import Epilogue
 from sanderling.simulation.facts import Facts, Logged
+from sanderling.simulation.hangups import hang_ups
+from sanderling.simulation.keyring import Keyring
 from sanderling.simulation.letters.stage import Stage
 from sanderling.simulation.meddler import Meddler
 from sanderling.simulation.network import SimListener, SimNetwork
 from sanderling.simulation.oracle.owed import owed
-from sanderling.simulation.oracle.promises import Violation, judge
+from sanderling.simulation.oracle.promises import Violation, judge, seen_broken
 from sanderling.simulation.origins.feeds import Feed
 from sanderling.simulation.origins.pages import Page
 from sanderling.simulation.origins.push import Pusher
@@ -54,10 +57,6 @@ KEEPALIVE = 300.0
 PATIENCE = 2 * DAY
 """Virtual seconds after the program's end within which all that is owed must have arrived."""
 LOOK_AROUND = 600.0
-KEY_CHECK = 300.0
-"""The API looks twice a second whether the keys of open streams still exist; that would be nearly all that is
-simulated, and no program deletes a key.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +74,29 @@ class Result:
 
 
 def simulate_program(
-    program: Program, *, sink: Callable[[str], None] | None = None, patience: float = PATIENCE
+    program: Program,
+    *,
+    sink: Callable[[str], None] | None = None,
+    patience: float = PATIENCE,
+    until: Collection[str] = (),
 ) -> Result:
-    """Run one program and judge it. `sink` is given every line of the timeline as it is written."""
+    """Run one program and judge it. `sink` is given every line of the timeline as it is written.
+
+    until: the letters of promises; the world ends as soon as one of them is seen to be broken, and that is all that is
+    judged then. See `oracle.promises.EARLY`.
+    """
     trace = Trace(sink)
-    simulation = _Simulation(program, trace, patience)
+    simulation = _Simulation(program, trace, patience, until)
     ends = program.ends + patience + DAY
     try:
-        with patch.object(streams, "KEY_CHECK", KEY_CHECK), tightness() if program.tight else nullcontext():
+        small = tightness() if program.tight else nullcontext()
+        with patch.object(streams, "KEY_CHECK", program.key_check), small, hang_ups():
             scheduling.run(program.seed, simulation.run, ends=ends)
         facts = simulation.gather()
     except scheduling.Stuck as error:
         facts = simulation.gather()
         facts.deaf.append(str(error))
-    violations = judge(facts)
+    violations = simulation.broken or judge(facts)
     return Result(program, facts, violations, trace.digest, trace.counts, trace.lines, facts.ends)
 
 
@@ -101,9 +109,12 @@ def checkup_moments(program: Program) -> list[float]:
 
 
 class _Simulation:
-    def __init__(self, program: Program, trace: Trace, patience: float) -> None:
+    def __init__(self, program: Program, trace: Trace, patience: float, until: Collection[str]) -> None:
         self._program = program
         self._patience = patience
+        self._until = until
+        self.broken: Sequence[Violation] = ()
+        """What was seen to be broken before the end."""
         self._trace = trace
         self._network = SimNetwork(chance(program.seed, "network"))
         settings = Settings(
@@ -114,12 +125,8 @@ class _Simulation:
         )
         self._machine = Machine(program, self._network, trace, settings, front, clock_offset=program.season)
         self._network.add(SERVICE)
-        self._key, self._key_record = make_key(
-            "simulation",
-            ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write"),
-            entropy=chance(program.seed, "key").randbytes,
-            now=Millis(int(EPOCH * 1000)),
-        )
+        self._keyring = Keyring(self._machine.disk, trace, partial(chance, program.seed))
+        self._key, _ = self._keyring.cut("simulation")
         self._servers: dict[str, Server] = {}
         self._pushers: dict[str, Pusher] = {}
         self._hook = Receiver(self._network.add(HOOK), trace)
@@ -128,7 +135,8 @@ class _Simulation:
         self._meddler = Meddler(self._caller("meddler"), self._user, trace, dice, self._machine.disk.head)
         self._doctor = Doctor(self._caller("doctor"))
         self._clients = [
-            StreamClient(plan, self._caller(plan.name), trace, self._machine.disk.floor) for plan in program.clients
+            StreamClient(plan, self._caller(plan.name), trace, self._machine.disk.floor, self._user.find)
+            for plan in program.clients
         ]
         self._facts = Facts(program)
         self._arrivals = Arrivals(self._machine.disk)
@@ -141,6 +149,16 @@ class _Simulation:
             caller=self._caller,
             life=lambda: self._life,
         )
+        self._epilogue = Epilogue(
+            self._machine,
+            self._caller("operator"),
+            trace,
+            chance(program.seed, "epilogue"),
+            self._reborn,
+            lambda: self._life is not None and self._life.alive,
+        )
+        self._listening = trio.CancelScope()
+        self._final: Facts | None = None
         self._life: Life | None = None
         self._over = False
 
@@ -156,15 +174,36 @@ class _Simulation:
             nursery.start_soon(self._meddler.live, self._program.meddling)
             nursery.start_soon(self._doctor.watch, checkup_moments(self._program))
             await self._stage.start(nursery, self._program.ends)
-            for client in self._clients:
-                nursery.start_soon(client.run, self._program.ends)
+            nursery.start_soon(self._listen)
+            if self._program.epilogue:
+                nursery.start_soon(self._back_up)
+            if self._until:
+                nursery.start_soon(self._look_for, self._until, nursery.cancel_scope)
             await trio.sleep_until(self._program.ends)
             await self._come_to_rest()
+            if self._program.epilogue:
+                await self._play_epilogue()
             await self._stop()
             nursery.cancel_scope.cancel()
 
+    async def _look_for(self, letters: Collection[str], world: trio.CancelScope) -> None:
+        """End the world when one of these promises is broken."""
+        while not self._over:
+            await trio.sleep(LOOK_AROUND)
+            facts = replace(self.gather(), ends=trio.current_time())
+            if self._life is not None and self._life.alive:
+                facts.lives = [*facts.lives, self._life.span_so_far]
+            self.broken = seen_broken(facts, letters)
+            if self.broken:
+                self._over = True
+                if self._life is not None:
+                    self._life.kill("the oracle has seen enough")
+                world.cancel()
+
     def gather(self) -> Facts:
-        """Return what happened so far."""
+        """Return what happened so far; of the epilogue nothing but what it says itself."""
+        if self._final is not None:
+            return self._final
         facts = self._facts
         facts.seen = {name: server.seen for name, server in self._servers.items()}
         facts.seen |= {push.plan.machine: push.seen for push in self._pushers.values()}
@@ -175,6 +214,8 @@ class _Simulation:
         facts.checkups, facts.told = self._doctor.checkups, self._machine.told
         facts.receipts, facts.letters = self._hook.receipts, self._stage.letters
         facts.taken = {client.plan.name: client.taken for client in self._clients}
+        facts.connections = {client.plan.name: client.connections for client in self._clients}
+        facts.revoked = self._keyring.revoked
         facts.expired = {client.plan.name: client.expired for client in self._clients}
         facts.added, facts.refused, facts.alerts = self._user.added, self._user.refused, self._user.alerts
         facts.lives = self._machine.spans
@@ -190,6 +231,8 @@ class _Simulation:
 
     def _remember(self) -> None:
         """Note what the disk holds as told of each scripted page, and how many events it holds with that."""
+        if self._final is not None:
+            return
         self._read_log()
         told: dict[str, Sequence[str]] = {}
         for plan in self._program.origins:
@@ -207,12 +250,13 @@ class _Simulation:
         """Do what the command line does before the first start: a key, an alert, a destination."""
         disk, now = self._machine.disk, Millis(int(EPOCH * 1000))
         storage = InLoopStorage(disk, disk.start("provisioning"))
-        await storage.keys.add(self._key_record)
         await storage.alerts.put(Alert("alert", "Storms", ALERT_WORD, "en", (), now, now))
         secret = Secret("whsec_" + b64encode(chance(self._program.seed, "secret").randbytes(24)).decode())
-        await storage.alerts.put_destination(
-            Destination("hook", "alert", "webhook", f"https://{HOOK}/", "instant", HOOK, (secret,), now, now)
-        )
+        for number in range(self._program.hooks):
+            url = f"https://{HOOK}/{number or ''}"
+            await storage.alerts.put_destination(
+                Destination(f"hook{number or ''}", "alert", "webhook", url, "instant", HOOK, (secret,), now, now)
+            )
         await self._stage.provision(storage)
         await storage.aclose()
 
@@ -327,6 +371,31 @@ class _Simulation:
         for url, added in self._user.added.items():
             self._facts.health[url] = await self._user.learn(f"/v1/sources/{added.id}/health")
         self._trace.note("world", "has come to rest", owed=len(self._facts.overdue))
+
+    async def _listen(self) -> None:
+        """Let all clients live, until the epilogue."""
+        with self._listening:
+            async with trio.open_nursery() as nursery:
+                for client in self._clients:
+                    if client.plan.revocations:
+                        nursery.start_soon(self._keyring.look_after, client)
+                    nursery.start_soon(client.run, self._program.ends)
+
+    async def _back_up(self) -> None:
+        await trio.sleep_until(0.9 * self._program.ends)
+        self._epilogue.back_up()
+
+    async def _play_epilogue(self) -> None:
+        self._final = self.gather().frozen()
+        self._listening.cancel()
+        self._final.afterwards = await self._epilogue.play(self._program.epilogue)
+
+    async def _reborn(self, between: Callable[[], None]) -> None:
+        """End the life, do something, and let the next one begin."""
+        assert self._life is not None
+        self._life.kill("the operator wants it")
+        between()
+        await trio.sleep(1200)  # longer than any downtime
 
     def _owed(self) -> Iterator[str]:
         return owed(self.gather())

@@ -27,7 +27,9 @@ from sanderling.simulation.program import (
     Meddling,
     OriginPlan,
     Program,
+    Revocation,
     Session,
+    Wish,
 )
 
 PACE = 900.0
@@ -132,13 +134,13 @@ def draw_in_time(seed: str, *, sources: int = 6) -> Program:
     )
 
 
-def draw_disk(seed: str, *kinds: str, sources: int = 6) -> Program:
+def draw_disk(seed: str, *kinds: str, sources: int = 4) -> Program:
     """Draw a world without crashes whose own disk has these troubles in turn, or all of them, nearly all the time."""
-    calm = _calm(seed, days=0.25, sources=sources, pace=PACE / 2)
+    calm = _calm(seed, days=0.16, sources=sources, pace=PACE / 2)
     dice = chance(seed, "disk troubles")
     away = {plan.machine: "refused" for plan in calm.origins if plan.tier == "push"}
     faults = [
-        Fault(CALM + dice.uniform(0, 7200), dice.uniform(4200, 5400), away.get(machine, "http500"), machine)
+        Fault(CALM + dice.uniform(0, 3600), dice.uniform(3600, 4500), away.get(machine, "http500"), machine)
         for machine in calm.machines
     ]
     at, order = CALM + dice.uniform(0, 600), list(kinds or DISK_FAULTS)
@@ -147,7 +149,7 @@ def draw_disk(seed: str, *kinds: str, sources: int = 6) -> Program:
         kind = order[len(faults) % len(order)]
         faults.append(Fault(at, 0.0 if kind == "power cut" else dice.uniform(120, 900), kind, SERVICE))
         at = faults[-1].ends + dice.uniform(60, 900)
-    plans = tuple(origins.chatty(dice, plan, calm.ends) for plan in calm.origins)
+    plans = tuple(origins.chatty(dice, plan, calm.ends, 30.0) for plan in calm.origins)
     return replace(
         calm,
         origins=plans,
@@ -162,7 +164,7 @@ def draw_meddled(seed: str, *, sources: int = 5) -> Program:
     """Draw a world in which a user changes sources all the time, on a disk that is often slow; their host is away now
     and then.
     """
-    calm = _calm(seed, days=0.17, sources=sources, pace=PACE / 3)
+    calm = _calm(seed, days=0.13, sources=sources, pace=PACE / 3)
     dice = chance(seed, "meddled")
     plans = origins.together([origins.chatty(dice, plan, calm.ends) for plan in calm.origins])
     house = next(plan.machine for plan in plans if plan.tier != "push")
@@ -175,7 +177,7 @@ def draw_meddled(seed: str, *, sources: int = 5) -> Program:
         calm,
         origins=plans,
         robots=(),
-        meddling=_meddling(dice, plans, calm.ends, DAY / 90),
+        meddling=_meddling(dice, plans, calm.ends, DAY / 45),
         faults=tuple(sorted(faults, key=lambda fault: fault.at)),
         steps=(),
         endings=(),
@@ -184,21 +186,52 @@ def draw_meddled(seed: str, *, sources: int = 5) -> Program:
 
 
 def draw_tight(seed: str) -> Program:
-    """Draw a world in which all mailboxes and pages are small, and retention overtakes whoever is away for an hour."""
-    calm = _calm(seed, days=0.2, sources=3, pace=PACE / 2)
+    """Draw a world in which all mailboxes and pages are small, and retention overtakes whoever is away for an hour.
+
+    Its clients ask for some of the events, read slowly, and lose their keys.
+    """
+    calm = _calm(seed, days=0.12, sources=3, pace=PACE / 2)
     dice = chance(seed, "tight")
     endings = tuple(Ending(at, dice.uniform(0.05, 3), dice.random() < 0.5) for at in moments(dice, 20, CALM, calm.ends))
     slow = tuple(
         Fault(at, dice.uniform(30, 300), "disk slow", SERVICE) for at in moments(dice, 30, CALM, calm.ends - CALM)
     )
+    plans = [origins.chatty(dice, plan, calm.ends, 60.0) for plan in calm.origins]
     return replace(
         calm,
-        origins=tuple(origins.chatty(dice, plan, calm.ends) for plan in calm.origins),
+        origins=tuple(origins.flooded(dice, plan, calm.ends) if plan.tier == "push" else plan for plan in plans),
         faults=slow,
         steps=(),
         endings=endings,
+        clients=_choosy(dice, calm),
         tight=True,
+        hooks=2,
+        key_check=20.0,
     )
+
+
+def _choosy(dice: random.Random, calm: Program) -> tuple[ClientPlan, ...]:
+    """Let clients ask for some of the events, each for others; one reads slowly, the others lose their keys."""
+    tiers = {plan.tier: plan.url for plan in calm.origins}
+    wishes = (Wish(), Wish(tier="push"), Wish(source=tiers["feed"]), Wish(tier="push", word="storm"))
+    drawn = []
+    for number, wish in enumerate(wishes):
+        plan = replace(_client(dice, number, calm.ends), wish=wish)
+        slow = number == 3
+        lost = () if slow else tuple(moments(dice, 30, CALM, calm.ends))
+        revocations = tuple(Revocation(at, dice.choice((0.0, dice.uniform(1, 60)))) for at in lost)
+        drawn.append(replace(plan, rests=dice.uniform(8, 20) if slow else 0.0, revocations=revocations))
+    return tuple(drawn)
+
+
+def draw_epilogue(seed: str, epilogue: str) -> Program:
+    """Draw a short calm world after which something happens to its database."""
+    calm = _calm(seed, days=0.05, sources=3, pace=PACE / 3)
+    dice = chance(seed, "epilogue")
+    # What comes later is said to the service that has a backup in its place.
+    late = calm.ends + 4 * CALM
+    plans = tuple(origins.chatty(dice, plan, late, 60.0) for plan in calm.origins if plan.tier != "html")
+    return replace(calm, origins=plans, faults=(), steps=(), endings=(), clients=calm.clients[:1], epilogue=epilogue)
 
 
 def draw_meaning(seed: str) -> Program:
