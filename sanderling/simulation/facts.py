@@ -93,6 +93,7 @@ class Facts:
     spells: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
     deleted: Sequence[Deleted] = ()
     afterwards: Afterwards | None = None
+    untrue: Sequence[str] = ()
 
     def frozen(self) -> Facts:
         """Return what happened until now, whatever happens from now on."""

@@ -22,7 +22,7 @@ Style = Literal["rss", "atom", "json", "plain", "busy", "frames", "labels", "ent
 Instead = Literal["", "login", "loading", "error", "home", "elsewhere"]
 News = Literal["", "told", "reverted", "moved", "few", "several"]
 Churn = Literal["clock", "counter", "promos", "flap", "shuffle", "token", "redate", "stamp"]
-Do = Literal["edit", "refused", "pause", "renew"]
+Do = Literal["edit", "refused", "pause", "renew", "import"]
 Charset = Literal["utf-8", "iso-8859-1", "utf-16"]
 
 ALERT_WORD = "storm"
@@ -245,7 +245,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Meddling:
-    """A user changes a source, asks for what is refused, pauses it for a while, or deletes it and adds it anew."""
+    """A user changes a source, asks for what is refused, pauses it for a while, deletes it and adds it anew, or imports
+    a list with all that nobody deletes.
+    """
 
     at: float
     url: str

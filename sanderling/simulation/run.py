@@ -17,6 +17,7 @@ from unittest.mock import patch
 import trio
 
 from actors.content.memory import decode_memory, settled_of
+from actors.imports import ImportMessage
 from actors.settings import Settings
 from api import streams
 from api.server import front
@@ -30,19 +31,13 @@ from sanderling.simulation.hangups import hang_ups
 from sanderling.simulation.keyring import Keyring
 from sanderling.simulation.letters.stage import Stage
 from sanderling.simulation.meddler import Meddler
-from sanderling.simulation.network import SimListener, SimNetwork
+from sanderling.simulation.network import SimNetwork
 from sanderling.simulation.oracle.owed import owed
 from sanderling.simulation.oracle.promises import Violation, judge, seen_broken
-from sanderling.simulation.origins.feeds import Feed
-from sanderling.simulation.origins.pages import Page
-from sanderling.simulation.origins.push import Pusher
+from sanderling.simulation.origins.everyone import Origins
 from sanderling.simulation.origins.receiver import Receiver
-from sanderling.simulation.origins.scenes import Elsewhere, ScenePage
-from sanderling.simulation.origins.server import Machine as Server
-from sanderling.simulation.origins.server import Redirect
 from sanderling.simulation.origins.texts import EPOCH
-from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, OriginPlan, Program, host_of, machine_of
-from sanderling.simulation.serving import serve_http
+from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, Program
 from sanderling.simulation.tightness import tightness
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
@@ -51,6 +46,7 @@ from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, SourceId
 from storage.records.note import opened
 from storage.sqlite.in_loop import InLoopStorage
+from supervision import Mailbox
 
 PORT = 8080
 KEEPALIVE = 300.0
@@ -127,12 +123,13 @@ class _Simulation:
         self._network.add(SERVICE)
         self._keyring = Keyring(self._machine.disk, trace, partial(chance, program.seed))
         self._key, _ = self._keyring.cut("simulation")
-        self._servers: dict[str, Server] = {}
-        self._pushers: dict[str, Pusher] = {}
         self._hook = Receiver(self._network.add(HOOK), trace)
+        self._origins = Origins(program, self._network, trace, self._hook)
         self._user = User(self._caller("user"), trace)
         dice = chance(program.seed, "meddler")
-        self._meddler = Meddler(self._caller("meddler"), self._user, trace, dice, self._machine.disk.head)
+        self._meddler = Meddler(
+            self._caller("meddler"), self._user, trace, dice, self._machine.disk.head, self._importer
+        )
         self._doctor = Doctor(self._caller("doctor"))
         self._clients = [
             StreamClient(plan, self._caller(plan.name), trace, self._machine.disk.floor, self._user.find)
@@ -166,7 +163,7 @@ class _Simulation:
         """Play the program, come to rest, stop the service, and stop the world."""
         await self._provision()
         async with trio.open_nursery() as nursery:
-            await self._start_origins(nursery)
+            await self._origins.start(nursery)
             for task in (self._live, self._step_clocks, self._end_lives):
                 nursery.start_soon(task)
             nursery.start_soon(self._go_wrong, nursery)
@@ -205,9 +202,9 @@ class _Simulation:
         if self._final is not None:
             return self._final
         facts = self._facts
-        facts.seen = {name: server.seen for name, server in self._servers.items()}
-        facts.seen |= {push.plan.machine: push.seen for push in self._pushers.values()}
-        facts.frames = {push.plan.url: push.sent for push in self._pushers.values()}
+        facts.seen = {name: server.seen for name, server in self._origins.servers.items()}
+        facts.seen |= {push.plan.machine: push.seen for push in self._origins.pushers.values()}
+        facts.frames = {push.plan.url: push.sent for push in self._origins.pushers.values()}
         facts.asked = [(at, name) for at, who, name in self._network.asked if who == SERVICE and name != HOOK]
         facts.found = sorted((at, name) for at, who, name in self._network.found if who == SERVICE and name != HOOK)
         facts.dialled = [(at, address) for at, who, address in self._network.dialled if who == SERVICE]
@@ -220,6 +217,7 @@ class _Simulation:
         facts.added, facts.refused, facts.alerts = self._user.added, self._user.refused, self._user.alerts
         facts.lives = self._machine.spans
         facts.spells, facts.deleted = self._meddler.spells, self._meddler.deleted
+        facts.untrue = self._meddler.untrue
         facts.deaf = [*self._machine.faults, *self._user.unheard, *self._meddler.wrong]
         facts.actor_crashes = self._machine.actor_crashes
         self._read_log()
@@ -260,44 +258,6 @@ class _Simulation:
         await self._stage.provision(storage)
         await storage.aclose()
 
-    async def _start_origins(self, nursery: trio.Nursery) -> None:
-        for plan in self._program.origins:
-            if plan.tier == "push":
-                push = self._pushers[plan.machine] = Pusher(self._network.add(plan.host), self._trace, plan)
-                nursery.start_soon(push.serve, await self._listeners(plan.host))
-            elif plan.scenes:
-                page = ScenePage(plan)
-                self._server(plan.host).parts |= {plan.path: page, page.elsewhere: Elsewhere(plan)}
-            else:
-                make = Feed if plan.tier == "feed" else Page
-                self._server(plan.host).parts[plan.path] = make(plan, chance(self._program.seed, f"part/{plan.name}"))
-                self._lead(plan)
-        for name, server in self._servers.items():
-            nursery.start_soon(serve_http, server.respond, await self._listeners(name))
-        nursery.start_soon(serve_http, self._hook.respond, await self._network.side(HOOK).listen("", 443))
-
-    async def _listeners(self, host: str) -> list[SimListener]:
-        side = self._network.side(host)
-        return [*await side.listen("", 80), *await side.listen("", 443)]
-
-    def _server(self, host: str) -> Server:
-        """Return the machine behind a name; a twin of a known one is that one."""
-        name = machine_of(host)
-        server = self._servers.get(name)
-        if server is None:
-            robots = self._program.robots_of(name)
-            server = self._servers[name] = Server(self._network.add(name), self._trace, robots)
-        self._network.alias(host, server.host)
-        return server
-
-    def _lead(self, plan: OriginPlan) -> None:
-        """Let the addresses that lead to a source redirect, each with another status."""
-        for number, url in enumerate(plan.via):
-            there = plan.via[number + 1] if number + 1 < len(plan.via) else plan.address
-            host = host_of(url)
-            path = url.partition(host)[2]
-            self._server(host).parts[path] = Redirect((301, 302, 307, 308)[(number + len(path)) % 4], there)
-
     # --- what happens to the service -----------------------------------------------------------------------------
 
     async def _live(self) -> None:
@@ -334,8 +294,8 @@ class _Simulation:
                 nursery.start_soon(self._free_disk, fault.at + fault.lasts)
             else:
                 self._network.hosts[fault.where].suffer(fault.kind, fault.lasts)
-            if fault.kind == "hangs" and fault.where in self._pushers:
-                self._pushers[fault.where].hang()
+            if fault.kind == "hangs" and fault.where in self._origins.pushers:
+                self._origins.pushers[fault.where].hang()
 
     async def _free_disk(self, at: float) -> None:
         await trio.sleep_until(at)
@@ -367,10 +327,14 @@ class _Simulation:
         self._facts.ends = trio.current_time()
         self._remember()
         await self._stage.ask_at_last()
+        await self._meddler.look_back()
         self._facts.jwks = await self._user.learn("/.well-known/jwks.json")
         for url, added in self._user.added.items():
             self._facts.health[url] = await self._user.learn(f"/v1/sources/{added.id}/health")
         self._trace.note("world", "has come to rest", owed=len(self._facts.overdue))
+
+    def _importer(self) -> Mailbox[ImportMessage] | None:
+        return None if self._life is None else self._life.importer
 
     async def _listen(self) -> None:
         """Let all clients live, until the epilogue."""

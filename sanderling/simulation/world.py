@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import trio
 
+from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
 from actors.messages import RecorderMessage
 from actors.settings import Settings
@@ -123,6 +124,11 @@ class Life:
     def recorder(self) -> Mailbox[RecorderMessage] | None:
         """Where this life's sources hand in what they have found; None while it boots."""
         return None if self._system is None else self._system.recorder_box
+
+    @property
+    def importer(self) -> Mailbox[ImportMessage] | None:
+        """Where this life is given lists of sources; None while it boots, and when it is over."""
+        return self._system.importer_box if self._system is not None and self.alive else None
 
     async def run(self) -> None:
         """Boot the product's own composition root and run it to its end."""

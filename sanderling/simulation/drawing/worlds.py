@@ -10,6 +10,7 @@ from sanderling.simulation.chances import chance
 from sanderling.simulation.drawing import origins, scenes
 from sanderling.simulation.drawing.moments import moments
 from sanderling.simulation.program import (
+    ALERT_WORD,
     CALM,
     DAY,
     DISK_FAULTS,
@@ -45,7 +46,7 @@ def draw(seed: str, *, days: float, sources: int, point_crash: float = 0.01, pac
         seed=seed,
         days=days,
         origins=origins.origins(seed, sources, ends),
-        clients=tuple(_client(chance(seed, f"client/{n}"), n, ends) for n in range(3)),
+        clients=_clients(seed, ends),
         faults=(),
         steps=_steps(chance(seed, "steps"), ends),
         endings=_endings(chance(seed, "endings"), ends),
@@ -166,8 +167,13 @@ def draw_meddled(seed: str, *, sources: int = 5) -> Program:
     """
     calm = _calm(seed, days=0.13, sources=sources, pace=PACE / 3)
     dice = chance(seed, "meddled")
+    imports = tuple(Meddling(at, "", "import") for at in moments(dice, 24, CALM, calm.ends))
     plans = origins.together([origins.chatty(dice, plan, calm.ends) for plan in calm.origins])
     house = next(plan.machine for plan in plans if plan.tier != "push")
+    # Frames that wait for a commit are where most can go wrong.
+    favoured = [*plans, *(plan for plan in plans if plan.tier == "push" for _ in range(2))]
+    drawn = _meddling(dice, favoured, calm.ends, DAY / 45)
+    hasty = [replace(meddling, lasts=meddling.lasts / 10) for meddling in drawn]
     faults, at = list[Fault](), CALM
     while at < calm.ends - CALM:
         faults.append(Fault(at, dice.uniform(300, 900), "partition", house))
@@ -177,7 +183,7 @@ def draw_meddled(seed: str, *, sources: int = 5) -> Program:
         calm,
         origins=plans,
         robots=(),
-        meddling=_meddling(dice, plans, calm.ends, DAY / 45),
+        meddling=tuple(sorted((*hasty, *imports), key=lambda it: it.at)),
         faults=tuple(sorted(faults, key=lambda fault: fault.at)),
         steps=(),
         endings=(),
@@ -213,7 +219,7 @@ def draw_tight(seed: str) -> Program:
 def _choosy(dice: random.Random, calm: Program) -> tuple[ClientPlan, ...]:
     """Let clients ask for some of the events, each for others; one reads slowly, the others lose their keys."""
     tiers = {plan.tier: plan.url for plan in calm.origins}
-    wishes = (Wish(), Wish(tier="push"), Wish(source=tiers["feed"]), Wish(tier="push", word="storm"))
+    wishes = (Wish(), Wish(tier="push"), Wish(source=tiers["feed"]), Wish(tier="push", word=ALERT_WORD))
     drawn = []
     for number, wish in enumerate(wishes):
         plan = replace(_client(dice, number, calm.ends), wish=wish)
@@ -226,11 +232,11 @@ def _choosy(dice: random.Random, calm: Program) -> tuple[ClientPlan, ...]:
 
 def draw_epilogue(seed: str, epilogue: str) -> Program:
     """Draw a short calm world after which something happens to its database."""
-    calm = _calm(seed, days=0.05, sources=3, pace=PACE / 3)
+    calm = _calm(seed, days=0.07, sources=3, pace=PACE / 3)
     dice = chance(seed, "epilogue")
     # What comes later is said to the service that has a backup in its place.
     late = calm.ends + 4 * CALM
-    plans = tuple(origins.chatty(dice, plan, late, 60.0) for plan in calm.origins if plan.tier != "html")
+    plans = tuple(origins.chatty(dice, plan, late) for plan in calm.origins if plan.tier != "html")
     return replace(calm, origins=plans, faults=(), steps=(), endings=(), clients=calm.clients[:1], epilogue=epilogue)
 
 
@@ -264,6 +270,15 @@ def draw_everything(seed: str, *, days: float = 0.3, sources: int = 6) -> Progra
     step = (program.ends - CALM) / len(kinds)
     faults = tuple(Fault(CALM + n * step, dice.uniform(60, step), *kind) for n, kind in enumerate(kinds))
     return replace(program, faults=faults)
+
+
+def _clients(seed: str, ends: float) -> tuple[ClientPlan, ...]:
+    """Draw one that wants all, one that loses its key now and then, and one that asks for feeds, or a word in them."""
+    plain, keyed, choosy = (_client(chance(seed, f"client/{n}"), n, ends) for n in range(3))
+    dice = chance(seed, "keys")
+    lost = tuple(Revocation(at, dice.choice((0.0, 60.0))) for at in moments(dice, 2, CALM, ends))
+    wish = Wish(tier="feed", word=dice.choice(("", ALERT_WORD)))
+    return plain, replace(keyed, revocations=lost), replace(choosy, wish=wish)
 
 
 def _client(dice: random.Random, number: int, ends: float) -> ClientPlan:

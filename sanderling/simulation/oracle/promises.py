@@ -56,8 +56,13 @@ def _stuck(facts: Facts) -> Iterator[str]:
     yield from facts.deaf
 
 
+def _answered(facts: Facts) -> Iterator[str]:
+    yield from facts.untrue
+
+
 PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "T3 nobody is stuck": _stuck,
+    "A1 what was answered is true": _answered,
     "L1 ids increase in commit order": log.order,
     "L2 every event verifies": log.signed,
     "L3 no frame is told twice": log.twice,

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from actors.egress.hosts import Hosts
 from actors.egress.turns import ASKED, Claim
+from actors.messages import Added, AddSource, SourceEdit
 from actors.source.actor import PolledSource
 from actors.source.desk import Desk
 from actors.source.keeper import Keeper
@@ -97,3 +98,16 @@ def frames_lost_at_a_stop() -> AbstractContextManager[Any]:
         self._intake.drop()
 
     return patch.object(Keeper, "leave", wrong)
+
+
+def import_forgets_an_edit() -> AbstractContextManager[Any]:
+    """A list that is imported gives its tags to what is there already, over those that its user has given."""
+    right = Desk.add
+
+    async def wrong(self: Desk, wish: AddSource) -> Added:
+        added = await right(self, wish)
+        if not added.created and wish.tags:
+            await self.edit(added.view.source.id, SourceEdit(tags=wish.tags), None)
+        return added
+
+    return patch.object(Desk, "add", wrong)
