@@ -16,6 +16,21 @@ STEP: Final = 5.0
 """Seconds by which the clock may differ from the time that has passed: a clock that is being steered drifts slower."""
 
 
+class Steps:
+    """By how much the wall clock is set, forward or back; or by how long the machine slept."""
+
+    def __init__(self, wall: Callable[[], float]) -> None:
+        self._wall = wall
+        self._last = wall(), trio.current_time()
+
+    def since_last_asked(self) -> float:
+        """Return the seconds, 0 for a drift."""
+        wall, tick = self._last
+        self._last = now, at = self._wall(), trio.current_time()
+        step = (now - wall) - (at - tick)
+        return step if abs(step) > STEP else 0.0
+
+
 class ClockWatch:
     """One child of the tree. stepped: hears of every step, forward or back."""
 
@@ -24,12 +39,9 @@ class ClockWatch:
 
     async def run(self, child: Child) -> None:
         """Watch until cancelled."""
-        wall, tick = self._world.wall(), trio.current_time()
+        steps = Steps(self._world.wall)
         while True:
             await trio.sleep(EVERY)
-            now, at = self._world.wall(), trio.current_time()
-            step = (now - wall) - (at - tick)
-            wall, tick = now, at
-            if abs(step) > STEP:
+            if step := steps.since_last_asked():
                 self._world.log("clock.stepped", level="warning", seconds=round(step, 1))
                 self._stepped()

@@ -365,7 +365,6 @@ async def _sign_off(app: Api, response: Response) -> Response:
     headers.update(app.only_https)
     headers["X-Content-Type-Options"] = "nosniff"
     headers.setdefault("Cache-Control", "no-store")
-    app.doors.world.metrics.requests.add(f"{response.status_code // 100}xx")
     app.doors.world.log(
         "http.request",
         level="debug",

@@ -78,10 +78,13 @@ class Exchange:
             elif message["type"] == "http.response.start":
                 head = message
 
+        door = self._door(scope)
+        if door is self._api:
+            send = self._counted(send)
         outgoing = Outgoing(self._api, scope, send)
         try:
             with outgoing:
-                await self._door(scope)(scope, receive, tap)
+                await door(scope, receive, tap)
                 await outgoing.settle()
             if head is not None:
                 with self._place(*scope[OPENED]):
@@ -92,6 +95,16 @@ class Exchange:
                 self._api.report(error, scope)
             if not begun:
                 await self._fail(send, refusal_of(error) or INTERNAL)
+
+    def _counted(self, send: Any) -> Any:
+        """Return the same way out, by which the API's answers are counted as clients get them."""
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._api.doors.world.metrics.requests.add(f"{message['status'] // 100}xx")
+            await send(message)
+
+        return counted
 
     def _door(self, scope: Message) -> Any:
         """Return who answers a request: a bin, the dashboard, or the API, which is alone on listeners of its own."""

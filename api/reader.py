@@ -185,8 +185,7 @@ class Reader:
                 if size >= SEND_SIZE:
                     self.cursor = event.stored.seq
                     return b"".join(taken)
-        if some:
-            self.cursor = some[-1].stored.seq
+        self.cursor = some[-1].stored.seq
         return b"".join(taken)
 
     async def _read_page(self) -> None:

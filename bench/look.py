@@ -25,7 +25,7 @@ PAGES = 15
 SMALLEST, LARGEST = 80_000, 140_000
 URL = "https://shore.example/"
 GOAL_RATIO = 4
-GOAL_MS = 15
+GOAL_MS = 8
 GOAL_SAME_MS = 2
 _CODE = re.compile(rb"(<script[^>]*>)(?=[^<{])")
 

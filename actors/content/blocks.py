@@ -11,7 +11,7 @@ from actors.content import markup
 from actors.content.files import with_files
 from actors.content.places import Place, Tables
 from actors.content.traits import LINK, believed, timed
-from actors.content.walk import BEGIN, BLOCK, Walked, folded, walk
+from actors.content.walk import BEGIN, BLOCK, Walked, walk
 
 MOST_BLOCKS = 10_000
 MOST_CHARACTERS = 1 << 20
@@ -41,17 +41,19 @@ def blocks_of(walked: Walked) -> Blocks:
     """Return the blocks of what was read under an element."""
     texts, traits, linked = list[str](), list[int](), list[int]()
     files, cells, tables, characters = list[str](), dict[int, int](), Tables(), 0
-    is_full = False
+    is_full, is_probe = False, markup.is_probe
     for row in walked.rows:
         if type(row) is str:
             files.append(row)
         elif len(row) == BLOCK:
-            text, trait, in_links = folded(row[0]), row[1], row[2]
-            if not markup.is_probe(text):
+            held, trait, in_links = row
+            text = " ".join(held.split())
+            if not is_probe(text):
                 # A link to a file is content, not a way to another page.
                 traits.append(trait | LINK if in_links > _LINKED * len(text) and not files else trait)
                 if files:
                     text = with_files(text, files)
+                    files.clear()
                 if tables.at:
                     cells[len(texts)] = tables.at
                 texts.append(text)
@@ -59,7 +61,8 @@ def blocks_of(walked: Walked) -> Blocks:
                 characters += len(text)
                 if is_full := len(texts) >= MOST_BLOCKS or characters >= MOST_CHARACTERS:
                     break
-            files.clear()
+            elif files:
+                files.clear()
         elif len(row) == BEGIN:
             tables.enter(row[0], row[1])
         else:

@@ -21,7 +21,7 @@ from actors.content.memory import Settled
 from actors.content.news import SURE, Difference, Known, Weighed
 from actors.content.sides import Apart
 from actors.content.traits import CELL, HEADING, ITEM, LINK, TOP
-from actors.content.weights import LETTERS, NUMBER, entries_of, zone_of
+from actors.content.weights import LETTERS, NUMBER
 
 LASTS = 8
 """Looks after the first in which a box above the heading is found again before it is told."""
@@ -80,7 +80,7 @@ def _is_box(state: Settled, found: Sequence[int], *, above: bool) -> bool:
         return False
     if any(state.traits[i] & (HEADING | CELL | ITEM) for i in found):
         return False
-    rows = entries_of(state.texts, state.traits)
+    rows = state.entries
     # The lines of a banner may be a row by themselves; links in a row are headlines.
     return not any(i in rows and (not above or state.traits[i] & LINK) for i in found)
 
@@ -98,7 +98,7 @@ def weighed_anew(difference: Difference, around: Around, known: Known) -> Differ
     """Return a difference in which what stands in boxes waits until it lasts."""
     before, now, apart = around.before, around.now, around.apart
     rows = list(difference.blocks)
-    running = _is_text(before), _is_text(now)
+    running = before.zone.text, now.zone.text
     at = {(True, i): n for n, i in enumerate(apart.came.positions)}
     at |= {(False, i): n for n, i in enumerate(apart.went.positions, len(at))}
     for box in boxes(around):
@@ -164,10 +164,6 @@ def _gaps(apart: Apart) -> Iterator[tuple[list[int], list[int]]]:
     came, went = frozenset(apart.came.positions), frozenset(apart.went.positions)
     for a, b, c, d in apart.spans:
         yield [i for i in range(a, b) if i in went], [i for i in range(c, d) if i in came]
-
-
-def _is_text(state: Settled) -> bool:
-    return zone_of(state.texts, state.words, state.traits).text
 
 
 def _waiting(block: Weighed, box: Box, known: Known) -> Weighed:

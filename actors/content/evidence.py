@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
@@ -166,6 +166,12 @@ def kind_of(text: str) -> str:
     return _kind(_folded(text[:300]))
 
 
+def asks_for_consent(text: str) -> bool:
+    """Return whether `kind_of` says so: one search for most texts, not one for each kind."""
+    folded = _folded(text[:300])
+    return _patterns_for(folded)["consent"].search(folded) is not None and _kind(folded) == "consent"
+
+
 def kind_of_head(text: str) -> str:
     """Return as what a title or heading gives its page away when a part of it says little else; "" when none does."""
     folded = _folded(text[:300])
@@ -182,16 +188,21 @@ def _phrases(kind: str, languages: Iterable[str]) -> list[str]:
     return sorted((_folded(phrase) for phrase in found), key=lambda phrase: (-len(phrase), phrase))
 
 
-def _pattern(kind: str) -> re.Pattern[str]:
+def _pattern(kind: str, *, ascii_only: bool = False) -> re.Pattern[str]:
     spaced = [
         rf"{re.escape(phrase[:-1])}\w*" if phrase.endswith("*") else rf"{re.escape(phrase)}(?!\w)"
         for phrase in _phrases(kind, (name for name in WORDS if name not in UNSPACED))
+        if phrase.isascii() or not ascii_only
     ]
+    if ascii_only:
+        return re.compile(rf"(?<!\w)(?:{'|'.join(spaced)})")
     unspaced = map(re.escape, _phrases(kind, (name for name in WORDS if name in UNSPACED)))
     return re.compile(rf"(?<!\w)(?:{'|'.join(spaced)})|{'|'.join(unspaced)}")
 
 
 _PATTERNS = {kind: _pattern(kind) for kind in KINDS}
+_ASCII_PATTERNS = {kind: _pattern(kind, ascii_only=True) for kind in KINDS}
+"""For text of ASCII alone, in which the other phrases cannot stand: half of all, and tried at each of its words."""
 _CODE = re.compile(r"(?:(?:http|error|erreur|fehler|fejl|virhe)\W{0,3})*(?:40\d|41\d|429|451|50\d|52\d)[^\w$€£¥%]*")
 _MOST_BESIDE = 3
 """Words beside the phrase with which a part of a title still says nothing else: "Oops! Page not found"."""
@@ -203,10 +214,14 @@ def _kind(text: str, head: str = "") -> str:
         return ""
     if _CODE.fullmatch(text) and _words(head) - _words(text) <= _MOST_BESIDE:
         return "error"
-    for kind, pattern in _PATTERNS.items():
+    for kind, pattern in _patterns_for(text).items():
         if (found := pattern.search(text)) and (not head or _says_little_else(text, found)):
             return kind
     return ""
+
+
+def _patterns_for(text: str) -> Mapping[str, re.Pattern[str]]:
+    return _ASCII_PATTERNS if text.isascii() else _PATTERNS
 
 
 def _says_little_else(text: str, found: re.Match[str]) -> bool:

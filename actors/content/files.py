@@ -17,7 +17,9 @@ _KINDS = frozenset([
     "whl", "iso", "img", "bin",
 ])  # fmt: skip
 _HASH = re.compile(r"[._-]?(?<![0-9a-z])(?=[0-9a-f]*\d)(?:[0-9a-f]{10,}|\d{9,})(?![0-9a-z])", re.I)
+_MAY_BE_HASH = re.compile(r"[0-9a-fA-F]{9}|\d{9}")
 _LONGEST = 120
+_ENDING = max(map(len, _KINDS)) + 1
 
 
 def file_of(address: str) -> str:
@@ -30,9 +32,13 @@ def file_of(address: str) -> str:
     """
     if "?" in address or "#" in address:
         address = address.partition("#")[0].partition("?")[0]
+    elif "." not in address[-_ENDING:]:
+        return ""  # as most links
     if address.rpartition(".")[2].lower() not in _KINDS:
         return ""
-    name = _HASH.sub("", unquote(address.rpartition("/")[2]))
+    name = unquote(address.rpartition("/")[2])
+    if _MAY_BE_HASH.search(name):
+        name = _HASH.sub("", name)
     return " ".join(name.split())[-_LONGEST:] if name.isprintable() else ""
 
 

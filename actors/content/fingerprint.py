@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 SIMHASH_VERSION = 1
@@ -20,8 +19,9 @@ _MASK = (1 << 64) - 1
 # Odd constants (the golden ratio's and two primes') make a shingle's hash depend on the order of its words.
 _FIRST, _SECOND, _THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 _WORD = re.compile(r"\w+")
-_LANE = 16
-"""Bytes of a shingle in the sum of all: 8 of its hash, and room for what the sum of three carries."""
+_PART = 9
+"""Bytes of a word's part in a shingle: 8 of its hash, and room for what the sum of three carries."""
+_LANE = _PART * _SHINGLE
 
 
 def content_hash(text: str) -> str:
@@ -48,29 +48,25 @@ def simhash(text: str) -> int:
     if not words:
         return 0
     lanes = max(1, len(words) - _SHINGLE + 1)
-    # One addition of three long integers, a lane for each shingle, and a count of set bits over each column of bytes:
-    # the 53 sums stay out of the interpreter's loop.
+    # One long integer with a lane for each word, in it its parts as first, second and third word of a shingle; added to
+    # itself a word and a part further on, and twice that, the first part of each lane is the sum of a shingle. Then a
+    # count of set bits over each column of bytes: neither the lanes nor the 53 sums are in the interpreter's loop.
     hashes = {word: _word_hash(word) for word in set(words)}
-    summed = sum(_laid_out(hashes, words[first : first + lanes], first) for first in range(min(_SHINGLE, len(words))))
-    laid = summed.to_bytes(_LANE * lanes + _LANE, "little")
-    columns = [int.from_bytes(laid[byte::_LANE], "little") for byte in range(8)]
-    ones = int.from_bytes(b"\x01" * (lanes + 1), "little")
+    laid = int.from_bytes(b"".join(map(hashes.__getitem__, words)), "little")
+    further = 8 * (_LANE + _PART)
+    summed = (laid + (laid >> further) + (laid >> 2 * further)).to_bytes(_LANE * len(words), "little")
+    columns = [int.from_bytes(summed[byte : _LANE * lanes : _LANE], "little") for byte in range(8)]
+    ones = int.from_bytes(b"\x01" * lanes, "little")
+    masks = [ones << bit for bit in range(8)]
     value = 0
     for place in range(64 - BITS, 64):  # the low bits of a product are its weakest
-        set_bits = (columns[place >> 3] >> (place & 7) & ones).bit_count()
+        set_bits = (columns[place >> 3] & masks[place & 7]).bit_count()
         value |= (2 * set_bits > lanes) << (place - 64 + BITS)
     return value
 
 
-def _laid_out(hashes: Mapping[str, Sequence[bytes]], words: Sequence[str], part: int) -> int:
-    """Return the hashes of words, as this part of a shingle, as one integer, a lane each."""
-    of_part = {word: parts[part] for word, parts in hashes.items()}
-    return int.from_bytes(b"".join(map(of_part.__getitem__, words)), "little")
-
-
 @lru_cache(maxsize=8192)
-def _word_hash(word: str) -> tuple[bytes, bytes, bytes]:
-    """Return a word's part in a shingle, as its first, second and third word: a lane each."""
+def _word_hash(word: str) -> bytes:
+    """Return a word's parts in a shingle, as its first, second and third word, one after another."""
     plain = int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
-    first, second, third = ((plain * odd & _MASK).to_bytes(_LANE, "little") for odd in (_FIRST, _SECOND, _THIRD))
-    return first, second, third
+    return b"".join((plain * odd & _MASK).to_bytes(_PART, "little") for odd in (_FIRST, _SECOND, _THIRD))

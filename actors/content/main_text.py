@@ -8,7 +8,7 @@ there the blocks outside of furniture are the content.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from actors.content.blocks import Blocks
@@ -67,37 +67,43 @@ def class_alone(text: str, linked: int, stoplist: frozenset[str]) -> Class:
 
 def in_context(alone: Sequence[Class]) -> list[Class]:
     """Return the classes when what is short or near good has taken the side of its neighbours."""
-    sure, unsure = _nearest(alone, ("bad", "good")), _nearest(alone, ("bad", "good", "neargood"))
-    sure_after, unsure_after = (
-        _nearest(alone[::-1], wanted)[::-1] for wanted in (("bad", "good"), ("bad", "good", "neargood"))
-    )
+    sure_after, unsure_after = _next(alone)
     classes = list(alone)
+    sure: Class = "bad"
+    unsure: Class = "bad"
     for i, found in enumerate(alone):
         if found == "short":
-            sides = (sure[i], sure_after[i])
-            near = (sides[0] == "bad" and unsure[i] == "neargood") or (
-                sides[1] == "bad" and unsure_after[i] == "neargood"
-            )
-            good = sides == ("good", "good") or (sides != ("bad", "bad") and near)
+            after = sure_after[i]
+            near = (sure == "bad" and unsure == "neargood") or (after == "bad" and unsure_after[i] == "neargood")
+            good = sure == after == "good" or (near and not sure == after == "bad")
             classes[i] = "good" if good else "bad"
-    after = _nearest(classes[::-1], ("bad", "good"))[::-1]
+        else:
+            unsure = found
+            sure = found if found != "neargood" else sure
+    if "neargood" not in alone:
+        return classes
+    sure_after, _ = _next(classes)
     before: Class = "bad"
     for i, found in enumerate(classes):
         if found == "neargood":
-            classes[i] = "bad" if before == after[i] == "bad" else "good"
+            classes[i] = "bad" if before == sure_after[i] == "bad" else "good"
         before = classes[i]
     return classes
 
 
-def _nearest(classes: Iterable[Class], wanted: Sequence[Class]) -> list[Class]:
-    """Return for each place the nearest of the wanted classes before it, "bad" where there is none."""
-    nearest: list[Class] = []
-    last: Class = "bad"
-    for found in classes:
-        nearest.append(last)
-        if found in wanted:
-            last = found
-    return nearest
+def _next(classes: Sequence[Class]) -> tuple[list[Class], list[Class]]:
+    """Return for each place the nearest class after it that is bad or good, and the nearest that is not short; "bad"
+    where there is none."""
+    sure: Class = "bad"
+    unsure: Class = "bad"
+    all_sure, all_unsure = list[Class](), list[Class]()
+    for found in reversed(classes):
+        all_sure.append(sure)
+        all_unsure.append(unsure)
+        if found != "short":
+            unsure = found
+            sure = found if found != "neargood" else sure
+    return all_sure[::-1], all_unsure[::-1]
 
 
 def _heads_of_good(

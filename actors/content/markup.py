@@ -62,6 +62,7 @@ _MOST_KNOWN = 8192
 MOST_SKIPS = 5
 """Links at the start of a page that are looked at: each costs a search for where it leads."""
 _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})
+_PROBE_STARTS = frozenset({letter for probe in _PROBES for letter in (probe[0], probe[0].upper())})
 _PROBE_WORDS = 6
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
@@ -151,7 +152,7 @@ def is_probe(text: str) -> bool:
     >>> is_probe("mmMwWLliI0fiflO&1"), is_probe("giItT1WQy@!-/# " * 3), is_probe("well well well")
     (True, True, False)
     """
-    if text[:8].casefold() in _PROBES:
+    if text[:1] in _PROBE_STARTS and text[:8].casefold() in _PROBES:
         return True
     first, space, rest = text.partition(" ")
     if not space or not rest.startswith(first) or not first.isalpha():

@@ -24,7 +24,8 @@ from actors.content.place_codes import pack_places, unpack_places
 from actors.content.places import Place
 from actors.content.signs import STORED
 from actors.content.traits import CELL
-from actors.content.wording import words_in
+from actors.content.weights import Zone, entries_of, zone_of
+from actors.content.wording import word_counts
 
 KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
 """Keys by text: of blocks that are no table cells, and of those that are."""
@@ -141,7 +142,17 @@ class Settled(Struct, frozen=True, dict=True):
     @cached_property
     def words(self) -> tuple[int, ...]:
         """How many words each text has."""
-        return tuple(map(words_in, self.texts))
+        return word_counts(self.texts)
+
+    @cached_property
+    def zone(self) -> Zone:
+        """Where the content lies, asked on no day."""
+        return zone_of(self.texts, self.words, self.traits)
+
+    @cached_property
+    def entries(self) -> frozenset[int]:
+        """The positions of entries."""
+        return entries_of(self.texts, self.traits)
 
 
 class Pending(Struct, frozen=True):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from actors.content.canonical import canonical
 from actors.content.dates import dates_in, shifted_by_a_day
-from actors.content.evidence import kind_of
+from actors.content.evidence import asks_for_consent
 from actors.content.fingerprint import digest16
 from actors.content.memory import Settled
 from actors.content.noise import is_noise
@@ -33,13 +33,11 @@ from actors.content.weights import (
     MIDDLE,
     NUMBER,
     Zone,
-    entries_of,
     is_fact,
     is_value,
     may_count,
     ticker_shape,
     weigh,
-    zone_of,
 )
 from actors.content.wording import words_in
 
@@ -279,8 +277,8 @@ class _Scales:
     def __init__(self, state: Settled, side: Side, bags: Sequence[str], across: _Across, known: Known) -> None:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
         self._across, self._known = across, known
-        self._zone: Zone = zone_of(state.texts, state.words, state.traits, known.today)
-        self._entries = frozenset() if self._zone.text else entries_of(state.texts, state.traits)
+        self._zone: Zone = replace(state.zone, today=known.today)
+        self._entries = frozenset() if self._zone.text else state.entries
 
     @property
     def is_chosen(self) -> bool:
@@ -395,6 +393,6 @@ class _Scales:
 
     def _asks_for_consent(self, text: str) -> bool:
         """Return whether a block is of a banner: it says so, or is one of two at most on its page that name cookies."""
-        if kind_of(text) == "consent":
+        if asks_for_consent(text):
             return True
         return COOKIES.search(text) is not None and sum(1 for _ in filter(COOKIES.search, self._state.texts)) <= _FEW

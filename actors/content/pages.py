@@ -208,16 +208,20 @@ def _joined(parts: Sequence[Blocks]) -> tuple[Place | None, ...]:
 
 def _keyed(blocks: Blocks, known: KnownKeys) -> tuple[list[str], list[str]]:
     """Return the normal form and the key of each block; a text that is known is in its normal form already."""
-    texts, keys = [], []
-    for raw, trait in zip(blocks.texts, blocks.traits, strict=True):
-        cell = 1 if trait & CELL else 0
-        text, key = raw, known[cell].get(raw)
+    outside, in_cells = known
+    keys = [
+        in_cells.get(raw) if trait & CELL else outside.get(raw)
+        for raw, trait in zip(blocks.texts, blocks.traits, strict=True)
+    ]
+    texts = list(blocks.texts)
+    found = list[str]()
+    for i, key in enumerate(keys):
         if key is None:
-            text = normalise(raw)
-            key = known[cell].get(text) or canonical.key(text, cell=bool(cell))
-        texts.append(text)
-        keys.append(key)
-    return texts, keys
+            cell = 1 if blocks.traits[i] & CELL else 0
+            texts[i] = text = normalise(texts[i])
+            key = known[cell].get(text) or canonical.key(text, cell=bool(cell))  # noqa: PLW2901
+        found.append(key)
+    return texts, found
 
 
 def _metas(root: markup.Element) -> dict[str, str]:

@@ -11,8 +11,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import lt
 
 _LEVELS = 12
+_STRETCH = 32
 
 Gap = tuple[int, int, int, int]
 """A span of old elements [a, b) that became a span of new ones [c, d)."""
@@ -20,10 +22,14 @@ Gap = tuple[int, int, int, int]
 
 def gaps(before: Sequence[str], after: Sequence[str]) -> list[Gap]:
     """Return what is left between kept elements, in reading order; no gap is empty on both sides."""
+    before, after = tuple(before), tuple(after)
     done: list[Gap] = []
     waiting = [(0, len(before), 0, len(after), _LEVELS)]
     while waiting:
         a, b, c, d, levels = waiting.pop()
+        # Most is alike, and whole stretches are compared faster than element by element.
+        while before[a : min(b, a + _STRETCH)] == after[c : min(d, c + _STRETCH)] and a < b and c < d:
+            a, c = min(b, a + _STRETCH), min(d, c + _STRETCH)
         while a < b and c < d and before[a] == after[c]:
             a, c = a + 1, c + 1
         while a < b and c < d and before[b - 1] == after[d - 1]:
@@ -44,10 +50,13 @@ def _anchors(before: Sequence[str], after: Sequence[str], gap: Gap) -> list[tupl
     old, new = Counter(before[a:b]), Counter(after[c:d])
     place = {text: j for j, text in enumerate(after[c:d], c) if new[text] == 1}
     common = [(i, place[text]) for i, text in enumerate(before[a:b], a) if old[text] == 1 and text in place]
+    places = [j for _, j in common]
+    if all(map(lt, places, places[1:])):
+        return common  # as nearly always: what both have is in the same order
     tails: list[int] = []
     ends: list[int] = []
     back: list[int] = []
-    for n, (_, j) in enumerate(common):
+    for n, j in enumerate(places):
         at = bisect_left(tails, j)
         back.append(ends[at - 1] if at else -1)
         if at == len(tails):

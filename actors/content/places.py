@@ -53,11 +53,13 @@ class _Cell:
 class _Table:
     """One table, or one list of terms (which uses `term` only), as far as it is read."""
 
-    __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "owners", "row", "term")
+    __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "is_simple", "owners", "row", "term")
 
     def __init__(self, is_layout: bool = False) -> None:
         self.is_layout = is_layout
         self.in_thead = False
+        self.is_simple = True
+        """Whether no cell so far is a `th` or says how it is laid: then the first of a row may be its label."""
         self.row = -1
         self.column = 0
         """Where the row goes on, unless a cell from above is there."""
@@ -77,7 +79,8 @@ class _Table:
             column += 1
         if column >= _MOST_COLUMNS:
             return
-        if not _LAYING.isdisjoint(named):
+        if is_head or (named and not _LAYING.isdisjoint(named)):
+            self.is_simple = False
             width = min(_number(named.get("colspan")) or 1, _MOST_COLUMNS - column)
             end = row + (_number(named.get("rowspan", "1")) or _MOST_ROWS)
             laid = _Cell(cell, column, width, end, is_head, named.get("scope", "").lower())
@@ -93,14 +96,14 @@ class _Table:
         return self.heads[column] if column < len(self.heads) else ()
 
     def end_row(self) -> Iterator[tuple[_Cell, tuple[int, ...]]]:
-        """End a row and yield its cells, each with the cells that label its row.
+        """End a row of at least one cell and yield its cells, each with the cells that label its row.
 
         A negative number is that of a cell which labels the row only if it reads like a label.
         """
         cells, self.cells, self.column = self.cells, [], 0
-        if not cells:
-            return
-        if self.in_thead or all(cell.is_head and cell.scope not in _ROW_SCOPES for cell in cells):
+        if self.in_thead or (
+            cells[0].is_head and all(cell.is_head and cell.scope not in _ROW_SCOPES for cell in cells)
+        ):
             self._take_heads(cells)
             return
         self.head = False
@@ -116,6 +119,15 @@ class _Table:
                 labels = (*labels, marked[done].id)[-_MOST_LABELS:]
                 done += 1
             yield cell, labels if marked else (-first.id,) if cell is not first else ()
+
+    def end_simple_row(self) -> list[tuple[_Cell, tuple[int, ...]]]:
+        """Do the same where nothing is laid in another way; [] where it takes more."""
+        cells = self.cells
+        if not self.is_simple or self.in_thead or cells[0].column:
+            return []
+        self.cells, self.column, self.head = [], 0, False
+        first, label = cells[0], (-cells[0].id,)
+        return [(cell, label if cell is not first else ()) for cell in cells]
 
     def _take_heads(self, cells: Sequence[_Cell]) -> None:
         if len(cells) == 1 and self.heads and not self.head and not self.in_thead:
@@ -147,7 +159,9 @@ class Tables:
         """Take note that an element of `PLACING` begins."""
         table = self._tables[-1]
         if tag == "tr":
-            self._end_row(table)
+            if table.cells:
+                self._end_row(table)
+            table.column = 0
             table.row += 1
         elif tag == "thead":
             table.in_thead = True
@@ -165,7 +179,9 @@ class Tables:
             self._end_row(self._tables[-1])
             self._tables[-1].in_thead = False
         elif tag == "tr":
-            self._end_row(self._tables[-1])
+            if (table := self._tables[-1]).cells:
+                self._end_row(table)
+            table.column = 0
         else:
             if tag in ("table", "dl"):
                 self._end_row(self._tables.pop())
@@ -201,10 +217,14 @@ class Tables:
             table.lay(self.at, tag == "th", named)
 
     def _end_row(self, table: _Table) -> None:
-        for cell, labels in table.end_row():
+        if not table.cells:
+            table.column = 0
+            return
+        for cell, labels in table.end_simple_row() or table.end_row():
             self._rows[cell.id] = labels
-            heads = table.heads_of(cell.column)
-            self._columns[cell.id] = heads if cell.id not in heads else ()
+            if table.heads:
+                heads = table.heads_of(cell.column)
+                self._columns[cell.id] = heads if cell.id not in heads else ()
 
 
 class _Labels(dict[tuple[int, ...], str]):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from actors.content.dates import BESIDE, MONTHS, ORDINALS, SURE_SHORT, TOKEN, WEEKDAYS, Dated, around, dates_in
@@ -31,6 +32,7 @@ def _beside(text: str, dates: Sequence[Dated]) -> Iterator[str]:
             yield token
 
 
+@lru_cache(maxsize=256)
 def is_only_date(text: str) -> bool:
     """Return whether a canonical text is nothing but dates: with weekdays, times of day, or a month by itself."""
     dates = dates_in(text)

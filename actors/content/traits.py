@@ -70,7 +70,6 @@ _LONGEST_BOX = 16
 """Blocks of a box; on a list page links would go on to its end."""
 _PARAGRAPH = 120
 _TIME = re.compile(r"[0-2]?\d[:.][0-5]\d(?!\d|[.:%]\d)")
-_MINUTES = re.compile(r"[:.][0-5]\d")
 _HOURS = re.compile(
     rf"{_TIME.pattern}\s?(?:[ap]\.?m\.?|uhr|h)?\s?(?:[-–—~〜～]|to|bis|till|à|a|do|до|tot|til)\s?{_TIME.pattern}", re.I
 )
@@ -82,7 +81,7 @@ _ENCLOSING = 6
 _MOST_ENCLOSED = 0.1
 _LITTLE = 0.1
 _MOST_KNOWN = 8192
-_TOLD = frozenset({"role", "aria-hidden"})
+TOLD = frozenset({"role", "aria-hidden"})
 """Attributes beside class and id by which a block is told to be furniture."""
 _MOST_BY_NAME = 0.5
 _MOST = 0.9
@@ -97,7 +96,7 @@ def traits_of(element: Element, tag: str, outer: int, attributes: Mapping[str, s
     """Return the traits of the block that starts with this element, inside of one with traits `outer`."""
     get = attributes.get
     classes, id = get("class", ""), get("id", "")
-    if tag != "header" and _TOLD.isdisjoint(attributes):
+    if tag != "header" and TOLD.isdisjoint(attributes):
         return _BY_NAME[tag, outer, classes, id]
     named = _named(tag, outer, classes, id)
     return _traits(
@@ -160,12 +159,12 @@ def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
     rows = set(begins if len(begins) >= _TIMETABLE else ())
     # "20.48 -1.66 %" is a share that fell.
-    short = (
+    short = [
         i
         for i, text in enumerate(texts)
-        if len(text) <= _LONGEST_ROW and (":" in text or "." in text) and "%" not in text
-    )
-    rows.update(i for i in short if len(_MINUTES.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
+        if len(text) <= _LONGEST_ROW and text.count(":") + text.count(".") > 1 and "%" not in text
+    ]
+    rows.update(i for i in short if len(_TIME.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
     return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
 
 

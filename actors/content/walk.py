@@ -20,7 +20,7 @@ from msgspec import Struct
 from actors.content import markup
 from actors.content.files import file_of
 from actors.content.places import MARKED, PLACING
-from actors.content.traits import plain_traits, traits_of
+from actors.content.traits import TOLD, plain_traits, traits_of
 
 Row: TypeAlias = tuple[str, int, int] | tuple[str, dict[str, str]] | tuple[str] | str
 """The raw text of a block with its trait and how many of its characters stand in links; that an element of `PLACING`
@@ -31,6 +31,8 @@ BLOCK, BEGIN = 3, 2
 _MOST_ROWS = 100_000
 _CFEMAIL = re.compile(r"[0-9a-fA-F]{4,400}")
 _HIDING = markup.HIDEABLE - {"class"}
+_TELLING = _HIDING | TOLD | MARKED | {"data-cfemail"}
+"""Attributes that need a look; most elements have none of them."""
 _INLINE, _LINK, _UNSEEN, _BREAK, _PLACING, _UNSEEN_BREAK = range(6)
 _KINDS = {
     **dict.fromkeys(markup.BREAKS, _BREAK),
@@ -62,45 +64,45 @@ def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # no
     """Return what is visible under an element."""
     rows, above = list[Any](), list[tuple[int, int]]()
     add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
-    is_plain, says_nothing, nothing = _HIDING.isdisjoint, MARKED.isdisjoint, dict[str, str]()
-    trait_of = traits_of if judge_furniture else plain_traits
+    is_common, is_plain, says_nothing = _TELLING.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
+    trait_of, nothing = traits_of if judge_furniture else plain_traits, dict[str, str]()
     held, trait, deepest, links, in_links = "", 0, 0, 0, 0
     skips, shown = markup.MOST_SKIPS if judge_furniture else 0, markup.around_heading(root)
     steps = etree.iterwalk(root, events=("start", "end"))
     for event, element in steps:
-        is_end = event == "end"
-        if is_end:
+        if event == "end":
             kind, outer = pop()
-        else:
-            tag, items = element.tag, element.items()
-            named = dict(items) if items else nothing
-            kind = kind_of(tag, _INLINE)
-            push((kind, trait))
-            deepest = depth if (depth := len(above)) > deepest else deepest
-        if held and kind >= _BREAK:
-            add((held, trait, in_links))
-            held, in_links = "", 0
-        if is_end:
             if kind >= _BREAK:
+                if held:
+                    add((held, trait, in_links))
+                    held, in_links = "", 0
                 if kind == _PLACING:
                     add(_ENDS[element.tag])
                 trait = outer
-            elif kind == _LINK and links:
+            elif links and kind == _LINK:
                 links -= 1
-            text = element.tail if element is not root else None
+            text = element.tail if above else None
         else:
+            tag, items, text = element.tag, element.items(), element.text
+            named = dict(items) if items else nothing
+            common = not items or is_common(named)
+            kind = kind_of(tag, _INLINE)
+            push((kind, trait))
+            deepest = depth if (depth := len(above)) > deepest else deepest
             if kind >= _BREAK:
+                if held:
+                    add((held, trait, in_links))
+                    held, in_links = "", 0
                 if len(rows) >= _MOST_ROWS:
                     break
                 trait = trait_of(element, tag, trait, named)
                 if kind == _PLACING:
-                    add(_BEGINS[tag] if says_nothing(named) else (tag, named))
-            text = element.text
+                    add(_BEGINS[tag] if common or says_nothing(named) else (tag, named))
             if items:
-                doubtful = not is_plain(named) or ("class" in named and signs[named["class"]])
+                doubtful = not (common or is_plain(named)) or ("class" in named and signs[named["class"]])
                 if doubtful and markup.hidden(named, element, shown):
                     kind = _UNSEEN
-                elif "data-cfemail" in named:
+                elif not common and "data-cfemail" in named:
                     text = _address(named["data-cfemail"]) or text
             if kind == _LINK:
                 skips = 0 if skips and _has_begun(rows) else skips

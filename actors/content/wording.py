@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 # Kana and Han (two characters a word, about what segmenters find in newspapers); Thai, Lao, Burmese and Khmer (four).
 _JOINED = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]")
@@ -10,6 +11,11 @@ _JOINED_LONG = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]")
 UNSPACED = f"{_JOINED.pattern}|{_JOINED_LONG.pattern}".replace("]|[", "")
 """A pattern of one character of a script that is written without spaces."""
 _ANY = re.compile(UNSPACED)
+
+
+def word_counts(texts: Iterable[str]) -> tuple[int, ...]:
+    """Return how long each of these texts is: see `words_in`."""
+    return tuple([text.count(" ") + 1 if text.isascii() else words_in(text) for text in texts])
 
 
 def words_in(text: str) -> int:

@@ -17,13 +17,23 @@ from collections.abc import Awaitable, Callable
 import trio
 from msgspec.structs import replace
 
+from actors.clock import Steps
 from actors.delivery.attempt import Outlet, attempt
 from actors.delivery.book import Book
 from actors.delivery.gathering import Gathering
 from actors.delivery.quiet import quiet_until
 from actors.delivery.room import Room
 from actors.delivery.schedule import Answer, latest, outcome, verdict
-from actors.delivery.status import Standing, after, next_news, reminded, standing_of, with_standing
+from actors.delivery.status import (
+    Standing,
+    after,
+    is_kept,
+    moved_on,
+    next_news,
+    reminded,
+    standing_of,
+    with_standing,
+)
 from actors.messages import DestinationMessage, TestDelivery, TestResult
 from actors.world import World
 from storage.errors import STANDSTILL, StorageError
@@ -77,6 +87,7 @@ class DestinationActor:
         self._standing = Standing()
         self._news: Notice | None = None
         self._notice_after = 0
+        self._steps = Steps(lambda: world.now() / 1000)
         self._begin()
 
     def _begin(self) -> None:
@@ -207,9 +218,14 @@ class DestinationActor:
         alert = await self._storage.alerts.get(self._record.alert_id)
         if alert is not None:
             self._notice_after = alert.notice_after
+            self._move_on()
             standing, news = reminded(self._standing, self._world.now(), self._notice_after)
             self._changed(standing, news)
             await self._write()
+
+    def _move_on(self) -> None:
+        """Before a row of failures is measured: take out of it what did not pass."""
+        self._standing = moved_on(self._standing, self._steps.since_last_asked())
 
     def _changed(self, standing: Standing, news: Notice | None) -> None:
         self._standing, self._news = standing, news or self._news
@@ -297,6 +313,7 @@ class DestinationActor:
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""
         now = self._world.now()
+        self._move_on()
         found = outcome(delivery, answer, now, self._chance.random())
         self._count(delivery, answer, now)
         if found.retry_at is not None:
@@ -329,9 +346,7 @@ class DestinationActor:
         async with self._settling:
             await self._book.write()
             record, standing = self._record, self._standing
-            if record is not None and (
-                self._news is not None or (record.state, record.told) != (standing.state, standing.told)
-            ):
+            if record is not None and (self._news is not None or not is_kept(record, standing)):
                 await self._save_state(standing, self._news)
 
     async def _save_state(self, standing: Standing, news: Notice | None) -> None:

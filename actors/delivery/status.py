@@ -6,7 +6,8 @@
     disabled       disabled   disabled                   disabled
 
 Only an unbroken row of failures counts: one success in 120 hours keeps a destination alive. A failure of this machine
-(no network) is no sign of the receiver's state. A disabled destination is enabled by hand only.
+(no network) is no sign of the receiver's state, and neither is time that did not pass: where the clock is set forward,
+or the machine slept, the row begins so much later. A disabled destination is enabled by hand only.
 
 People hear of a row of failures twice at most before the end: when the destination has been failing for as long as its
 alert says (`notice_after`), and half-way to being disabled. That is a matter of time, not of attempts, which may be a
@@ -88,13 +89,26 @@ def _begun(standing: Standing, at: Millis) -> Standing:
     return standing if (standing.since or 0) <= at else replace(standing, since=at)
 
 
+def moved_on(standing: Standing, seconds: float) -> Standing:
+    """Return a standing after a step of the clock; a step back is seen by what lies in the future then."""
+    if standing.since is None or seconds <= 0:
+        return standing
+    return replace(standing, since=standing.since + round(1000 * seconds))
+
+
+def is_kept(destination: Destination, standing: Standing) -> bool:
+    """Return whether a record has all of a standing that is stored."""
+    since = standing.since if standing.state == "failing" else destination.failing_since
+    return (destination.state, destination.told, destination.failing_since) == (standing.state, standing.told, since)
+
+
 def with_standing(destination: Destination, standing: Standing, news: Notice | None, matched: Seq) -> Destination:
     """Return the record with its state and what it owes; the beginning of a row of failures once it counts as failing.
 
     matched: how far matching has come; a disabled destination misses what comes after. Newer news
     takes the place of older; once all is well again nothing is owed.
     """
-    if (destination.state, destination.told) == (standing.state, standing.told):
+    if is_kept(destination, standing):
         return destination  # an earlier write, of which no more was heard, has happened
     if standing.state == "active":
         return replace(destination, state="active", failing_since=None, told=0, owes=None)

@@ -171,7 +171,7 @@ async def start(command: Sequence[str], environment: Mapping[str, str]) -> Nurse
         process = await trio.lowlevel.open_process(
             list(command),
             stdin=theirs.fileno(),
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,  # nobody reads it: /dev/null is a file, and a bare root has none
             stderr=subprocess.PIPE,
             env=dict(environment),
         )
@@ -180,6 +180,8 @@ async def start(command: Sequence[str], environment: Mapping[str, str]) -> Nurse
         raise
     finally:
         theirs.close()
+    assert process.stdout is not None
+    await process.stdout.aclose()
     return Nursery(process, ours)
 
 

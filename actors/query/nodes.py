@@ -40,7 +40,9 @@ class Phrase:
     steps: tuple[Step, ...]
 
     def __str__(self) -> str:
-        return '"' + " ".join(" ".join(str(unit) for unit in step[0]) for step in self.steps) + '"'
+        # What may be written as one word is shown so that it still may: "e-post" and not "e post".
+        words = (("-" if len(step) > 1 else " ").join(str(unit) for unit in step[0]) for step in self.steps)
+        return f'"{" ".join(words)}"'
 
 
 @dataclass(frozen=True, slots=True)

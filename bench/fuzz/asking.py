@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
-from unicodedata import combining
+from unicodedata import category
 from urllib.parse import quote_plus
 
 import msgspec
@@ -14,7 +14,10 @@ import trio
 
 from actors.query import Analysed, QueryError, Texts, languages, matches, parse, told_in
 from actors.query.explain import explain
+from actors.query.nodes import All, Node, Not, Phrase, Word, units
+from actors.query.nodes import Any as AnyOf
 from actors.query.parts import Part
+from actors.query.words import LONGEST
 from api import searching
 from api.pagination import decode_cursor, encode_cursor
 from api.problems import Refusal
@@ -62,7 +65,7 @@ def a_query(chance: Chance) -> tuple[str, str, str]:
 
 
 def query(case: tuple[str, str, str]) -> None:
-    """It is refused at a place in it; or read, what it was understood as is a query too, and what it found is there."""
+    """It is refused at a place in it; or read, as what it is shown to be understood as; and what it found is there."""
     text, language, about = case
     try:
         asked = parse(text, language)
@@ -70,14 +73,33 @@ def query(case: tuple[str, str, str]) -> None:
         assert 0 <= error.position <= len(text)
         assert error.reason
         return
-    if not any(map(combining, text)):  # a mark on a character of an unspaced script is shown as a word of its own
-        parse(str(asked), language)
+    # A mark on a character of an unspaced script is shown as a word of its own, and of a long word its beginning.
+    if not any(category(sign)[0] == "M" for sign in text) and all(
+        len(unit.text) < LONGEST for unit in units(asked.root)
+    ):
+        again = parse(str(asked), language)
+        assert _meaning(again.root) == _meaning(asked.root), str(asked)
     analysed = Analysed("", about)
     if matches(asked, analysed):
         why = explain(asked, (Part("title", ""), Part("content", about)), analysed)
         for excerpt in why.content:
             assert about[excerpt.start : excerpt.start + len(excerpt.text)] == excerpt.text
             assert all(0 <= start < end <= len(about) for start, end in excerpt.marks)
+
+
+def _meaning(node: Node) -> object:
+    """Return a query without the letters in which its words are shown."""
+    match node:
+        case Word(_, keys):
+            return keys
+        case Phrase(steps):
+            return [[[_meaning(unit) for unit in path] for path in step] for step in steps]
+        case Not(part):
+            return "not", _meaning(part)
+        case All(parts) | AnyOf(parts):
+            return type(node).__name__, [_meaning(part) for part in parts]
+        case _:
+            return node
 
 
 def a_cursor(chance: Chance) -> tuple[tuple[int, str], str, str, str]:

@@ -21,6 +21,8 @@ MOST_TESTING = 40.0
 """Seconds of tests, by what they took, that one mutant is shown to: the quickest ones."""
 WORLD = 1.0
 DELIVERY_WORLDS = 20
+MOST_SIMULATING = 600.0
+"""Seconds that some worlds get to show that they are whole without a mutant."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Copy:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = root, folder / "tree"
+        self.whole: dict[str, bool] = {}
+        """Whether some worlds, as `simulate` is asked for them, keep all promises when nothing is planted."""
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=root, capture_output=True, check=True, text=True).stdout
         for name in filter(None, names.split("\0")):
@@ -119,7 +123,7 @@ def tried(mutant: Mutant, copy: Copy, touched: Touched, simulating: float, also:
     try:
         by, witness = _tested(mutant, copy, touched, also)
         if not by and simulating:
-            by, witness = simulated(mutant, copy, simulating)
+            by, witness = simulated(mutant, sound, copy, simulating)
     finally:
         copy.put(mutant.path, sound)
     return Verdict(by, witness, time.monotonic() - began)  # noqa: TID251
@@ -147,15 +151,31 @@ def _tested(mutant: Mutant, copy: Copy, touched: Touched, also: Sequence[str]) -
     return "tests", failed[0][:200] if failed else f"exit code {code}: {said.strip()[-160:]}"
 
 
-def simulated(mutant: Mutant, copy: Copy, seconds: float) -> tuple[str, str]:
-    """Simulate worlds for so many seconds, until one of them breaks; return as `Verdict.by` and `witness`."""
+def simulated(mutant: Mutant, sound: str, copy: Copy, seconds: float) -> tuple[str, str]:
+    """Simulate worlds for so many seconds, until one breaks that is whole without the mutant, with its file as it
+    is (`sound`); return as `Verdict.by` and `witness`.
+    """
     until, seed = time.monotonic() + seconds, 0  # noqa: TID251
     while (left := until - time.monotonic()) > 0:  # noqa: TID251
         seed += 1
         worlds = [str(seed), "--days", str(WORLD)]
         if mutant.room in DELIVERIES and seed % 2:
             worlds = [f"{seed * DELIVERY_WORLDS}..{(seed + 1) * DELIVERY_WORLDS - 1}", "--only", "deliveries"]
+        if copy.whole.get(" ".join(worlds)) is False:
+            continue
         code, _ = copy.run(["-m", "sanderling", "simulate", *worlds], left)
-        if code:
+        if code and _whole(mutant, sound, copy, worlds):
             return "simulation", f"simulate {' '.join(worlds)}"
     return "", ""
+
+
+def _whole(mutant: Mutant, sound: str, copy: Copy, worlds: Sequence[str]) -> bool:
+    """Return whether no promise is broken in some worlds without the mutant; the answer is kept."""
+    name = " ".join(worlds)
+    if name not in copy.whole:
+        planted = (copy.folder / mutant.path).read_text("utf-8")
+        copy.put(mutant.path, sound)
+        code, _ = copy.run(["-m", "sanderling", "simulate", *worlds], MOST_SIMULATING)
+        copy.put(mutant.path, planted)
+        copy.whole[name] = code == 0
+    return copy.whole[name]

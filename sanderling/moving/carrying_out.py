@@ -34,6 +34,7 @@ WITHIN: Final = 90.0
 TRIES: Final = 3
 """How often an address is sent of which the service did not know in time what it is."""
 AGAIN: Final = "Run the same command again to go on: what is there already stays as it is."
+NOTHING: Final = "Nothing was added"
 
 _TOO_LARGE: Final = (
     "it is larger than the service reads in one request (setting request_limit): mostly by its selectors"
@@ -168,7 +169,7 @@ async def carry_out(client: Client, plan: Plan, outcome: Outcome, run: str) -> N
             await Alerting(patient, outcome, adding.ids, run).run(plan.alerts)
     except (CommandFailed, ExceptionGroup) as error:
         failed = _failure(error)
-        raise CommandFailed(f"{failed.message}\n{outcome.words()} {AGAIN}", failed.code) from None
+        raise CommandFailed(f"{failed.message}\n{outcome.words(NOTHING)} {AGAIN}", failed.code) from None
 
 
 def _failure(error: Exception) -> CommandFailed:

@@ -17,7 +17,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json, shown
 from sanderling.logs import plain
 from sanderling.moving import report
-from sanderling.moving.carrying_out import AGAIN, carry_out
+from sanderling.moving.carrying_out import AGAIN, NOTHING, carry_out
 from sanderling.moving.changedetection.files import LARGEST, WANTED
 from sanderling.moving.kinds import Kind
 from sanderling.moving.outcome import Done, Outcome
@@ -91,7 +91,7 @@ def do(plan: Plan, client: Client, *, as_json: bool) -> int:
     try:
         trio.run(carry_out, client, plan, outcome, entropy(16).hex())
     except (KeyboardInterrupt, BaseExceptionGroup):
-        click.echo(f"{outcome.words()} {AGAIN}", err=True)
+        click.echo(f"{outcome.words(NOTHING)} {AGAIN}", err=True)
         raise
     if as_json:
         sums = {f"{what}_{became}": number for (what, became), number in outcome.sums.items()}

@@ -40,8 +40,8 @@ class Outcome(Struct):
         """Return how many things became so."""
         return sum(n for (kind, how), n in self.sums.items() if how == became and what in (None, kind))
 
-    def words(self) -> str:
-        """Return the sums as a sentence.
+    def words(self, nothing: str = "There was nothing to add") -> str:
+        """Return the sums as a sentence; `nothing` is said where there are none.
 
         >>> Outcome(print, {("source", "new"): 3, ("source", "refused"): 1}).words()
         '3 sources added, 1 refused.'
@@ -53,7 +53,7 @@ class Outcome(Struct):
                 number, _, rest = said[0].partition(" ")
                 said[0] = f"{number} {what}{'' if number == '1' else 's'} {rest}"
                 parts.append(", ".join(said))
-        return ("; ".join(parts) or "There was nothing to add") + "."
+        return ("; ".join(parts) or nothing) + "."
 
 
 _WORDS: dict[Became, str] = {

@@ -145,6 +145,18 @@ async def test_room_goes_back_when_a_quarter_is_free_and_an_eighth_stays(free: i
     assert await pruner.give_back() == 0
 
 
+async def test_after_a_giving_back_new_room_stays_until_a_quarter_is_free_again(autojump_clock: object) -> None:
+    log = Roomy(Room(80 * LITTLE, 60 * LITTLE))
+    storage: Any = SimpleNamespace(log=log, lease=None)
+    pruner, _ = a_pruner(storage, Clock())
+    while await pruner.give_back():
+        pass
+    log.now = Room(80 * LITTLE, 15 * LITTLE)
+    assert await pruner.give_back() == 0
+    log.now = Room(80 * LITTLE, 25 * LITTLE)
+    assert await pruner.give_back() > 0
+
+
 async def test_a_full_disk_ends_the_giving_back(autojump_clock: object) -> None:
     storage: Any = SimpleNamespace(log=Roomy(Room(80 * LITTLE, 60 * LITTLE), full=True), lease=None)
     pruner, logged = a_pruner(storage, Clock())
@@ -243,3 +255,24 @@ async def test_a_full_disk_ends_a_sweep_until_the_next_round(autojump_clock: obj
     assert "calls.sweep_failed" in logged
     disk.full = False
     assert await pruner.sweep() == 1
+
+
+@pytest.mark.parametrize(("at", "before"), [(None, 1), (41, 42), (98, 99), (99, 99), (200, 99)])
+async def test_r9_what_is_deleted_ends_with_the_very_event_that_was_matched_last(at: int | None, before: int) -> None:
+    disk = Disk()
+    storage = InLoopStorage(disk, disk.start("test"))
+    if at is not None:
+        set_cursor(disk, MATCHED, Seq(at))
+    pruner, _ = a_pruner(storage, Clock())
+    assert await pruner._matched(Seq(99)) == (before if at is not None else START)
+
+
+async def test_r12_no_more_than_a_part_of_the_log_goes_by_age_in_one_round(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    monkeypatch.setattr("actors.pruner.most_aged", lambda *_: 4)
+    monkeypatch.setattr("storage.retention.SLICE", 2)
+    clock, disk = Clock(), Disk()
+    storage = await a_log(clock, range(12), disk)
+    pruner, _ = a_pruner(storage, clock, retention_days=1)
+    assert [await pruner.prune() for _ in range(4)] == [4, 4, 2, 0]

@@ -206,3 +206,12 @@ async def test_the_text_of_an_event_is_analysed_once_for_all_readers(house: Hous
     ):
         (event,) = ids(await house.publish(a_draft("Prices")))
         assert (await one.event())["id"] == (await two.event())["id"] == event
+
+
+async def test_a_take_looks_at_five_hundred_events_at_most() -> None:
+    """More would hold the loop: nobody else is heard meanwhile."""
+    house = make_house()
+    events = await house.publish(*["a"] * 1_100)
+    reader = a_reader(house.storage, sieve=Sieve(Filter(kinds=(Kind.PUSH,))))
+    assert await reader.take() == b""
+    assert reader.cursor == events[499].seq

@@ -6,6 +6,7 @@ import pytest
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair
 
+from actors.metrics import Gauge
 from api.streams import Streams
 from storage.records.identity import START, id_of
 from storage.tail import Tail
@@ -170,3 +171,13 @@ async def test_a_stream_that_opens_after_all_were_ended_ends_at_once(autojump_cl
         await trio.sleep_forever()
     assert scope.cancelled_caught
     assert len(streams) == 0
+
+
+async def test_open_streams_are_counted() -> None:
+    house, gauge = make_house(), Gauge()
+    streams = Streams(house.storage, house.doors.settings, gauge)
+    with streams.opened(None):
+        with streams.opened(None):
+            assert gauge.value == 2
+        assert gauge.value == 1
+    assert gauge.value == 0

@@ -148,29 +148,41 @@ def test_the_summary_counts_and_shows_survivors_as_diffs(tmp_path: Path, monkeyp
     assert "+n = 2" in as_diff(mutant, tmp_path)
 
 
-@pytest.mark.parametrize(("codes", "by"), [((0, 0, 1), "simulation"), ((0, None), ""), ((70,), "simulation")])
-def test_worlds_are_simulated_until_one_breaks_or_the_time_is_up(
-    monkeypatch: pytest.MonkeyPatch, codes: tuple[int | None, ...], by: str
+@pytest.mark.parametrize(
+    ("codes", "whole", "by"),
+    [
+        ((0, 0, 1, 0), True, "simulation"),
+        ((0, None), True, ""),
+        ((70, 0), True, "simulation"),
+        ((1, 1, None), False, ""),
+    ],
+)
+def test_worlds_are_simulated_until_one_breaks_that_is_whole_without_the_mutant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codes: tuple[int | None, ...], by: str, *, whole: bool
 ) -> None:
-    left, asked = list(codes), list[Sequence[str]]()
+    left, asked = list(codes), list[tuple[str, ...]]()
 
     class Simulating(Copy):
         def __init__(self) -> None:
-            pass
+            self.root = self.folder = tmp_path
+            self.whole = {}
 
         def run(self, words: Sequence[str], seconds: float) -> tuple[int | None, str]:
-            asked.append(words)
+            asked.append((*words, (tmp_path / "x.py").read_text()))
             if len(left) == 1 and left[0] is None:
                 monkeypatch.setattr("bench.mutants.trial.time.monotonic", lambda: 1e9)
             return left.pop(0), ""
 
-    mutant = a_mutant("x.py", "0", "1", "n = 0\n")
-    found, witness = trial.simulated(mutant, Simulating(), 60)
+    (tmp_path / "x.py").write_text("n = 1\n")
+    copy = Simulating()
+    found, witness = trial.simulated(a_mutant("x.py", "0", "1", "n = 0\n"), "n = 0\n", copy, 60)
     assert found == by
     assert not left
     assert witness.startswith("simulate") == bool(by)
-    assert all(words[:3] == ["-m", "sanderling", "simulate"] for words in asked)
-    assert len({tuple(words) for words in asked}) == len(asked)
+    assert all(words[:3] == ("-m", "sanderling", "simulate") for words in asked)
+    assert len(set(asked)) == len(asked)
+    assert (tmp_path / "x.py").read_text() == "n = 1\n"
+    assert all(known is whole for known in copy.whole.values())
 
 
 @pytest.mark.real

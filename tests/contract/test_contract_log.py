@@ -25,6 +25,8 @@ from tests.contract.builders import (
 )
 from tests.contract.engines import Engine
 
+END = Seq((1 << 63) - 1)
+
 
 def titles(events: object) -> list[str]:
     assert isinstance(events, list | tuple)
@@ -398,3 +400,11 @@ async def test_files_have_sizes_and_memory_has_none(storage: Storage) -> None:
     sizes = storage.sizes()
     assert set(sizes) in (set(), {"database", "wal"})
     assert all(size > 0 for size in sizes.values())
+
+
+async def test_events_between_two_positions_are_counted(storage: Storage) -> None:
+    """After the first, before the second."""
+    events = await filled(storage, 6)
+    assert await storage.log.count_between(START, END) == 6
+    assert await storage.log.count_between(events[0].seq, events[4].seq) == 3
+    assert await storage.log.count_between(events[5].seq, END) == 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any, Literal
 
 import pytest
 import trio
 from trio.testing import MockClock
 
+from storage.errors import Unavailable
 from tests.delivery.rig import Rig, answers
 from tests.delivery.test_digests import TO_THE_HOUR, titles
 
@@ -112,3 +114,46 @@ async def test_a_digest_that_can_not_be_frozen_is_made_when_storage_is_back(
         await trio.sleep(30)
         assert rig.destinations.statistics().restarts == 0
     assert titles(rig) == [["a", "b"]]
+
+
+async def test_a_storage_that_can_not_say_when_the_next_is_due_is_asked_again_soon(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(500, 200)
+    refused, real = list[float](), rig.storage.work.next_due
+
+    async def next_due(*given: Any, **named: Any) -> Any:
+        if len(rig.arrivals) == 1 and len(refused) < 3:
+            refused.append(trio.current_time())
+            raise Unavailable("away")
+        return await real(*given, **named)
+
+    monkeypatch.setattr(rig.storage.work, "next_due", next_due)
+    async with rig.running():
+        await rig.match("hook", "news")
+        await trio.sleep(300)
+    assert max(later - sooner for sooner, later in pairwise(refused)) == pytest.approx(5)
+    assert len(rig.arrivals) == 2, "the second try came in time, though nobody could say when it was due"
+
+
+async def test_what_a_wrong_clock_has_named_is_looked_for_once_an_hour(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    clamped, real = list[float](), rig.storage.work.clamp
+
+    async def clamp(*given: Any) -> Any:
+        clamped.append(trio.current_time())
+        return await real(*given)
+
+    monkeypatch.setattr(rig.storage.work, "clamp", clamp)
+    async with rig.running():
+        for number in range(30):
+            await rig.match("hook", str(number))
+            await trio.sleep(100)
+        assert len(clamped) == 1
+        await trio.sleep(3600)
+    assert len(clamped) == 2

@@ -83,3 +83,29 @@ async def test_r12_what_waits_as_the_schedule_says_is_left_alone(autojump_clock:
     assert await rig.storage.work.enqueue([Match("hook", event.seq, now)], lease) == 0
     for attempts, wait in enumerate(WAITS, 1):
         assert latest(attempts, now) >= now + 1200 * wait
+
+
+async def standing(rig: Rig) -> tuple[str, Millis | None]:
+    found = await rig.storage.alerts.destination("hook")
+    assert found is not None
+    return found.state, found.failing_since
+
+
+async def test_r12_a_step_of_a_week_disables_nothing_that_has_failed_for_an_hour(autojump_clock: object) -> None:
+    rig = Stepping()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(500)
+    async with rig.running():
+        await rig.match("hook", *"abcdefgh")
+        await trio.sleep(3600)
+        state, since = await standing(rig)
+        assert state == "failing"
+        assert since is not None
+        rig.ahead = 7 * DAY
+        rig.registry.stepped()
+        await trio.sleep(4 * 86_400)
+        assert await standing(rig) == ("failing", since + 7 * DAY)
+        await trio.sleep(86_400)
+        await rig.match("hook", "i")
+        await trio.sleep(60)
+        assert (await standing(rig))[0] == "disabled"

@@ -213,3 +213,37 @@ async def test_a_destination_says_why_it_sends_nothing(autojump_clock: MockClock
         await trio.sleep(5)
         notes = {row.path.rpartition("/")[2]: row.note for row in rig.destinations.snapshot()}
     assert notes == {"plain": "waiting", "quiet": "quiet"}
+
+
+async def test_a_url_is_taken_until_the_last_request_to_it_has_ended_and_then_forgotten(
+    autojump_clock: MockClock,
+) -> None:
+    room, url, seen = Room(lambda host: host), "https://a.example/", list[int]()
+
+    async def ask(seconds: float) -> None:
+        async with room.place(url):
+            await trio.sleep(seconds)
+
+    async with trio.open_nursery() as nursery:
+        for seconds in (1.0, 2.0):
+            nursery.start_soon(ask, seconds)
+        for moment in (0.5, 1.0):
+            await trio.sleep(moment)
+            seen.append(room._inside[url])
+    assert seen == [2, 1]
+    assert not room._inside
+
+
+async def test_a_place_beside_another_request_is_given_back(autojump_clock: MockClock) -> None:
+    room, url, ended = Room(lambda host: host), "https://a.example/", list[float]()
+
+    async def ask() -> None:
+        async with room.place(url):
+            await trio.sleep(1)
+            ended.append(trio.current_time())
+
+    async with trio.open_nursery() as nursery:
+        began = trio.current_time()
+        for _ in range(4 * (MOST_BESIDE + 20)):
+            nursery.start_soon(ask)
+    assert ended[-1] - began == pytest.approx(MOST_BESIDE + 20)  # four at a time, to the end

@@ -8,6 +8,7 @@ import time
 
 import msgspec
 import pytest
+import trio
 
 from actors.content.requests import DetectRequest, FeedRequest, PageRequest
 from actors.query.preview import PreviewAnswer, PreviewRequest
@@ -50,6 +51,13 @@ async def test_the_product_answers_from_its_worker() -> None:
         request = msgspec.msgpack.encode(DetectRequest(FEED, "text/html", URL))
         found = msgspec.msgpack.decode(await jail.call("detect", request, deadline=10))
         assert "feed" in found.values()
+
+
+async def test_it_needs_no_dev_null_which_a_bare_root_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.devnull", "/nowhere/null")
+    with trio.fail_after(60):
+        async with a_jail(WORKER) as jail:
+            assert b"rss" in await jail.call("detect", msgspec.msgpack.encode(DetectRequest(FEED, "", URL)))
 
 
 async def test_a_worker_stems_though_it_opens_no_file_once_it_has_started() -> None:

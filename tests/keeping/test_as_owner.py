@@ -104,18 +104,24 @@ async def test_s6_a_command_changes_nothing_that_a_link_leads_to(folder: Path, p
     assert kept(target) == ("readable", 0, 0o644)
 
 
-@pytest.mark.parametrize("name", [LOCK, MARK])
+@pytest.mark.parametrize("name", [LOCK, MARK, DATABASE])
 async def test_s6_the_same_as_the_owner_itself(tmp_path: Path, name: str) -> None:
     storage = await opened(tmp_path / "data")
     await storage.aclose()
     (tmp_path / "else").write_text("0")
+    (tmp_path / "else").chmod(0o644)
     (tmp_path / "data" / name).unlink(missing_ok=True)
     (tmp_path / "data" / name).symlink_to(tmp_path / "else")
     with pytest.raises(OSError, match="symbolic link"):
         await opened(tmp_path / "data")
+    assert kept(tmp_path / "else") == ("0", 0, 0o644)
 
 
-async def test_s6_a_backup_takes_no_file_that_a_link_leads_to(folder: Path, secret: Path, place: Path) -> None:
+@pytest.mark.parametrize("mode", [0o600, 0o644], ids=["root's", "everybody's"])
+async def test_s6_a_backup_takes_no_file_that_a_link_leads_to(
+    folder: Path, secret: Path, place: Path, mode: int
+) -> None:
+    os.chmod(secret, mode)
     (folder / "sanderling.toml").symlink_to(secret)
     given_away(folder)
     with pytest.raises(CommandFailed):

@@ -29,6 +29,7 @@ async def test_r2_the_lag_counts_what_waits_and_takes_the_age_of_the_oldest() ->
     await tail.publish(events)
     assert lag_of(tail, tail.head, 0, START, at(900)) == Lag()
     assert lag_of(tail, events[0].seq, 0, START, at(90)) == Lag(2, 90.0)
+    assert lag_of(tail, events[1].seq, 0, START, at(90)) == Lag(1, 90.0)
     assert lag_of(tail, START, 0, START, at(-5)) == Lag(3, 0.0)  # by a clock that has been set back
 
 
@@ -36,6 +37,7 @@ def test_r2_what_memory_no_longer_holds_is_told_as_it_was_counted() -> None:
     tail = Tail(seq(500))
     assert lag_of(tail, seq(100), 700, seq(50), at(400)) == Lag(700, 300.0)
     assert lag_of(tail, START, 700, seq(50), at(400)) == Lag(700, 350.0)
+    assert lag_of(tail, START, 1, seq(50), at(400)) == lag_of(tail, START, 0, seq(50), at(400)) == Lag(1, 350.0)
     assert lag_of(tail, START, 0, START, at(400)).says() == ""  # nothing is known yet
 
 

@@ -149,7 +149,7 @@ async def test_a_service_that_was_never_there_is_not_waited_for() -> None:
         raise httpx.ConnectError("refused")
 
     service.fails = gone
-    with pytest.raises(CommandFailed, match=r"(?s)can't be reached.*There was nothing to add") as caught:
+    with pytest.raises(CommandFailed, match=r"(?s)can't be reached.*Nothing was added") as caught:
         await done(service, Plan("urls", sources("https://a.test/")))
     assert caught.value.code is Exit.UNREACHABLE
 

@@ -96,3 +96,10 @@ def test_any_text_is_a_query_or_an_error_inside_it(text: str, code: str) -> None
         str(parse(text, code))
     except QueryError as error:
         assert 0 <= error.position <= len(text)
+
+
+def test_a_word_with_a_hyphen_is_shown_as_what_finds_both_readings_again() -> None:
+    for typed, shown in (("e-post", '"e-post"'), ('"ny e-post idag"', '"ny e-post idag"'), ("U.S.", '"u-s"')):
+        query = parse(typed, "sv")
+        assert str(query) == shown
+        assert parse(shown, "sv").root == query.root

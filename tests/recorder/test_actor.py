@@ -326,3 +326,26 @@ async def test_a_polite_stop_first_commits_what_waits(autojump_clock: object) ->
                 await trio.sleep(0.1)  # the first is being committed, the others wait
             bench.supervisor.stop()
         assert await bench.titles() == ["1", "2", "3"]
+
+
+async def test_a_commit_is_measured(autojump_clock: object) -> None:
+    async def slow() -> None:
+        await trio.sleep(3)
+
+    async with running(sync=slow) as bench:
+        await bench.record(a_harvest(a_source_id(), "a", "b"))
+        metrics = bench.recorder._world.metrics
+        assert (metrics.commit_time.total, sum(metrics.commit_time.counts)) == (3.0, 1)
+        assert (metrics.commit_size.total, sum(metrics.commit_size.counts)) == (1.0, 1)
+        assert bench.logged == []
+
+
+async def test_a_full_disk_holds_the_next_harvest_up_for_five_seconds_at_most(autojump_clock: object) -> None:
+    disk = Disk()
+    async with running(disk=disk) as bench:
+        disk.full = True
+        with pytest.raises(DiskFull):
+            await bench.record(a_harvest(a_source_id(), "lost"))
+        disk.full, failed = False, trio.current_time()
+        await bench.record(a_harvest(a_source_id(), "kept"))
+        assert 0 < trio.current_time() - failed <= 5

@@ -38,6 +38,7 @@ def test_an_event_carries_every_field_of_the_contract() -> None:
         "schema_version",
     ]
     assert set(wire()) == set(required)
+    assert wire()["schema_version"] == 1
 
 
 def test_without_a_summary_of_its_own_an_event_has_its_title_its_content_or_its_address() -> None:

@@ -237,3 +237,13 @@ def test_a_remark_on_a_page_is_said_in_the_reason_costs_nothing_and_stays_while_
     kept, memory = after_look(health, memory, None)
     assert kept.reason == health.reason
     assert after_look(kept, memory)[0].reason == "The last look worked."
+
+
+def test_a_page_that_is_gone_for_years_is_remembered_all_the_same() -> None:
+    """The looks that say so are kept in a byte."""
+    health, memory = Health(), NEW
+    for look in range(1, 400):
+        health, memory = after_failure(health, memory, Blame.REMOTE_PERMANENT, look, Millis(look * 3_600_000), "gone")
+        memory = pulse.decode(pulse.encode(memory))
+    assert memory.confirmed == 255
+    assert health.flag == "rotten"

@@ -186,3 +186,11 @@ def test_only_what_must_not_be_lost_is_urgent() -> None:
     assert urgent(HotState(), after_failures(3))
     assert urgent(after_failures(3), succeeded(after_failures(3), a_look(), Limits(), 0.5))
     assert urgent(HotState(), after_failures(1, Blame.THROTTLED))
+
+
+def test_r12_an_order_to_wait_that_is_longer_than_any_that_is_honoured_is_forgotten() -> None:
+    soon = Millis(NOW + 60_000)
+    hot = replace(HotState(), next_look_at=soon, not_before=Millis(NOW + 30 * 86_400_000))
+    assert settle(hot, NOW, Limits()) == replace(hot, not_before=None)
+    near = replace(hot, not_before=soon)
+    assert settle(near, NOW, Limits()) is near

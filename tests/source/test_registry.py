@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +22,11 @@ from actors.messages import (
     SourceView,
 )
 from actors.picked import Picked
+from actors.settings import Settings
 from actors.source import table
+from actors.source.desk import Desk
+from actors.source.price import Price
+from actors.source.registry import REPRICE, Registry
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
@@ -385,3 +391,68 @@ async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_return
         view = await describe(service, source)
         assert (view.hot.breaker.state, view.hot.health.score) == ("closed", 1.0)
         assert await service.news() == ["b"]
+
+
+@pytest.mark.parametrize(("now", "allowed"), [(4_999, False), (5_000, True)])
+def test_a_look_is_allowed_from_the_very_millisecond_that_was_said(now: int, *, allowed: bool) -> None:
+    desk: Any = SimpleNamespace(
+        _ports=SimpleNamespace(world=SimpleNamespace(now=lambda: now)), _table=SimpleNamespace(earliest=lambda _: 5_000)
+    )
+    live: Any = None
+    with nullcontext() if allowed else pytest.raises(TooSoon, match="again in 1 s"):
+        assert Desk._check_polite(desk, live) == now
+
+
+@pytest.mark.parametrize(("late", "overdue"), [(59_000, False), (60_000, False), (60_001, True)])
+def test_a_source_is_overdue_when_its_look_is_a_minute_late(late: int, *, overdue: bool) -> None:
+    hot = SimpleNamespace(next_look_at=Millis(NOW - late))
+    live: Any = SimpleNamespace(hot=hot, source=SimpleNamespace(enabled=True))
+    assert table._overdue(live, NOW) is overdue
+    live.source.enabled = False
+    assert not table._overdue(live, NOW)
+
+
+async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
+    """At most one a second of a source, and the wait that was planned, whatever happened before."""
+    waits = [(0, 2_000), (0, 4_000), (0, 1), (0, 20 * table.LONGEST_WAIT)]
+    lives = {
+        str(number): SimpleNamespace(
+            source=SimpleNamespace(type="feed", enabled=True, practice=None),
+            hot=SimpleNamespace(last_look_at=last, next_look_at=due, interval=600.0),
+        )
+        for number, (last, due) in enumerate(waits)
+    }
+    there: Any = SimpleNamespace(_live=lives)
+    assert await table.Table.planned(there) == pytest.approx(0.5 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+    lives["0"].hot.last_look_at = None
+    assert await table.Table.planned(there) == pytest.approx(1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+
+
+async def test_the_price_of_a_look_moves_for_as_long_as_too_many_are_planned(autojump_clock: object) -> None:
+    async def planned() -> float:
+        return 100.0
+
+    market = SimpleNamespace(price=Price(10.0))
+    ports = SimpleNamespace(market=market, settings=SimpleNamespace(looks_per_second=1.0))
+    registry: Any = SimpleNamespace(_ports=ports, table=SimpleNamespace(planned=planned))
+    seen = list[float]()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(Registry._price_for_ever, registry)
+        for _ in range(3):
+            await trio.sleep(REPRICE + 1)
+            seen.append(market.price.value)
+        nursery.cancel_scope.cancel()
+    assert 10.0 <= seen[0] < seen[1] < seen[2]
+
+
+async def test_what_looks_without_news_have_changed_is_stored_at_each_sweep(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(Settings().sweep - 60)
+        stored = await service.storage.sources.get(source)
+        live = (await describe(service, source)).hot
+        assert stored is not None and live.looks > stored.hot.looks
+        await trio.sleep(120)
+        stored = await service.storage.sources.get(source)
+        assert stored is not None and stored.hot.looks >= live.looks

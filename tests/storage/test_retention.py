@@ -114,3 +114,9 @@ def test_r7_what_goes_by_age_in_a_round_is_a_part_of_the_log(age: Any, count: in
 
 def test_r7_a_log_that_is_kept_for_minutes_is_not_held_back() -> None:
     assert most_aged(Keep(age=Millis(15 * 60_000)), 1_000_000, 600) > 1_000_000
+
+
+def test_an_event_of_the_very_millisecond_is_not_too_old_and_does_not_hide_that_there_are_too_many() -> None:
+    bounds = Bounds(START, seq_at(Millis(1_000)), seq_at(Millis(9_000)))
+    assert next_slice(Keep(Millis(9_000), 5), bounds, 7, Millis(10_000)) == (Seq(bounds.newest + 1), 2, False)
+    assert next_slice(Keep(Millis(9_000)), bounds, 7, Millis(10_000)) is None

@@ -117,3 +117,19 @@ def test_a_copy_that_finds_the_disk_full_takes_nobodys_place(tmp_path: Path, mon
     monkeypatch.setattr(room, "copy_database", half)
     assert room.rebuild(path) is False
     assert facts(path)[2] == 20
+
+
+def test_a_copy_during_which_somebody_opened_the_database_takes_nobodys_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made_long_ago(tmp_path)
+
+    def copied(source: Path, target: Path) -> None:
+        copy_database(source, target)
+        source.with_name(source.name + "-wal").write_bytes(b"written meanwhile")
+
+    monkeypatch.setattr(room, "copy_database", copied)
+    before = path.read_bytes()
+    assert not room.rebuild(path)
+    assert path.read_bytes() == before
+    assert not list(tmp_path.glob("*.rebuilt"))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import queue
 import sqlite3
 import threading
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import trio
+import trio.testing
 
 from storage.errors import DiskFull, Unavailable
 from storage.records.cursor import EVERYTHING
@@ -18,7 +23,7 @@ from storage.sqlite.connection import READER, WRITER, connect
 from storage.sqlite.database import SqliteStorage, open_sqlite
 from storage.sqlite.folder import DATABASE
 from storage.sqlite.wal import AGAIN, CUT_AT, PATIENCE, Wal
-from storage.sqlite.writer import MOST_EVENTS, Transaction
+from storage.sqlite.writer import MOST_EVENTS, Transaction, WriterThread, _Ticket
 from tests.contract.builders import CountingMint, a_draft, a_harvest, a_source, a_source_id, a_state, an_alert, stamp
 
 pytestmark = pytest.mark.real
@@ -247,3 +252,45 @@ async def test_a_look_at_a_busy_pool_can_be_cancelled(storage: SqliteStorage) ->
 async def test_the_writers_thread_holds_up_no_process_that_ends(storage: SqliteStorage) -> None:
     writers = [thread for thread in threading.enumerate() if thread.name == "sqlite-writer"]
     assert writers and all(thread.daemon for thread in writers)
+
+
+@pytest.mark.parametrize(("written", "wakes"), [(START, True), (Seq(7), False)])
+async def test_an_idle_writer_wakes_only_for_a_mark_that_is_behind(written: Seq, *, wakes: bool) -> None:
+    waits: list[float | None] = []
+
+    def get(timeout: float | None = None) -> None:
+        waits.append(timeout)
+        if timeout is not None:
+            raise queue.Empty
+
+    mark: Any = SimpleNamespace(written=written)
+    nothing: Any = None
+    writer = WriterThread(mark, nothing, lambda: 0.0, lambda words: None, nothing)
+    writer._head = Seq(7)
+    writer._write_mark = lambda: waits.append(0.0)  # type: ignore[method-assign]
+    writer._queue = SimpleNamespace(get=get)  # type: ignore[assignment]
+    assert writer._wait() is None
+    assert waits == ([1.0, 0.0, None] if wakes else [None])
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_who_listens_for_a_commit_is_told_whether_it_is_known(*, fails: bool) -> None:
+    heard: list[bool] = []
+
+    class Connection:
+        total_changes = 0
+        executemany = None
+
+        def execute(self, words: str) -> None:
+            if fails and words == "COMMIT":
+                raise sqlite3.OperationalError("disk I/O error")
+
+    def job(transaction: Transaction) -> None:
+        transaction.afterwards.append(heard.append)
+
+    nothing, connection = cast(Any, None), cast(Any, Connection())
+    writer = WriterThread(nothing, nothing, lambda: 0.0, lambda words: None, nothing)
+    with suppress(sqlite3.OperationalError):
+        writer._attempt(connection, [_Ticket(job, 0, 1)])
+    await trio.testing.wait_all_tasks_blocked()
+    assert heard == [not fails]

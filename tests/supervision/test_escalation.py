@@ -136,3 +136,15 @@ async def test_s5_a_root_that_gives_up_is_gone_within_its_budgets(
     with pytest.raises(Escalate, match="root/bad"):
         await Supervisor("root", specs, period=60, chance=chance).run()
     assert trio.current_time() - began == pytest.approx(4 + 4 + 5)
+
+
+async def test_s4_a_child_that_only_ever_returns_is_given_up_with_these_words(
+    chance: random.Random, autojump_clock: trio.testing.MockClock
+) -> None:
+    async def returns(child: Child) -> None:
+        child.ready()
+        await trio.sleep(1)
+
+    with pytest.raises(Escalate) as caught:
+        await Supervisor("root", [ChildSpec("bad", returns)], chance=chance).run()
+    assert caught.value.reason == "needs more than 3 restarts in 30 s; it returned"

@@ -368,3 +368,7 @@ async def test_r5_work_begun_for_an_asker_who_has_left_ends_at_its_first_checkpo
         await reply.commit()
         done = True
     assert not done
+
+
+async def test_a_mailbox_that_nobody_reads_any_more_holds_nothing() -> None:
+    assert Mailbox[str]("inbox", 4).statistics() == MailboxStatistics("inbox", 0, 4, 0, 0, 0)

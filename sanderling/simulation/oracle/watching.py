@@ -34,10 +34,19 @@ def recovery(facts: Facts) -> Iterator[str]:
     for plan in _polled(facts):
         looks = [seen.at for seen in _visits(facts, plan)]
         for fault in (fault for machine in plan.machines for fault in facts.program.faults_at(machine)):
-            late = fault.ends + BACK_WITHIN
+            ends = max(fault.ends, _forbidden_until(facts, fault))
+            late = ends + BACK_WITHIN
+            # Of a source that was added anew only what came after that is known.
+            known = facts.added[plan.url].at < fault.ends
             calm = late < facts.ends and not facts.troubled(fault.ends + 0.001, late, plan)
-            if calm and not any(fault.ends < at < late for at in looks):
-                yield f"{plan.name}: not looked at within {BACK_WITHIN / 60:.0f} min of {fault.ends:.0f} s"
+            if known and calm and not any(fault.ends < at < late for at in looks):
+                yield f"{plan.name}: not looked at within {BACK_WITHIN / 60:.0f} min of {ends:.0f} s"
+
+
+def _forbidden_until(facts: Facts, fault: Fault) -> float:
+    """Return until when a robots.txt that was read in a fault may forbid: a copy is good for as long as it says."""
+    read = (seen for seen in facts.seen.get(fault.where, ()) if fault.at <= seen.at < fault.ends and seen.forbids)
+    return max((seen.at + seen.lasts for seen in read), default=0.0)
 
 
 def quiet(facts: Facts) -> Iterator[str]:

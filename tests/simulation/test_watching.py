@@ -1,0 +1,41 @@
+"""What the simulation's judge of the watching asks for, by facts that are written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from sanderling.simulation.clients import AddedSource
+from sanderling.simulation.facts import Facts
+from sanderling.simulation.oracle.watching import BACK_WITHIN, recovery
+from sanderling.simulation.origins.server import Seen
+from sanderling.simulation.program import Fault, OriginPlan, Program
+
+HOUR = 3600.0
+
+
+def facts_of(*looks: float, robots: Seen | None = None) -> Facts:
+    """A page that answers but for one minute at ten hours."""
+    page = OriginPlan("page.example", "html", "plain", "none", 5, secure=True, added_at=0.0, texts=())
+    fault = Fault(10 * HOUR, 60.0, "robots forbids", "page.example")
+    program = Program("", 1.0, (page,), (), (fault,), (), (), 0.0, 10.0)
+    seen = [Seen(at, "/", 200, conditional=False) for at in looks] + ([robots] if robots else [])
+    return Facts(program, {page.url: AddedSource("id", 1.0, 1.0)}, seen={"page.example": seen}, ends=24 * HOUR)
+
+
+def test_a_page_that_is_well_again_and_not_looked_at_is_a_broken_promise() -> None:
+    assert list(recovery(facts_of(9 * HOUR)))
+    assert not list(recovery(facts_of(9 * HOUR, 10 * HOUR + 0.9 * BACK_WITHIN)))
+
+
+def test_of_a_source_that_was_added_anew_nothing_is_asked_that_was_before() -> None:
+    facts = facts_of(9 * HOUR, 10 * HOUR + 0.5 * BACK_WITHIN, 20 * HOUR)
+    (url,) = facts.added
+    facts.added = {url: AddedSource("id", 15 * HOUR, 15 * HOUR)}
+    assert not list(recovery(facts))
+
+
+@pytest.mark.parametrize(("after", "kept"), [(BACK_WITHIN + 1800, True), (BACK_WITHIN + 2 * HOUR, False)])
+def test_a_robots_txt_that_was_read_forbids_for_as_long_as_it_says(after: float, *, kept: bool) -> None:
+    """A service that starts while a page is forbidden for a minute may hold to that copy for its whole hour."""
+    read = Seen(10 * HOUR + 30, "/robots.txt", 200, conditional=False, forbids=True, lasts=HOUR)
+    assert bool(list(recovery(facts_of(9 * HOUR, 10 * HOUR + after, robots=read)))) is not kept
