@@ -28,7 +28,7 @@ def bend(connection: sqlite3.Connection, table: str, dice: random.Random) -> int
     return number
 
 
-def _leaves(image: bytes, number: int, size: int) -> Iterator[int]:
+def _leaves(image: bytes | bytearray, number: int, size: int) -> Iterator[int]:
     page = image[(number - 1) * size : number * size]
     if page[0] in _LEAVES:
         yield number
