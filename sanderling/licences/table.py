@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _PACKAGES = """
 aiofiles anyio attrs blinker certifi cffi charset-normalizer click click-default-group cssselect feedparser
-feedparser-sgmllib flask h11 h2 hpack httpcore httpx hypercorn hyperframe idna itsdangerous jinja2 justext
+feedparser-sgmllib flask h11 h2 hpack httpcore httpx httpx-sse hypercorn hyperframe idna itsdangerous jinja2 justext
 linkify-it-py listparser lxml lxml-html-clean markdown-it-py markupsafe mdit-py-plugins mdurl msgspec outcome pip
 platformdirs pluggy priority prometheus-client protego pycparser pygments pynacl pystemmer python-dateutil pyyaml quart
 quart-trio rich sniffio sortedcontainers sqlite-fts4 sqlite-utils structlog tabulate textual trio trio-websocket
