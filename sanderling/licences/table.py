@@ -32,6 +32,7 @@ EXPRESSIONS: Mapping[str, str] = {
     "click-default-group": "BSD-3-Clause",  # its classifier says "Public Domain", its text says this
     "feedparser": "BSD-2-Clause",
     "httpx": "BSD-3-Clause",
+    "httpx-sse": "MIT",
     "itsdangerous": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
     "justext": "BSD-2-Clause",
