@@ -205,7 +205,7 @@ class StreamClient:
                     self.taken.append(Taken(trio.current_time(), event_id, body))
                     self.trace.note(self.plan.name, "takes an event", id=event_id)
                     if self.plan.rests:
-                        # An end in the middle of a rest would leave httpcore's generators open: they end where they wait.
+                        # An end in the middle of a rest would leave httpcore's generators open.
                         with trio.CancelScope(shield=True):
                             await trio.sleep(self.plan.rests)
 
