@@ -57,20 +57,24 @@ class DeliveryRegistry:
 
     async def run(self, child: Child) -> None:
         """Start the actors of all destinations and stay, so that a restart of their supervisor starts them again."""
-        while not self._released:
-            # Only at the start of the process: later, what is claimed is in some actor's hands.
+        while True:
             try:
-                rows = await self._storage.work.release(self._storage.lease)
+                await self._release()
+                await self.refresh()
+                break
             except STANDSTILL as error:
                 self._world.log("delivery.parked", error=str(error))
                 child.ready()  # the rest of the service can do without deliveries for a while
                 await trio.sleep(PARKED)
-            else:
-                self._released = True
-                self._world.log("delivery.released", rows=rows)
-        await self.refresh()
         child.ready()
         await self._crier.run()
+
+    async def _release(self) -> None:
+        """Make due again what the last process had claimed, once: later, what is claimed is in some actor's hands."""
+        if not self._released:
+            rows = await self._storage.work.release(self._storage.lease)
+            self._released = True
+            self._world.log("delivery.released", rows=rows)
 
     async def refresh(self) -> None:
         """Bring the actors in line with the stored destinations, and wake those whose record has changed."""

@@ -46,7 +46,7 @@ from actors.source.rehearsal import Rehearsal
 from actors.source.spending import Spending
 from actors.source.table import Table
 from actors.source.watchman import EVERY, News, Watchman
-from storage.errors import StorageError
+from storage.errors import STANDSTILL, StorageError
 from storage.records.source import Harvest
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
 
@@ -55,6 +55,8 @@ REPRICE = 60.0
 SWEEP_SLICE = 250
 """States saved with one message; the recorder commits each slice with whatever else waits."""
 TELL_WITHIN = 5.0
+PARKED = 5.0
+"""Seconds between two tries while storage does not give the sources."""
 
 
 class Registry:
@@ -72,7 +74,7 @@ class Registry:
 
     async def run(self, child: Child) -> None:
         """Load and start all sources, then answer until stopped; the last thing done is a sweep."""
-        await self.table.load()
+        await self._load(child)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._sweep_for_ever)
             nursery.start_soon(self._watch_for_ever)
@@ -82,6 +84,19 @@ class Registry:
             await child.stopping.wait()
             nursery.cancel_scope.cancel()
         await self._sweep()
+
+    async def _load(self, child: Child) -> None:
+        """Load and start all sources. While storage does not give them, try again: the rest can do without for a while.
+
+        A crash would be met by every next life, and in the end the history were not served either.
+        """
+        while True:
+            try:
+                return await self.table.load()
+            except STANDSTILL as error:
+                self._ports.world.log("registry.parked", error=str(error))
+                child.ready()
+                await trio.sleep(PARKED)
 
     async def _answer_for_ever(self) -> None:
         async with trio.open_nursery() as nursery:

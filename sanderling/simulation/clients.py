@@ -16,6 +16,7 @@ import httpcore
 import trio
 
 from actors.world import ResolveFailed
+from sanderling.simulation.hangups import HEADER
 from sanderling.simulation.network import Side
 from sanderling.simulation.program import AlertPlan, ClientPlan, OriginPlan, Program
 from sanderling.simulation.trace import Trace
@@ -99,9 +100,9 @@ class Caller:
         # Idle connections expire by the real clock inside httpcore, so none are kept.
         self._pool = httpcore.AsyncConnectionPool(network_backend=_Backend(side), max_keepalive_connections=0)
 
-    async def ask(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
-        """Send one request and return the answer. Raises one of CutOff."""
-        headers, content = {}, b""
+    async def ask(self, method: str, path: str, body: object = None, hangs_up_at: int = 0) -> tuple[int, bytes]:
+        """Send one request and return the answer. hangs_up_at: a step of its handler. Raises one of CutOff."""
+        headers, content = {HEADER: str(hangs_up_at)} if hangs_up_at else {}, b""
         if body is not None:
             headers["content-type"], content = "application/json", json.dumps(body).encode()
         with trio.fail_after(90):
@@ -130,13 +131,28 @@ class Taken:
 
 
 @dataclass(slots=True)
+class Connection:
+    """A stream that was opened: when, with the how-manieth key of its client, and until when it lasted."""
+
+    at: float
+    key: int
+    until: float = math.inf
+
+
+@dataclass(slots=True)
 class StreamClient:
-    """Connects and hangs up as its plan says, resumes with the last whole event; after the plan it stays."""
+    """Connects and hangs up as its plan says, resumes with the last whole event; after the plan it stays.
+
+    find: the id of a source, "" while it is not there. key: how many keys it has had before this one.
+    """
 
     plan: ClientPlan
     caller: Caller
     trace: Trace
     floor: Callable[[], int] = lambda: 0
+    find: Callable[[str], str] = lambda url: ""
+    key: int = 0
+    connections: list[Connection] = field(default_factory=list)
     taken: list[Taken] = field(default_factory=list)
     expired: list[tuple[int, int]] = field(default_factory=list)
     """(events taken, position up to which the log had been deleted) whenever it was told that its cursor is too old."""
@@ -153,6 +169,8 @@ class StreamClient:
         await self._stay()
 
     async def _stay(self) -> None:
+        while self.plan.wish.source and not self.find(self.plan.wish.source):  # noqa: ASYNC110  # added by another user
+            await trio.sleep(PAUSE)
         pause = PAUSE
         while True:
             began = trio.current_time()
@@ -174,7 +192,7 @@ class StreamClient:
                 path += f"?since={self.taken[-1].id}"
         if self.plan.framing == "ndjson":
             headers["accept"] = "application/x-ndjson"
-        async with self.caller.stream(path, headers) as response:
+        async with self._opened(path + self._asks("&" if "?" in path else "?"), headers) as response:
             self.trace.note(self.plan.name, f"is connected, {response.status}", after=len(self.taken))
             if response.status == 410:
                 self.expired.append((len(self.taken), self.floor()))
@@ -186,6 +204,30 @@ class StreamClient:
                     self._anew = False
                     self.taken.append(Taken(trio.current_time(), event_id, body))
                     self.trace.note(self.plan.name, "takes an event", id=event_id)
+                    if self.plan.rests:
+                        # An end in the middle of a rest would leave httpcore's generators open.
+                        with trio.CancelScope(shield=True):
+                            await trio.sleep(self.plan.rests)
+
+    @asynccontextmanager
+    async def _opened(self, path: str, headers: dict[str, str]) -> AsyncIterator[httpcore.Response]:
+        """Open a stream, and note for how long it lasts."""
+        key = self.key
+        async with self.caller.stream(path, headers) as response:
+            connection = Connection(trio.current_time(), key)
+            if response.status == 200:
+                self.connections.append(connection)
+            try:
+                yield response
+            finally:
+                connection.until = trio.current_time()
+
+    def _asks(self, sign: str) -> str:
+        """Return what it asks for, as a part of a query."""
+        wish = self.plan.wish
+        asked = {"source_type": wish.tier, "source": wish.source and self.find(wish.source), "keyword": wish.word}
+        given = "&".join(f"{name}={value}" for name, value in asked.items() if value)
+        return f"{sign}{given}" if given else ""
 
 
 class Frames:
@@ -240,6 +282,11 @@ class User:
     alerts: list[MadeAlert] = field(default_factory=list)
     unheard: list[str] = field(default_factory=list)
     """Sentences about what was not answered at the end."""
+
+    def find(self, url: str) -> str:
+        """Return the id of a source, "" while it is not there."""
+        added = self.added.get(url)
+        return "" if added is None else added.id
 
     async def add_all(self, program: Program) -> None:
         """Add every source and every alert at its time."""

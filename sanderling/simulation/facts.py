@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sanderling.simulation.clients import AddedSource, Condition, MadeAlert, Taken
+from sanderling.simulation.afterwards import Afterwards
+from sanderling.simulation.clients import AddedSource, Condition, Connection, MadeAlert, Taken
 from sanderling.simulation.letters.records import Letters
 from sanderling.simulation.meddler import Deleted
 from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen
+from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import DISK_FAULTS, SERVICE, OriginPlan, Program
 
 
@@ -29,6 +32,11 @@ class Logged:
         decoded = json.loads(self.body)
         assert isinstance(decoded, dict)
         return decoded
+
+    @cached_property
+    def at(self) -> float:
+        """When it came by the service's clock, in seconds since the world began."""
+        return datetime.fromisoformat(self.event["emitted_at"]).timestamp() - EPOCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,7 @@ class Facts:
     which address). checkups: (when, how each source is). jwks, health: the service's own answers at the end. told:
     (when, event) of its log's loud lines.
     expired: at each client, (events taken, how far the log was deleted) when it was told that its cursor is too old.
+    connections: the streams of each client. revoked: when each of its keys was deleted.
     spells: (from, to) in which a user changed or paused a source. deleted: the sources that were gone for good.
     remembered: (events in the log, what is remembered as told of each scripted page) at each end of a life and at rest.
     overdue: what had not arrived when patience ran out; empty when all came to rest.
@@ -67,6 +76,8 @@ class Facts:
     dialled: Sequence[tuple[float, str]] = ()
     receipts: Sequence[Receipt] = ()
     taken: Mapping[str, Sequence[Taken]] = field(default_factory=dict)
+    connections: Mapping[str, Sequence[Connection]] = field(default_factory=dict)
+    revoked: Mapping[str, Sequence[float]] = field(default_factory=dict)
     expired: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
     checkups: Sequence[tuple[float, Mapping[str, Condition]]] = ()
     lives: list[LifeSpan] = field(default_factory=list)
@@ -81,6 +92,16 @@ class Facts:
     letters: Letters | None = None
     spells: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
     deleted: Sequence[Deleted] = ()
+    afterwards: Afterwards | None = None
+    untrue: Sequence[str] = ()
+
+    def frozen(self) -> Facts:
+        """Return what happened until now, whatever happens from now on."""
+        lists = ("log", "receipts", "checkups", "lives", "actor_crashes", "told", "overdue", "deaf")
+        groups = ("seen", "frames", "taken", "connections", "expired")
+        copies: dict[str, Any] = {name: list(getattr(self, name)) for name in lists}
+        copies |= {name: {key: list(each) for key, each in getattr(self, name).items()} for name in groups}
+        return replace(self, **copies)
 
     def of(self, plan: OriginPlan) -> list[Logged]:
         """Return the events of one source, without the service's own notices."""

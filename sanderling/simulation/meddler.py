@@ -9,13 +9,20 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import trio
 
+from actors.errors import DomainError
+from actors.imports import BeginImport, ImportMessage
+from actors.outline import Line
 from sanderling.simulation.clients import AddedSource, Caller, CutOff, User
+from sanderling.simulation.hangups import LATEST
 from sanderling.simulation.program import Meddling
 from sanderling.simulation.trace import Trace
+from supervision import Mailbox, Stopping, Unanswered
 
 AGAIN = 20.0
 MOST_TRIES = 200
@@ -32,13 +39,20 @@ class Deleted:
 
 @dataclass(slots=True)
 class Meddler:
-    """spells: (from, to) by URL, while a source was being changed or paused. head: how far the log on the disk is."""
+    """spells: (from, to) by URL, while a source was being changed or paused. head: how far the log on the disk is.
+
+    importer: where lists are given to the service; None while it boots. tags: what a source surely has, by URL. untrue:
+    sentences about what was answered and is not so.
+    """
 
     caller: Caller
     user: User
     trace: Trace
     dice: random.Random
     head: Callable[[], int]
+    importer: Callable[[], Mailbox[ImportMessage] | None] = lambda: None
+    tags: dict[str, str] = field(default_factory=dict)
+    untrue: list[str] = field(default_factory=list)
     spells: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     deleted: list[Deleted] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -47,10 +61,38 @@ class Meddler:
     async def live(self, plans: tuple[Meddling, ...]) -> None:
         """Do everything at its time, one thing after the other for each source."""
         turns = {plan.url: trio.Lock() for plan in plans}
+        lasting = dict.fromkeys(plan.url for plan in plans if plan.url)
+        for plan in plans:
+            if plan.do == "renew":
+                lasting.pop(plan.url, None)
         async with trio.open_nursery() as nursery:
             for plan in plans:
                 await trio.sleep_until(plan.at)
-                nursery.start_soon(self._do, plan, turns[plan.url])
+                if plan.do == "import":
+                    nursery.start_soon(self._import, tuple(lasting))
+                else:
+                    nursery.start_soon(self._do, plan, turns[plan.url])
+
+    async def look_back(self) -> None:
+        """See whether everything is as it was answered."""
+        for url in self.tags:
+            await self._compare(url, self.user.find(url))
+
+    async def _compare(self, url: str, source: str) -> None:
+        status, found = await self._try("GET", f"/v1/sources/{source}")
+        tag = self.tags.get(url)
+        if status == 200 and tag is not None and tag not in found["tags"]:
+            self.untrue.append(f"{url} was answered to have the tag {tag}, and has {found['tags']}")
+
+    async def _import(self, urls: tuple[str, ...]) -> None:
+        """Give the service a list of sources that are there already, with tags of their own."""
+        importer = self.importer()
+        self.trace.note("meddler", "imports", sources=len(urls))
+        if importer is None:
+            return
+        lines = [Line(url, "", ("topic:imported",)) for url in urls]
+        with trio.move_on_after(60), suppress(Unanswered, Stopping, DomainError):
+            await importer.ask(lambda reply: BeginImport(lines, reply))
 
     async def _do(self, plan: Meddling, turn: trio.Lock) -> None:
         self.busy += 1
@@ -67,12 +109,16 @@ class Meddler:
 
     async def _change(self, plan: Meddling, added: AddedSource) -> None:
         path = f"/v1/sources/{added.id}"
+        await self._compare(plan.url, added.id)
         await self._try("POST", f"{path}/check", {})
         await trio.sleep(self.dice.choice((self.dice.uniform(0, 0.4), self.dice.uniform(0.4, 20))))
         self.trace.note("meddler", plan.do, url=plan.url)
         match plan.do:
             case "edit":
-                await self._insist("PATCH", path, {"tags": [f"topic:{self.dice.randrange(1000)}"]})
+                tag = f"topic:{self.dice.randrange(1000)}"
+                self.tags.pop(plan.url, None)
+                if await self._insist("PATCH", path, {"tags": [tag]}):
+                    self.tags[plan.url] = tag
             case "refused":
                 await self._try("PATCH", path, {"schedule": "now and then"})
             case "pause":
@@ -84,6 +130,7 @@ class Meddler:
 
     async def _renew(self, plan: Meddling, added: AddedSource) -> None:
         """Delete a source and add it again."""
+        self.tags.pop(plan.url, None)
         await self._insist("DELETE", f"/v1/sources/{added.id}", enough=(204, 404))
         self.deleted.append(Deleted(plan.url, added.id, self.head()))
         await trio.sleep(plan.lasts)
@@ -106,17 +153,18 @@ class Meddler:
         return {}
 
     async def _hasty(self, method: str, path: str, body: object) -> tuple[int, dict[str, str]]:
-        """Ask, and perhaps hang up before the answer, at whatever moment."""
-        if self.dice.random() < 0.5:
+        """Ask, and perhaps hang up before the answer, at whatever moment or step."""
+        drawn = self.dice.random()
+        if drawn < 0.3:
             with trio.move_on_after(self.dice.uniform(0.01, 0.4)):
                 return await self._try(method, path, body)
             self.trace.note("meddler", "hangs up", path=path)
             return 0, {}
-        return await self._try(method, path, body)
+        return await self._try(method, path, body, self.dice.randint(1, LATEST) if drawn < 0.6 else 0)
 
-    async def _try(self, method: str, path: str, body: object) -> tuple[int, dict[str, str]]:
+    async def _try(self, method: str, path: str, body: object = None, hangs_up_at: int = 0) -> tuple[int, Any]:
         try:
-            status, content = await self.caller.ask(method, path, body)
+            status, content = await self.caller.ask(method, path, body, hangs_up_at)
         except CutOff:
             return 0, {}
         return status, json.loads(content) if content else {}

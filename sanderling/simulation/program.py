@@ -22,7 +22,7 @@ Style = Literal["rss", "atom", "json", "plain", "busy", "frames", "labels", "ent
 Instead = Literal["", "login", "loading", "error", "home", "elsewhere"]
 News = Literal["", "told", "reverted", "moved", "few", "several"]
 Churn = Literal["clock", "counter", "promos", "flap", "shuffle", "token", "redate", "stamp"]
-Do = Literal["edit", "refused", "pause", "renew"]
+Do = Literal["edit", "refused", "pause", "renew", "import"]
 Charset = Literal["utf-8", "iso-8859-1", "utf-16"]
 
 ALERT_WORD = "storm"
@@ -179,13 +179,36 @@ class AlertPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """What a stream client asks for: the events of a tier, of a source (by its URL), with a word; "" is whatever."""
+
+    tier: str = ""
+    source: str = ""
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Revocation:
+    """A client's key is deleted; it gets another one `later`, and asks with the old one until then."""
+
+    at: float
+    later: float
+
+
+@dataclass(frozen=True, slots=True)
 class ClientPlan:
-    """A stream client that resumes with the last id it saw, each time it comes back."""
+    """A stream client that resumes with the last id it saw, each time it comes back.
+
+    rests: seconds before it reads on, after each event. revocations: of the keys that it has, which are its own then.
+    """
 
     name: str
     framing: Literal["sse", "ndjson"]
     resumes_by: Literal["header", "query"]
     sessions: tuple[Session, ...]
+    wish: Wish = Wish()
+    rests: float = 0.0
+    revocations: tuple[Revocation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +245,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Meddling:
-    """A user changes a source, asks for what is refused, pauses it for a while, or deletes it and adds it anew."""
+    """A user changes a source, asks for what is refused, pauses it for a while, deletes it and adds it anew, or imports
+    a list with all that nobody deletes.
+    """
 
     at: float
     url: str
@@ -237,7 +262,10 @@ class Program:
     alerts: those that are made in its course; one that asks for `ALERT_WORD` is there from the beginning.
     letters: what is said without origins, and who is written to. season: how far ahead the service's clock begins.
     meddling: what a user does to sources.
-    tight: all pages and mailboxes are small, and the log keeps little (`tightness`).
+    tight: all pages and mailboxes are small, and the log keeps little (`tightness`). hooks: destinations of the alert.
+    key_check: seconds between two looks at the keys of open streams; the API looks twice a second, and that would be
+    nearly all that is simulated. epilogue: what comes after all is at rest: "restore" of a backup that was taken at
+    nine tenths of the program, or "log" or another table of which a page is bent, "at rest log" between two lives.
     """
 
     seed: str
@@ -255,6 +283,9 @@ class Program:
     season: float = 0.0
     meddling: tuple[Meddling, ...] = ()
     tight: bool = False
+    hooks: int = 1
+    key_check: float = 300.0
+    epilogue: str = ""
 
     @property
     def ends(self) -> float:

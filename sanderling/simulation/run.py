@@ -8,38 +8,36 @@ nothing is owed any more, or until patience runs out and whoever still owes has 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from unittest.mock import patch
 
 import trio
 
 from actors.content.memory import decode_memory, settled_of
+from actors.imports import ImportMessage
 from actors.settings import Settings
 from api import streams
 from api.server import front
-from sanderling.keys import make_key
 from sanderling.simulation import scheduling
 from sanderling.simulation.arrivals import Arrivals
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
+from sanderling.simulation.epilogue import Epilogue
 from sanderling.simulation.facts import Facts, Logged
+from sanderling.simulation.hangups import hang_ups
+from sanderling.simulation.keyring import Keyring
 from sanderling.simulation.letters.stage import Stage
 from sanderling.simulation.meddler import Meddler
-from sanderling.simulation.network import SimListener, SimNetwork
+from sanderling.simulation.network import SimNetwork
 from sanderling.simulation.oracle.owed import owed
-from sanderling.simulation.oracle.promises import Violation, judge
-from sanderling.simulation.origins.feeds import Feed
-from sanderling.simulation.origins.pages import Page
-from sanderling.simulation.origins.push import Pusher
+from sanderling.simulation.oracle.promises import Violation, judge, seen_broken
+from sanderling.simulation.origins.everyone import Origins
 from sanderling.simulation.origins.receiver import Receiver
-from sanderling.simulation.origins.scenes import Elsewhere, ScenePage
-from sanderling.simulation.origins.server import Machine as Server
-from sanderling.simulation.origins.server import Redirect
 from sanderling.simulation.origins.texts import EPOCH
-from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, OriginPlan, Program, host_of, machine_of
-from sanderling.simulation.serving import serve_http
+from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, Program
 from sanderling.simulation.tightness import tightness
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
@@ -48,16 +46,13 @@ from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, SourceId
 from storage.records.note import opened
 from storage.sqlite.in_loop import InLoopStorage
+from supervision import Mailbox
 
 PORT = 8080
 KEEPALIVE = 300.0
 PATIENCE = 2 * DAY
 """Virtual seconds after the program's end within which all that is owed must have arrived."""
 LOOK_AROUND = 600.0
-KEY_CHECK = 300.0
-"""The API looks twice a second whether the keys of open streams still exist; that would be nearly all that is
-simulated, and no program deletes a key.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +70,29 @@ class Result:
 
 
 def simulate_program(
-    program: Program, *, sink: Callable[[str], None] | None = None, patience: float = PATIENCE
+    program: Program,
+    *,
+    sink: Callable[[str], None] | None = None,
+    patience: float = PATIENCE,
+    until: Collection[str] = (),
 ) -> Result:
-    """Run one program and judge it. `sink` is given every line of the timeline as it is written."""
+    """Run one program and judge it. `sink` is given every line of the timeline as it is written.
+
+    until: the letters of promises; the world ends as soon as one of them is seen to be broken, and that is all that is
+    judged then. See `oracle.promises.EARLY`.
+    """
     trace = Trace(sink)
-    simulation = _Simulation(program, trace, patience)
+    simulation = _Simulation(program, trace, patience, until)
     ends = program.ends + patience + DAY
     try:
-        with patch.object(streams, "KEY_CHECK", KEY_CHECK), tightness() if program.tight else nullcontext():
+        small = tightness() if program.tight else nullcontext()
+        with patch.object(streams, "KEY_CHECK", program.key_check), small, hang_ups():
             scheduling.run(program.seed, simulation.run, ends=ends)
         facts = simulation.gather()
     except scheduling.Stuck as error:
         facts = simulation.gather()
         facts.deaf.append(str(error))
-    violations = judge(facts)
+    violations = simulation.broken or judge(facts)
     return Result(program, facts, violations, trace.digest, trace.counts, trace.lines, facts.ends)
 
 
@@ -101,9 +105,12 @@ def checkup_moments(program: Program) -> list[float]:
 
 
 class _Simulation:
-    def __init__(self, program: Program, trace: Trace, patience: float) -> None:
+    def __init__(self, program: Program, trace: Trace, patience: float, until: Collection[str]) -> None:
         self._program = program
         self._patience = patience
+        self._until = until
+        self.broken: Sequence[Violation] = ()
+        """What was seen to be broken before the end."""
         self._trace = trace
         self._network = SimNetwork(chance(program.seed, "network"))
         settings = Settings(
@@ -114,21 +121,19 @@ class _Simulation:
         )
         self._machine = Machine(program, self._network, trace, settings, front, clock_offset=program.season)
         self._network.add(SERVICE)
-        self._key, self._key_record = make_key(
-            "simulation",
-            ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write"),
-            entropy=chance(program.seed, "key").randbytes,
-            now=Millis(int(EPOCH * 1000)),
-        )
-        self._servers: dict[str, Server] = {}
-        self._pushers: dict[str, Pusher] = {}
+        self._keyring = Keyring(self._machine.disk, trace, partial(chance, program.seed))
+        self._key, _ = self._keyring.cut("simulation")
         self._hook = Receiver(self._network.add(HOOK), trace)
+        self._origins = Origins(program, self._network, trace, self._hook)
         self._user = User(self._caller("user"), trace)
         dice = chance(program.seed, "meddler")
-        self._meddler = Meddler(self._caller("meddler"), self._user, trace, dice, self._machine.disk.head)
+        self._meddler = Meddler(
+            self._caller("meddler"), self._user, trace, dice, self._machine.disk.head, self._importer
+        )
         self._doctor = Doctor(self._caller("doctor"))
         self._clients = [
-            StreamClient(plan, self._caller(plan.name), trace, self._machine.disk.floor) for plan in program.clients
+            StreamClient(plan, self._caller(plan.name), trace, self._machine.disk.floor, self._user.find)
+            for plan in program.clients
         ]
         self._facts = Facts(program)
         self._arrivals = Arrivals(self._machine.disk)
@@ -141,6 +146,16 @@ class _Simulation:
             caller=self._caller,
             life=lambda: self._life,
         )
+        self._epilogue = Epilogue(
+            self._machine,
+            self._caller("operator"),
+            trace,
+            chance(program.seed, "epilogue"),
+            self._reborn,
+            lambda: self._life is not None and self._life.alive,
+        )
+        self._listening = trio.CancelScope()
+        self._final: Facts | None = None
         self._life: Life | None = None
         self._over = False
 
@@ -148,7 +163,7 @@ class _Simulation:
         """Play the program, come to rest, stop the service, and stop the world."""
         await self._provision()
         async with trio.open_nursery() as nursery:
-            await self._start_origins(nursery)
+            await self._origins.start(nursery)
             for task in (self._live, self._step_clocks, self._end_lives):
                 nursery.start_soon(task)
             nursery.start_soon(self._go_wrong, nursery)
@@ -156,29 +171,53 @@ class _Simulation:
             nursery.start_soon(self._meddler.live, self._program.meddling)
             nursery.start_soon(self._doctor.watch, checkup_moments(self._program))
             await self._stage.start(nursery, self._program.ends)
-            for client in self._clients:
-                nursery.start_soon(client.run, self._program.ends)
+            nursery.start_soon(self._listen)
+            if self._program.epilogue:
+                nursery.start_soon(self._back_up)
+            if self._until:
+                nursery.start_soon(self._look_for, self._until, nursery.cancel_scope)
             await trio.sleep_until(self._program.ends)
             await self._come_to_rest()
+            if self._program.epilogue:
+                await self._play_epilogue()
             await self._stop()
             nursery.cancel_scope.cancel()
 
+    async def _look_for(self, letters: Collection[str], world: trio.CancelScope) -> None:
+        """End the world when one of these promises is broken."""
+        while not self._over:
+            await trio.sleep(LOOK_AROUND)
+            facts = replace(self.gather(), ends=trio.current_time())
+            if self._life is not None and self._life.alive:
+                facts.lives = [*facts.lives, self._life.span_so_far]
+            self.broken = seen_broken(facts, letters)
+            if self.broken:
+                self._over = True
+                if self._life is not None:
+                    self._life.kill("the oracle has seen enough")
+                world.cancel()
+
     def gather(self) -> Facts:
-        """Return what happened so far."""
+        """Return what happened so far; of the epilogue nothing but what it says itself."""
+        if self._final is not None:
+            return self._final
         facts = self._facts
-        facts.seen = {name: server.seen for name, server in self._servers.items()}
-        facts.seen |= {push.plan.machine: push.seen for push in self._pushers.values()}
-        facts.frames = {push.plan.url: push.sent for push in self._pushers.values()}
+        facts.seen = {name: server.seen for name, server in self._origins.servers.items()}
+        facts.seen |= {push.plan.machine: push.seen for push in self._origins.pushers.values()}
+        facts.frames = {push.plan.url: push.sent for push in self._origins.pushers.values()}
         facts.asked = [(at, name) for at, who, name in self._network.asked if who == SERVICE and name != HOOK]
         facts.found = sorted((at, name) for at, who, name in self._network.found if who == SERVICE and name != HOOK)
         facts.dialled = [(at, address) for at, who, address in self._network.dialled if who == SERVICE]
         facts.checkups, facts.told = self._doctor.checkups, self._machine.told
         facts.receipts, facts.letters = self._hook.receipts, self._stage.letters
         facts.taken = {client.plan.name: client.taken for client in self._clients}
+        facts.connections = {client.plan.name: client.connections for client in self._clients}
+        facts.revoked = self._keyring.revoked
         facts.expired = {client.plan.name: client.expired for client in self._clients}
         facts.added, facts.refused, facts.alerts = self._user.added, self._user.refused, self._user.alerts
         facts.lives = self._machine.spans
         facts.spells, facts.deleted = self._meddler.spells, self._meddler.deleted
+        facts.untrue = self._meddler.untrue
         facts.deaf = [*self._machine.faults, *self._user.unheard, *self._meddler.wrong]
         facts.actor_crashes = self._machine.actor_crashes
         self._read_log()
@@ -190,6 +229,8 @@ class _Simulation:
 
     def _remember(self) -> None:
         """Note what the disk holds as told of each scripted page, and how many events it holds with that."""
+        if self._final is not None:
+            return
         self._read_log()
         told: dict[str, Sequence[str]] = {}
         for plan in self._program.origins:
@@ -207,52 +248,15 @@ class _Simulation:
         """Do what the command line does before the first start: a key, an alert, a destination."""
         disk, now = self._machine.disk, Millis(int(EPOCH * 1000))
         storage = InLoopStorage(disk, disk.start("provisioning"))
-        await storage.keys.add(self._key_record)
         await storage.alerts.put(Alert("alert", "Storms", ALERT_WORD, "en", (), now, now))
         secret = Secret("whsec_" + b64encode(chance(self._program.seed, "secret").randbytes(24)).decode())
-        await storage.alerts.put_destination(
-            Destination("hook", "alert", "webhook", f"https://{HOOK}/", "instant", HOOK, (secret,), now, now)
-        )
+        for number in range(self._program.hooks):
+            url = f"https://{HOOK}/{number or ''}"
+            await storage.alerts.put_destination(
+                Destination(f"hook{number or ''}", "alert", "webhook", url, "instant", HOOK, (secret,), now, now)
+            )
         await self._stage.provision(storage)
         await storage.aclose()
-
-    async def _start_origins(self, nursery: trio.Nursery) -> None:
-        for plan in self._program.origins:
-            if plan.tier == "push":
-                push = self._pushers[plan.machine] = Pusher(self._network.add(plan.host), self._trace, plan)
-                nursery.start_soon(push.serve, await self._listeners(plan.host))
-            elif plan.scenes:
-                page = ScenePage(plan)
-                self._server(plan.host).parts |= {plan.path: page, page.elsewhere: Elsewhere(plan)}
-            else:
-                make = Feed if plan.tier == "feed" else Page
-                self._server(plan.host).parts[plan.path] = make(plan, chance(self._program.seed, f"part/{plan.name}"))
-                self._lead(plan)
-        for name, server in self._servers.items():
-            nursery.start_soon(serve_http, server.respond, await self._listeners(name))
-        nursery.start_soon(serve_http, self._hook.respond, await self._network.side(HOOK).listen("", 443))
-
-    async def _listeners(self, host: str) -> list[SimListener]:
-        side = self._network.side(host)
-        return [*await side.listen("", 80), *await side.listen("", 443)]
-
-    def _server(self, host: str) -> Server:
-        """Return the machine behind a name; a twin of a known one is that one."""
-        name = machine_of(host)
-        server = self._servers.get(name)
-        if server is None:
-            robots = self._program.robots_of(name)
-            server = self._servers[name] = Server(self._network.add(name), self._trace, robots)
-        self._network.alias(host, server.host)
-        return server
-
-    def _lead(self, plan: OriginPlan) -> None:
-        """Let the addresses that lead to a source redirect, each with another status."""
-        for number, url in enumerate(plan.via):
-            there = plan.via[number + 1] if number + 1 < len(plan.via) else plan.address
-            host = host_of(url)
-            path = url.partition(host)[2]
-            self._server(host).parts[path] = Redirect((301, 302, 307, 308)[(number + len(path)) % 4], there)
 
     # --- what happens to the service -----------------------------------------------------------------------------
 
@@ -290,8 +294,8 @@ class _Simulation:
                 nursery.start_soon(self._free_disk, fault.at + fault.lasts)
             else:
                 self._network.hosts[fault.where].suffer(fault.kind, fault.lasts)
-            if fault.kind == "hangs" and fault.where in self._pushers:
-                self._pushers[fault.where].hang()
+            if fault.kind == "hangs" and fault.where in self._origins.pushers:
+                self._origins.pushers[fault.where].hang()
 
     async def _free_disk(self, at: float) -> None:
         await trio.sleep_until(at)
@@ -323,10 +327,39 @@ class _Simulation:
         self._facts.ends = trio.current_time()
         self._remember()
         await self._stage.ask_at_last()
+        await self._meddler.look_back()
         self._facts.jwks = await self._user.learn("/.well-known/jwks.json")
         for url, added in self._user.added.items():
             self._facts.health[url] = await self._user.learn(f"/v1/sources/{added.id}/health")
         self._trace.note("world", "has come to rest", owed=len(self._facts.overdue))
+
+    def _importer(self) -> Mailbox[ImportMessage] | None:
+        return None if self._life is None else self._life.importer
+
+    async def _listen(self) -> None:
+        """Let all clients live, until the epilogue."""
+        with self._listening:
+            async with trio.open_nursery() as nursery:
+                for client in self._clients:
+                    if client.plan.revocations:
+                        nursery.start_soon(self._keyring.look_after, client)
+                    nursery.start_soon(client.run, self._program.ends)
+
+    async def _back_up(self) -> None:
+        await trio.sleep_until(0.9 * self._program.ends)
+        self._epilogue.back_up()
+
+    async def _play_epilogue(self) -> None:
+        self._final = self.gather().frozen()
+        self._listening.cancel()
+        self._final.afterwards = await self._epilogue.play(self._program.epilogue)
+
+    async def _reborn(self, between: Callable[[], None]) -> None:
+        """End the life, do something, and let the next one begin."""
+        assert self._life is not None
+        self._life.kill("the operator wants it")
+        between()
+        await trio.sleep(1200)  # longer than any downtime
 
     def _owed(self) -> Iterator[str]:
         return owed(self.gather())

@@ -1,4 +1,5 @@
-"""A world in which everything is small: mailboxes, pages, the ring of the newest events, and what the log keeps.
+"""A world in which everything is small: mailboxes, pages, the ring of the newest events, what the log keeps, and what
+is under way to a client.
 
 What takes ten thousand events to happen to a user happens here every few minutes: a reader falls behind the ring and is
 overtaken by retention, a batch finds the matcher's mailbox full, a page ends in the middle of what was asked for.
@@ -14,12 +15,13 @@ from unittest.mock import patch
 from actors import pruner, system
 from actors.matcher import actor as matching
 from api import reader
+from sanderling.simulation import wire
 from storage.records.identity import Millis
 from storage.retention import Keep
 from storage.tail import Tail
 from supervision import Mailbox
 
-KEPT = 60
+KEPT = 40
 """Events that the log keeps."""
 _BOUND, _RING, _PAGE = 2, 16, 5
 
@@ -31,12 +33,14 @@ def tightness() -> Iterator[None]:
         for room, name, value in (
             (system, "Mailbox", _small),
             (pruner, "Keep", _little),
+            (pruner, "ROUND", 60.0),
             (matching, "PAGE", _PAGE),
             (matching, "MOST_EVENTS", _PAGE),
-            (matching, "MOST_ROWS", 2),
+            (matching, "MOST_ROWS", 1),
             (reader, "PAGE", _PAGE),
             (reader, "MOST", _PAGE),
             (reader, "FEWEST", _PAGE),
+            (wire, "ROOM", 4 << 10),
             (Tail.__init__, "__kwdefaults__", {"most": _RING, "most_bytes": 64 << 20}),
         ):
             stack.enter_context(patch.object(room, name, value))

@@ -7,12 +7,14 @@ fenced against whatever the dead life's clean-up still tries, and its tasks canc
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import trio
 
+from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
 from actors.messages import RecorderMessage
 from actors.settings import Settings
@@ -27,6 +29,7 @@ from sanderling.simulation.program import CALM, SERVICE, Program
 from sanderling.simulation.trace import Trace
 from storage.errors import STANDSTILL
 from storage.interface import Storage
+from storage.sqlite.connection import translated
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Escalate, Mailbox
 
@@ -36,6 +39,8 @@ HEAL = 300.0
 """Least virtual seconds between two crashes of actors, so that the tree never has a reason to give up."""
 STOP_BUDGET = 60.0
 """Virtual seconds within which an asked stop, or the clean-up of a dead life, must be over."""
+REFUSED = "can't start"
+"""What a life says that cannot read its data."""
 _ADDRESSES = re.compile(r"0x[0-9a-f]{6,}")
 
 
@@ -111,9 +116,19 @@ class Life:
         self.world = self._make_world()
 
     @property
+    def span_so_far(self) -> LifeSpan:
+        """This life as one that has no end yet."""
+        return LifeSpan(self._began, math.inf, politely=True, why="goes on")
+
+    @property
     def recorder(self) -> Mailbox[RecorderMessage] | None:
         """Where this life's sources hand in what they have found; None while it boots."""
         return None if self._system is None else self._system.recorder_box
+
+    @property
+    def importer(self) -> Mailbox[ImportMessage] | None:
+        """Where this life is given lists of sources; None while it boots, and when it is over."""
+        return self._system.importer_box if self._system is not None and self.alive else None
 
     async def run(self) -> None:
         """Boot the product's own composition root and run it to its end."""
@@ -121,11 +136,12 @@ class Life:
         trace.note("machine", "starts the service", life=self.number)
         try:
             with self._scope:
-                self.storage = await self.world.open_storage()
                 try:
+                    self.storage = await self.world.open_storage()
                     keys = await signing_keys(self.world, self.storage)
                 except STANDSTILL as error:  # as when the command exits; whoever started it starts it again
                     trace.note("service", "can't start", error=error)
+                    self.machine.told.append((trio.current_time(), REFUSED))
                     self._end(politely=False, why="could not start")
                     return
                 self._system = System(self.world, self.machine.settings, self.storage, keys, self.machine.front)
@@ -184,8 +200,9 @@ class Life:
 
     async def _open_storage(self) -> Storage:
         disk, troubles = self.machine.disk, self._troubles
-        lease = disk.start(f"life {self.number}")
-        return InLoopStorage(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
+        with translated():
+            lease = disk.start(f"life {self.number}")
+            return InLoopStorage(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
 
     def _reach(self, point: str) -> None:
         program = self.machine.program

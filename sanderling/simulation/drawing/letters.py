@@ -85,6 +85,32 @@ def draw_edits(seed: str) -> Program:
     return replace(calm, faults=(), endings=(), steps=(), letters=replace(calm.letters, sayings=sayings))
 
 
+def draw_hasty(seed: str) -> Program:
+    """Draw a world in which nothing goes wrong, and whose keeper hangs up in the middle of nearly all that he asks for,
+    while there is talk.
+    """
+    calm = draw_letters(seed, days=0.2, point_crash=0.0, lives=0.1, troubles=("odd success",), modes=("instant",))
+    assert calm.letters is not None
+    dice = chance(seed, "haste")
+    edits = [step.at for alert in calm.letters.alerts for step in alert.steps if step.at > CALM]
+    edits += [step.at for plan in calm.letters.destinations for step in plan.steps if step.at > CALM]
+    talk = sorted(at + dice.uniform(0.1, 240) for at in edits for _ in range(4))
+    sayings = tuple(Saying(at, dice.randrange(SOURCES), tuple(dice.sample(WORDS, 3))) for at in talk)
+    plan = replace(calm.letters, sayings=sayings, hasty=True)
+    return replace(calm, faults=(), endings=(), steps=(), letters=plan)
+
+
+def draw_windows(seed: str) -> Program:
+    """Draw a world of digests in which nothing goes wrong, and which is talkative where one window ends."""
+    calm = draw_letters(seed, days=0.15, point_crash=0.0, lives=0.1, troubles=("odd success",), modes=("15min",))
+    assert calm.letters is not None
+    dice = chance(seed, "windows")
+    ends = (at - (EPOCH + calm.season) % 900 for at in range(900, int(calm.ends), 900))
+    talk = sorted(at + dice.uniform(-1, 3) for at in ends for _ in range(6) if at > 900)
+    sayings = tuple(Saying(at, dice.randrange(SOURCES), tuple(dice.sample(WORDS, 3))) for at in talk)
+    return replace(calm, faults=(), endings=(), steps=(), letters=replace(calm.letters, sayings=sayings))
+
+
 def draw_crowd(seed: str) -> Program:
     """Draw a world in which very many deliveries are due at once, and all receivers but one are silent."""
     kinds: tuple[str, ...] = ("silent", "trickle")

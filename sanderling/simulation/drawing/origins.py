@@ -114,10 +114,10 @@ def steady(dice: random.Random, texts: Sequence[Text], alert: AlertPlan) -> tupl
     return tuple(sorted([*texts, *more], key=lambda text: text.at))
 
 
-def chatty(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
-    """Let a push source say something that is wanted every few seconds, and a feed something every few minutes."""
+def chatty(dice: random.Random, plan: OriginPlan, ends: float, every: float = 20.0) -> OriginPlan:
+    """Let a push source say something that is wanted every so many seconds, and a feed something every few minutes."""
     if plan.tier == "push":
-        ats = (int(at) + dice.choice((0.0, 0.0, 0.5)) for at in moments(dice, DAY / 20, CALM, ends - 60))
+        ats = (int(at) + dice.choice((0.0, 0.0, 0.5)) for at in moments(dice, DAY / every, CALM, ends - 60))
         more = [Text(at, (*_words(dice), ALERT_WORD)) for at in ats]
         return replace(plan, texts=tuple(sorted([*plan.texts, *more], key=lambda text: text.at)))
     if plan.tier == "feed":
@@ -126,6 +126,13 @@ def chatty(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
             plan, texts=(*known, *_texts(dice, DAY / 600, ends)), manners=replace(plan.manners, resets_at=math.inf)
         )
     return plan
+
+
+def flooded(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
+    """Add a burst of frames within a second to a push source, each of them wanted."""
+    begins = round(dice.uniform(1.5 * CALM, ends - CALM / 4)) + 0.5
+    burst = [Text(begins + n / _FLOOD, (*_words(dice), ALERT_WORD)) for n in range(_FLOOD // 2)]
+    return replace(plan, texts=tuple(sorted([*plan.texts, *burst], key=lambda text: text.at)))
 
 
 def together(plans: Sequence[OriginPlan]) -> tuple[OriginPlan, ...]:

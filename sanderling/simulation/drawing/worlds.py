@@ -10,6 +10,7 @@ from sanderling.simulation.chances import chance
 from sanderling.simulation.drawing import origins, scenes
 from sanderling.simulation.drawing.moments import moments
 from sanderling.simulation.program import (
+    ALERT_WORD,
     CALM,
     DAY,
     DISK_FAULTS,
@@ -27,7 +28,9 @@ from sanderling.simulation.program import (
     Meddling,
     OriginPlan,
     Program,
+    Revocation,
     Session,
+    Wish,
 )
 
 PACE = 900.0
@@ -43,7 +46,7 @@ def draw(seed: str, *, days: float, sources: int, point_crash: float = 0.01, pac
         seed=seed,
         days=days,
         origins=origins.origins(seed, sources, ends),
-        clients=tuple(_client(chance(seed, f"client/{n}"), n, ends) for n in range(3)),
+        clients=_clients(seed, ends),
         faults=(),
         steps=_steps(chance(seed, "steps"), ends),
         endings=_endings(chance(seed, "endings"), ends),
@@ -132,13 +135,13 @@ def draw_in_time(seed: str, *, sources: int = 6) -> Program:
     )
 
 
-def draw_disk(seed: str, *kinds: str, sources: int = 6) -> Program:
+def draw_disk(seed: str, *kinds: str, sources: int = 4) -> Program:
     """Draw a world without crashes whose own disk has these troubles in turn, or all of them, nearly all the time."""
-    calm = _calm(seed, days=0.25, sources=sources, pace=PACE / 2)
+    calm = _calm(seed, days=0.16, sources=sources, pace=PACE / 2)
     dice = chance(seed, "disk troubles")
     away = {plan.machine: "refused" for plan in calm.origins if plan.tier == "push"}
     faults = [
-        Fault(CALM + dice.uniform(0, 7200), dice.uniform(4200, 5400), away.get(machine, "http500"), machine)
+        Fault(CALM + dice.uniform(0, 3600), dice.uniform(3600, 4500), away.get(machine, "http500"), machine)
         for machine in calm.machines
     ]
     at, order = CALM + dice.uniform(0, 600), list(kinds or DISK_FAULTS)
@@ -147,7 +150,7 @@ def draw_disk(seed: str, *kinds: str, sources: int = 6) -> Program:
         kind = order[len(faults) % len(order)]
         faults.append(Fault(at, 0.0 if kind == "power cut" else dice.uniform(120, 900), kind, SERVICE))
         at = faults[-1].ends + dice.uniform(60, 900)
-    plans = tuple(origins.chatty(dice, plan, calm.ends) for plan in calm.origins)
+    plans = tuple(origins.chatty(dice, plan, calm.ends, 30.0) for plan in calm.origins)
     return replace(
         calm,
         origins=plans,
@@ -162,10 +165,15 @@ def draw_meddled(seed: str, *, sources: int = 5) -> Program:
     """Draw a world in which a user changes sources all the time, on a disk that is often slow; their host is away now
     and then.
     """
-    calm = _calm(seed, days=0.17, sources=sources, pace=PACE / 3)
+    calm = _calm(seed, days=0.13, sources=sources, pace=PACE / 3)
     dice = chance(seed, "meddled")
+    imports = tuple(Meddling(at, "", "import") for at in moments(dice, 24, CALM, calm.ends))
     plans = origins.together([origins.chatty(dice, plan, calm.ends) for plan in calm.origins])
     house = next(plan.machine for plan in plans if plan.tier != "push")
+    # Frames that wait for a commit are where most can go wrong.
+    favoured = [*plans, *(plan for plan in plans if plan.tier == "push" for _ in range(2))]
+    drawn = _meddling(dice, favoured, calm.ends, DAY / 45)
+    hasty = [replace(meddling, lasts=meddling.lasts / 10) for meddling in drawn]
     faults, at = list[Fault](), CALM
     while at < calm.ends - CALM:
         faults.append(Fault(at, dice.uniform(300, 900), "partition", house))
@@ -175,7 +183,7 @@ def draw_meddled(seed: str, *, sources: int = 5) -> Program:
         calm,
         origins=plans,
         robots=(),
-        meddling=_meddling(dice, plans, calm.ends, DAY / 90),
+        meddling=tuple(sorted((*hasty, *imports), key=lambda it: it.at)),
         faults=tuple(sorted(faults, key=lambda fault: fault.at)),
         steps=(),
         endings=(),
@@ -184,21 +192,52 @@ def draw_meddled(seed: str, *, sources: int = 5) -> Program:
 
 
 def draw_tight(seed: str) -> Program:
-    """Draw a world in which all mailboxes and pages are small, and retention overtakes whoever is away for an hour."""
-    calm = _calm(seed, days=0.2, sources=3, pace=PACE / 2)
+    """Draw a world in which all mailboxes and pages are small, and retention overtakes whoever is away for an hour.
+
+    Its clients ask for some of the events, read slowly, and lose their keys.
+    """
+    calm = _calm(seed, days=0.12, sources=3, pace=PACE / 2)
     dice = chance(seed, "tight")
     endings = tuple(Ending(at, dice.uniform(0.05, 3), dice.random() < 0.5) for at in moments(dice, 20, CALM, calm.ends))
     slow = tuple(
         Fault(at, dice.uniform(30, 300), "disk slow", SERVICE) for at in moments(dice, 30, CALM, calm.ends - CALM)
     )
+    plans = [origins.chatty(dice, plan, calm.ends, 60.0) for plan in calm.origins]
     return replace(
         calm,
-        origins=tuple(origins.chatty(dice, plan, calm.ends) for plan in calm.origins),
+        origins=tuple(origins.flooded(dice, plan, calm.ends) if plan.tier == "push" else plan for plan in plans),
         faults=slow,
         steps=(),
         endings=endings,
+        clients=_choosy(dice, calm),
         tight=True,
+        hooks=2,
+        key_check=20.0,
     )
+
+
+def _choosy(dice: random.Random, calm: Program) -> tuple[ClientPlan, ...]:
+    """Let clients ask for some of the events, each for others; one reads slowly, the others lose their keys."""
+    tiers = {plan.tier: plan.url for plan in calm.origins}
+    wishes = (Wish(), Wish(tier="push"), Wish(source=tiers["feed"]), Wish(tier="push", word=ALERT_WORD))
+    drawn = []
+    for number, wish in enumerate(wishes):
+        plan = replace(_client(dice, number, calm.ends), wish=wish)
+        slow = number == 3
+        lost = () if slow else tuple(moments(dice, 30, CALM, calm.ends))
+        revocations = tuple(Revocation(at, dice.choice((0.0, dice.uniform(1, 60)))) for at in lost)
+        drawn.append(replace(plan, rests=dice.uniform(8, 20) if slow else 0.0, revocations=revocations))
+    return tuple(drawn)
+
+
+def draw_epilogue(seed: str, epilogue: str) -> Program:
+    """Draw a short calm world after which something happens to its database."""
+    calm = _calm(seed, days=0.07, sources=3, pace=PACE / 3)
+    dice = chance(seed, "epilogue")
+    # What comes later is said to the service that has a backup in its place.
+    late = calm.ends + 4 * CALM
+    plans = tuple(origins.chatty(dice, plan, late) for plan in calm.origins if plan.tier != "html")
+    return replace(calm, origins=plans, faults=(), steps=(), endings=(), clients=calm.clients[:1], epilogue=epilogue)
 
 
 def draw_meaning(seed: str) -> Program:
@@ -231,6 +270,15 @@ def draw_everything(seed: str, *, days: float = 0.3, sources: int = 6) -> Progra
     step = (program.ends - CALM) / len(kinds)
     faults = tuple(Fault(CALM + n * step, dice.uniform(60, step), *kind) for n, kind in enumerate(kinds))
     return replace(program, faults=faults)
+
+
+def _clients(seed: str, ends: float) -> tuple[ClientPlan, ...]:
+    """Draw one that wants all, one that loses its key now and then, and one that asks for feeds, or a word in them."""
+    plain, keyed, choosy = (_client(chance(seed, f"client/{n}"), n, ends) for n in range(3))
+    dice = chance(seed, "keys")
+    lost = tuple(Revocation(at, dice.choice((0.0, 60.0))) for at in moments(dice, 2, CALM, ends))
+    wish = Wish(tier="feed", word=dice.choice(("", ALERT_WORD)))
+    return plain, replace(keyed, revocations=lost), replace(choosy, wish=wish)
 
 
 def _client(dice: random.Random, number: int, ends: float) -> ClientPlan:

@@ -99,13 +99,17 @@ class DestinationPlan:
 
 @dataclass(frozen=True, slots=True)
 class Correspondence:
-    """sources: how many there are. looks_every: seconds between two looks of the keeper at all destinations."""
+    """sources: how many there are. looks_every: seconds between two looks of the keeper at all destinations.
+
+    hasty: the keeper hangs up in the middle of most of what he asks for, and then looks whether it is done.
+    """
 
     sources: int
     sayings: tuple[Saying, ...]
     alerts: tuple[AlertPlan, ...]
     destinations: tuple[DestinationPlan, ...]
     looks_every: float
+    hasty: bool = False
 
     @property
     def hosts(self) -> tuple[str, ...]:

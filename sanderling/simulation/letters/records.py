@@ -166,10 +166,12 @@ class Said:
 class Letters:
     """All that was seen. said: by the title of the event. right: all is enabled and replayed, only to be waited for.
 
-    wrong: sentences about what could not be put right. ledger: what the disk says of destinations.
+    hasty: its keeper hangs up. wrong: sentences about what could not be put right. ledger: what the disk says of
+    destinations.
     """
 
     ledger: Ledger
+    hasty: bool = False
     said: dict[str, Said] = field(default_factory=dict)
     alerts: list[KeptAlert] = field(default_factory=list)
     destinations: list[KeptDestination] = field(default_factory=list)

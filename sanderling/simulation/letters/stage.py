@@ -39,7 +39,7 @@ class Stage:
         self._plan, self._network = plan, network
         self.letters: Letters | None = None
         if plan is not None:
-            self.letters = Letters(Ledger(disk))
+            self.letters = Letters(Ledger(disk), plan.hasty)
             self._hosts = [ReceiverHost(network.add(host), trace, self.letters.receipts) for host in plan.hosts]
             self._keeper = Keeper(caller("keeper"), trace, self.letters, chance(seed, "keeper"))
             self._scribe = Scribe(life, self.letters.said)

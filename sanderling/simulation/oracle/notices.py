@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from datetime import datetime
 
 from sanderling.simulation.facts import Facts, Logged
-from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import SERVICE, OriginPlan
 
 _LATE = 90.0
@@ -26,12 +24,12 @@ def once(facts: Facts) -> Iterator[str]:
             elif kind == "source_failing":
                 first, last = _meant(logged)
                 if first != known + 1 or last <= known:
-                    yield f"{plan.name}: told for {first:g} to {last:g} s at {_at(logged):.0f} s, after {known:g} s"
+                    yield f"{plan.name}: told for {first:g} to {last:g} s at {logged.at:.0f} s, after {known:g} s"
                 known = last
             elif kind == "source_recovered":
                 _, last = _meant(logged)
                 if last != (math.inf if quiet else known):
-                    yield f"{plan.name}: its end is told up to {last:g} s at {_at(logged):.0f} s, itself to {known:g} s"
+                    yield f"{plan.name}: its end is told up to {last:g} s at {logged.at:.0f} s, itself to {known:g} s"
                 known, quiet = -1, False
 
 
@@ -50,7 +48,7 @@ def in_time(facts: Facts) -> Iterator[str]:
 
 def _told(facts: Facts, plan: OriginPlan, after: int, soonest: float, due: float) -> Iterator[str]:
     """Yield if no notice that is for those who wait so long comes in this time."""
-    near = [told for told in facts.notices(plan, "source_failing") if soonest <= _at(told) <= due + _LATE]
+    near = [told for told in facts.notices(plan, "source_failing") if soonest <= told.at <= due + _LATE]
     if not any(first <= after <= last for first, last in map(_meant, near)):
         yield f"{plan.name}: that it fails is not told after {after} s, at {due:.0f} s"
 
@@ -77,10 +75,6 @@ def _running(facts: Facts, due: float) -> float:
 def _ours(facts: Facts, begins: float, ends: float) -> bool:
     """Return whether the service had a trouble of its own; that it began anew is none."""
     return any(fault.at < ends and fault.ends > begins for fault in facts.program.faults_at(SERVICE))
-
-
-def _at(logged: Logged) -> float:
-    return datetime.fromisoformat(logged.event["emitted_at"]).timestamp() - EPOCH
 
 
 def _meant(logged: Logged) -> tuple[float, float]:

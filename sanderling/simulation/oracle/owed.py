@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sanderling.simulation.facts import Facts, Logged
-from sanderling.simulation.oracle import feeds, pages, scenes
+from sanderling.simulation.oracle import feeds, pages, scenes, streams
 from sanderling.simulation.oracle.letters import wanted
 from sanderling.simulation.origins.texts import link
 from sanderling.simulation.program import ALERT_WORD, OriginPlan
@@ -26,14 +26,20 @@ def owed(facts: Facts) -> Iterator[str]:
         else:
             yield from _owed_frames(facts, plan)
     yield from wanted.owed(facts)
-    newest = facts.log[-1].event["id"] if facts.log else None
     for name, taken in facts.taken.items():
-        if newest is not None and taken and taken[-1].id != newest:
-            yield f"{name} stands at {taken[-1].id}, the log at {newest}"
-    arrived = {receipt.headers.get("webhook-id") for receipt in facts.receipts if receipt.status == 204}
+        newest = next((logged for logged in reversed(facts.log) if streams.wants(facts, name, logged)), None)
+        if newest is not None and taken and taken[-1].id != newest.event["id"]:
+            yield f"{name} stands at {taken[-1].id}, the log at {newest.event['id']}"
+    yield from _owed_letters(facts)
+
+
+def _owed_letters(facts: Facts) -> Iterator[str]:
+    places = [f"/{number or ''}" for number in range(facts.program.hooks)]
+    there = {(receipt.path, receipt.headers.get("webhook-id")) for receipt in facts.receipts if receipt.status == 204}
     for logged in _alarming(facts):
-        if logged.event["id"] not in arrived:
-            yield f"{logged.event['id']} ({logged.event['title']}) did not reach the receiver"
+        for place in places:
+            if (place, logged.event["id"]) not in there:
+                yield f"{logged.event['id']} ({logged.event['title']}) did not reach the receiver at {place}"
 
 
 def _owed_frames(facts: Facts, plan: OriginPlan) -> Iterator[str]:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from sanderling.simulation.facts import Facts
-from sanderling.simulation.oracle import delivering, feeds, log, notices, pages, politeness, scenes, streams, watching
+from sanderling.simulation.oracle import (
+    delivering,
+    epilogues,
+    feeds,
+    log,
+    notices,
+    pages,
+    politeness,
+    scenes,
+    streams,
+    watching,
+)
 from sanderling.simulation.oracle.letters import attempts, digests, pace, standing, wanted
 
 
@@ -26,19 +37,40 @@ def judge(facts: Facts) -> list[Violation]:
     return [Violation(promise, what) for promise, check in PROMISES.items() for what in check(facts)]
 
 
+def seen_broken(facts: Facts, letters: Collection[str]) -> list[Violation]:
+    """Return what is surely broken of some promises before the world is over."""
+    return [
+        Violation(promise, what)
+        for promise, check in PROMISES.items()
+        if promise.split()[0] in letters and promise.split()[0] not in LATE
+        for what in check(facts)
+    ]
+
+
+LATE = frozenset(("L2", "H1", "P6", "N1"))
+"""The letters of promises that are judged by what is asked at the end, or by what follows."""
+
+
 def _stuck(facts: Facts) -> Iterator[str]:
     yield from facts.overdue
     yield from facts.deaf
 
 
+def _answered(facts: Facts) -> Iterator[str]:
+    yield from facts.untrue
+
+
 PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "T3 nobody is stuck": _stuck,
+    "A1 what was answered is true": _answered,
     "L1 ids increase in commit order": log.order,
     "L2 every event verifies": log.signed,
     "L3 no frame is told twice": log.twice,
     "L4 no frame is told that nobody wants": log.admitted,
     "L5 what is deleted is silent": log.buried,
     "R1 a cursor never misses": streams.cursors,
+    "R2 who is connected hears at once": streams.prompt,
+    "K1 a deleted key opens nothing": streams.revoked,
     "D1 what is delivered is what is in the log": delivering.deliveries,
     "D1 nothing is lost, and nothing else comes": wanted.promised,
     "D2 one id has one body": attempts.same,
@@ -91,6 +123,8 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "B1 back within 36 minutes": watching.recovery,
     "B3 nobody is blamed for our outage": watching.blameless,
     "F10 no stampede after an outage": watching.spread,
+    "R10 damage is said everywhere": epilogues.damage,
+    "V1 after a restore nothing is given twice": epilogues.restored,
     "H1 quiet is healthy": watching.quiet,
 }
 """By a short name that says all; the letters are those of the project's numbered statements where it has them."""

@@ -5,15 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from sanderling.simulation.clients import Taken, position
-from sanderling.simulation.facts import Facts
+from sanderling.simulation.clients import Connection, Taken, position
+from sanderling.simulation.facts import Facts, Logged
+from sanderling.simulation.program import Wish
+
+AT_ONCE = 60.0
+"""Virtual seconds within which an event reaches whoever is connected, when nothing is wrong; mute commits may be."""
+CUT_WITHIN = 5.0
+"""Virtual seconds within which the service's last words reach a client, beside what it takes to look at its key."""
+
+
+def wants(facts: Facts, name: str, logged: Logged) -> bool:
+    """Return whether a client has asked for an event."""
+    wish = next(plan.wish for plan in facts.program.clients if plan.name == name)
+    return wish == Wish() or _passes(facts, wish, logged)
 
 
 def cursors(facts: Facts) -> Iterator[str]:
-    """A client gets the log from its first event on, without gap or repetition, unless it is told that there is one."""
-    ids = [logged.event["id"] for logged in facts.log]
+    """A client gets the log from its first event on, or all of it that it asked for, without gap or repetition, unless
+    it is told that there is one.
+    """
     bodies = {logged.event["id"]: logged.body for logged in facts.log}
     for name, taken in facts.taken.items():
+        ids = [logged.event["id"] for logged in facts.log if wants(facts, name, logged)]
         cuts = facts.expired.get(name, ())
         for index, floor in cuts:
             if index and position(taken[index - 1].id) >= floor:
@@ -26,11 +40,55 @@ def cursors(facts: Facts) -> Iterator[str]:
         )
 
 
+def prompt(facts: Facts) -> Iterator[str]:
+    """What comes into the log while a client is connected and reads, it gets at once."""
+    if facts.program.steps or facts.program.season:
+        return  # who sets our clock knows no more when an event came
+    for plan in facts.program.clients:
+        got = {taken.id: taken.at for taken in facts.taken.get(plan.name, ())} if not plan.rests else {}
+        for connection in facts.connections.get(plan.name, ()) if got else ():
+            for logged in facts.log:
+                if _calm(facts, connection, logged.at) and wants(facts, plan.name, logged):
+                    late = got.get(logged.event["id"], facts.ends) - logged.at
+                    if late > AT_ONCE:
+                        yield f"{plan.name} is given {logged.event['id']} {late:.0f} s after it came"
+
+
+def revoked(facts: Facts) -> Iterator[str]:
+    """Who has a key that was deleted is told nothing more, and opens nothing."""
+    for name, gone in facts.revoked.items():
+        for connection in facts.connections.get(name, ()):
+            over = gone[connection.key] if connection.key < len(gone) else facts.ends
+            if connection.at > over + CUT_WITHIN:
+                yield f"{name} has opened a stream {connection.at - over:.0f} s after its key was deleted"
+            elif min(connection.until, facts.ends) > over + facts.program.key_check + CUT_WITHIN:
+                yield f"{name} has a stream that goes on although its key was deleted at {over:.0f} s"
+
+
+def _calm(facts: Facts, connection: Connection, at: float) -> bool:
+    """Return whether whoever has a connection gets at once what comes at a moment."""
+    late = at + AT_ONCE
+    return (
+        connection.at < at
+        and late < min(connection.until, facts.ends)
+        and not facts.restless(at - 1, late, but=("disk mute",))
+    )
+
+
+def _passes(facts: Facts, wish: Wish, logged: Logged) -> bool:
+    event, added = logged.event, facts.added.get(wish.source)
+    if wish.source and (added is None or event["source_id"] != added.id):
+        return False
+    if wish.word and ("alert_type" in event or wish.word not in f"{event['title']} {event['content']}".lower()):
+        return False
+    return not wish.tier or bool(event["source_type"] == wish.tier)
+
+
 def _joined(name: str, taken: Sequence[Taken], ids: Sequence[str]) -> Iterator[str]:
     """Yield where a part of what a client took is not a part of the log."""
     got = [event.id for event in taken]
     if got[0] not in ids:
-        yield f"{name} was given {got[0]}, which is not in the log"
+        yield f"{name} was given {got[0]}, which is not in the log, or which it has not asked for"
         return
     first = ids.index(got[0])
     expected = ids[first : first + len(got)]

@@ -14,9 +14,10 @@ from sanderling.simulation.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A delivery as the receiver got it; `status` is what it answered."""
+    """A delivery as the receiver got it, and where; `status` is what it answered."""
 
     at: float
+    path: str
     headers: dict[str, str]
     body: bytes
     status: int
@@ -34,6 +35,8 @@ class Receiver:
         """Take one delivery."""
         await trio.lowlevel.checkpoint()
         answer = troubles.suffered(self.host, request, Answer(204))
-        self.receipts.append(Receipt(trio.current_time(), dict(request.headers), request.body, answer.status))
+        self.receipts.append(
+            Receipt(trio.current_time(), request.path, dict(request.headers), request.body, answer.status)
+        )
         self.trace.note(self.host.name, f"takes a delivery, {answer.status}", id=request.headers.get("webhook-id"))
         return answer

@@ -9,8 +9,11 @@ from typing import Any
 from sanderling.simulation.planted import (
     delivering,
     disk,
+    epilogues,
+    hasty,
     in_time,
     letters,
+    listening,
     log,
     meaning,
     meddled,
@@ -79,6 +82,18 @@ PLANTS: tuple[Plant, ...] = (
     meddled.harvests_of_any_version,
     tight.goes_on_behind_retention,
     tight.gaps_at_a_pages_end,
+    disk.own_commits_shown_before_their_time,
+    disk.wake_up_lost,
+    meddled.import_forgets_an_edit,
+    listening.filtered_resumes_off_by_one,
+    listening.filtered_pages_overlap,
+    listening.filters_forgotten_in_the_ring,
+    listening.rows_cut_off,
+    listening.revoked_streams_go_on,
+    listening.look_ups_cached,
+    epilogues.damaged_rows_left_out,
+    epilogues.damage_kept_quiet,
+    epilogues.futures_taken_as_they_are,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (
@@ -110,5 +125,10 @@ OF_LETTERS: tuple[Plant, ...] = (
     letters.edits_lose,
     letters.disabled_untold,
     letters.debts_paid_late,
+    hasty.acts_end_with_their_request,
+    hasty.answered_before_all_were_told,
+    hasty.claims_lapse_by_the_wall_clock,
+    hasty.digests_frozen_by_two,
+    hasty.windows_end_late,
 )
 """Those that a correspondence shows."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 from unittest.mock import patch
 
@@ -11,8 +13,12 @@ from msgspec.structs import replace
 from actors.recorder import actor as recording
 from actors.source.actor import PolledSource
 from actors.source.keeper import Keeper
+from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
-from storage.records.identity import Millis
+from storage.records.identity import Millis, Seq
+from storage.records.source import Harvest
+from storage.sqlite.log import SqliteLog
+from storage.sqlite.writer import Transaction
 
 
 def frames_not_restored() -> AbstractContextManager[Any]:
@@ -24,6 +30,70 @@ def frames_not_restored() -> AbstractContextManager[Any]:
             await self._send(tuple(draft for _, _, draft in taken), len(taken))
 
     return patch.object(Keeper, "flush", wrong)
+
+
+class _Undone(Exception):
+    """A trial of a commit, with what it would have written."""
+
+    def __init__(self, answers: Sequence[Answer]) -> None:
+        super().__init__()
+        self.answers = answers
+
+
+class _Repeating:
+    """Mints, and then the same once more."""
+
+    def __init__(self, mint: Mint) -> None:
+        self._mint = mint
+        self._gave: list[tuple[Seq, str]] = []
+        self.again: Iterator[tuple[Seq, str]] = iter(())
+
+    def raise_floor(self, floor: Seq) -> None:
+        self._mint.raise_floor(floor)
+
+    def mint(self) -> tuple[Seq, str]:
+        self._gave.append(next(self.again, None) or self._mint.mint())
+        return self._gave[-1]
+
+    def anew(self) -> None:
+        self.again, self._gave = iter(self._gave), []
+
+
+def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
+    """The recorder shows what it is about to commit before storage has said that it is durable."""
+    right = SqliteLog.append
+
+    async def wrong(
+        self: SqliteLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
+    ) -> Sequence[Answer]:
+        repeating, before = _Repeating(mint), self._last
+        stamp = cache(stamp)
+
+        def trial(transaction: Transaction) -> None:
+            answers = self._append(harvests, lease, repeating, stamp, transaction)
+            transaction.afterwards.clear()
+            raise _Undone(answers)
+
+        try:
+            await self._writer.submit(trial)
+        except _Undone as undone:
+            self.follower.committed(before, events_of(undone.answers))
+        self._last = before
+        repeating.anew()
+        return await right(self, harvests, lease, repeating, stamp)
+
+    return patch.object(SqliteLog, "append", wrong)
+
+
+def wake_up_lost() -> AbstractContextManager[Any]:
+    """A commit of which storage does not say what became of it is shown when the next one is, whenever that will be."""
+    right = SqliteLog._show
+
+    def wrong(self: SqliteLog, before: Seq, answers: Sequence[Answer], committed: bool) -> None:
+        if committed:
+            right(self, before, answers, committed)
+
+    return patch.object(SqliteLog, "_show", wrong)
 
 
 def unanswered_not_read_back() -> AbstractContextManager[Any]:

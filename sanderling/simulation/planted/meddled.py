@@ -12,10 +12,12 @@ from msgspec.structs import replace
 
 from actors.egress.hosts import Hosts
 from actors.egress.turns import ASKED, Claim
+from actors.messages import Added, AddSource, SourceEdit
+from actors.source.actor import PolledSource
 from actors.source.desk import Desk
 from actors.source.keeper import Keeper
 from storage.records.identity import SourceId
-from storage.records.source import SourceState
+from storage.records.source import Harvest, HotState, SourceState
 from storage.sqlite import log
 from storage.sqlite.writer import Transaction
 
@@ -33,6 +35,30 @@ def harvests_of_any_version() -> AbstractContextManager[Any]:
         return right(self, transaction, replace(state, since=stored))
 
     return patch.object(log._States, "take", wrong)
+
+
+def version_read_after_the_look() -> AbstractContextManager[Any]:
+    """A harvest names the version that is stored when it is handed in, not the one that its look began with."""
+    right = PolledSource._send
+
+    async def wrong(self: PolledSource, harvest: Harvest) -> None:
+        stored = await self._ports.storage.sources.get(harvest.source)
+        if stored is not None and harvest.state is not None:
+            harvest = replace(harvest, state=replace(harvest.state, since=stored.version))
+        await right(self, harvest)
+
+    return patch.object(PolledSource, "_send", wrong)
+
+
+def lazy_states_never_saved() -> AbstractContextManager[Any]:
+    """What a look without news has learnt is kept in memory, and nobody saves it."""
+
+    def wrong(self: PolledSource, hot: HotState) -> None:
+        right(self, hot)
+        self._live.unsaved = False
+
+    right = PolledSource._keep
+    return patch.object(PolledSource, "_keep", wrong)
 
 
 def probes_left_half_open() -> AbstractContextManager[Any]:
@@ -72,3 +98,16 @@ def frames_lost_at_a_stop() -> AbstractContextManager[Any]:
         self._intake.drop()
 
     return patch.object(Keeper, "leave", wrong)
+
+
+def import_forgets_an_edit() -> AbstractContextManager[Any]:
+    """A list that is imported gives its tags to what is there already, over those that its user has given."""
+    right = Desk.add
+
+    async def wrong(self: Desk, wish: AddSource) -> Added:
+        added = await right(self, wish)
+        if not added.created and wish.tags:
+            await self.edit(added.view.source.id, SourceEdit(tags=wish.tags), None)
+        return added
+
+    return patch.object(Desk, "add", wrong)

@@ -42,6 +42,9 @@ def whole(facts: Facts) -> Iterator[str]:
             for event in contents(body):
                 if bodies.get(event, b"nothing") not in body:
                     yield f"{kept.label}: digest {id} has other bytes than the log for {event}"
+            late = [each["id"] for each in digest["events"] if each["emitted_at"] > digest["window_end"]]
+            if late and not facts.program.steps:
+                yield f"{kept.label}: digest {id} has {late[0]}, which came after its window"
 
 
 def aligned(facts: Facts) -> Iterator[str]:

@@ -1,0 +1,66 @@
+"""All machines of a world that the service looks at or delivers to."""
+
+from __future__ import annotations
+
+import trio
+
+from sanderling.simulation.chances import chance
+from sanderling.simulation.network import SimListener, SimNetwork
+from sanderling.simulation.origins.feeds import Feed
+from sanderling.simulation.origins.pages import Page
+from sanderling.simulation.origins.push import Pusher
+from sanderling.simulation.origins.receiver import Receiver
+from sanderling.simulation.origins.scenes import Elsewhere, ScenePage
+from sanderling.simulation.origins.server import Machine as Server
+from sanderling.simulation.origins.server import Redirect
+from sanderling.simulation.program import HOOK, OriginPlan, Program, host_of, machine_of
+from sanderling.simulation.serving import serve_http
+from sanderling.simulation.trace import Trace
+
+
+class Origins:
+    """The sources' machines by name, and the WebSocket servers."""
+
+    def __init__(self, program: Program, network: SimNetwork, trace: Trace, hook: Receiver) -> None:
+        self._program, self._network, self._trace, self._hook = program, network, trace, hook
+        self.servers: dict[str, Server] = {}
+        self.pushers: dict[str, Pusher] = {}
+
+    async def start(self, nursery: trio.Nursery) -> None:
+        """Serve every source, and the receiver."""
+        for plan in self._program.origins:
+            if plan.tier == "push":
+                push = self.pushers[plan.machine] = Pusher(self._network.add(plan.host), self._trace, plan)
+                nursery.start_soon(push.serve, await self._listeners(plan.host))
+            elif plan.scenes:
+                page = ScenePage(plan)
+                self._server(plan.host).parts |= {plan.path: page, page.elsewhere: Elsewhere(plan)}
+            else:
+                make = Feed if plan.tier == "feed" else Page
+                self._server(plan.host).parts[plan.path] = make(plan, chance(self._program.seed, f"part/{plan.name}"))
+                self._lead(plan)
+        for name, server in self.servers.items():
+            nursery.start_soon(serve_http, server.respond, await self._listeners(name))
+        nursery.start_soon(serve_http, self._hook.respond, await self._network.side(HOOK).listen("", 443))
+
+    async def _listeners(self, host: str) -> list[SimListener]:
+        side = self._network.side(host)
+        return [*await side.listen("", 80), *await side.listen("", 443)]
+
+    def _server(self, host: str) -> Server:
+        """Return the machine behind a name; a twin of a known one is that one."""
+        name = machine_of(host)
+        server = self.servers.get(name)
+        if server is None:
+            robots = self._program.robots_of(name)
+            server = self.servers[name] = Server(self._network.add(name), self._trace, robots)
+        self._network.alias(host, server.host)
+        return server
+
+    def _lead(self, plan: OriginPlan) -> None:
+        """Let the addresses that lead to a source redirect, each with another status."""
+        for number, url in enumerate(plan.via):
+            there = plan.via[number + 1] if number + 1 < len(plan.via) else plan.address
+            host = host_of(url)
+            path = url.partition(host)[2]
+            self._server(host).parts[path] = Redirect((301, 302, 307, 308)[(number + len(path)) % 4], there)

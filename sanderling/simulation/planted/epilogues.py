@@ -1,0 +1,54 @@
+"""Bugs that show when the database is damaged, or replaced by a backup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, TypeVar
+from unittest.mock import patch
+
+from api.route import Call
+from api.v1 import stream
+from storage.damage import Damage
+from storage.errors import Corrupt
+from storage.records.cursor import Page
+from storage.records.identity import Seq, seq_of
+from storage.sqlite.log import SqliteLog
+
+T = TypeVar("T")
+
+
+def damaged_rows_left_out() -> AbstractContextManager[Any]:
+    """What can't be read of the log is taken for nothing."""
+    right = SqliteLog.read
+
+    async def wrong(self: SqliteLog, after: Seq, *more: Any) -> Page:
+        try:
+            return await right(self, after, *more)
+        except Corrupt:
+            return Page((), self._last, self._last, Seq(0))
+
+    return patch.object(SqliteLog, "read", wrong)
+
+
+def damage_kept_quiet() -> AbstractContextManager[Any]:
+    """Who meets damage answers for himself, and nobody else hears of it."""
+
+    @contextmanager
+    def wrong(self: Damage) -> Iterator[None]:
+        yield
+
+    return patch.object(Damage, "noted", wrong)
+
+
+def futures_taken_as_they_are() -> AbstractContextManager[Any]:
+    """A cursor of what is no more is waited for until the log gets there."""
+    right = stream._start
+
+    async def wrong(call: Call, since: str | None) -> tuple[Seq, str]:
+        found = await right(call, since)
+        with suppress(TypeError, ValueError):
+            return max(found, (seq_of(since or ""), since or ""))
+        return found
+
+    return patch.object(stream, "_start", wrong)
