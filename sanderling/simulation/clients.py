@@ -205,7 +205,9 @@ class StreamClient:
                     self.taken.append(Taken(trio.current_time(), event_id, body))
                     self.trace.note(self.plan.name, "takes an event", id=event_id)
                     if self.plan.rests:
-                        await trio.sleep(self.plan.rests)
+                        # An end in the middle of a rest would leave httpcore's generators open.
+                        with trio.CancelScope(shield=True):
+                            await trio.sleep(self.plan.rests)
 
     @asynccontextmanager
     async def _opened(self, path: str, headers: dict[str, str]) -> AsyncIterator[httpcore.Response]:

@@ -15,8 +15,8 @@ from sanderling.simulation.run import simulate_program
 
 TRIES = 6
 """Seeds tried for one bug. The first finds it today; a change of the product deals every seed other cards."""
-PATIENCE = 14 * 3600.0
-"""Virtual seconds, enough for the longest wait between two attempts."""
+PATIENCE, LONG_PATIENCE = 14 * 3600.0, 30 * 3600.0
+"""Virtual seconds, enough for the wait between two attempts; the longest come after more than a day of failing."""
 
 World = Callable[[str], Program]
 
@@ -71,13 +71,17 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
 @cache
 def clean(program: Program) -> tuple[str, ...]:
     """What is wrong in a world without a planted bug; several bugs share one."""
-    return tuple(str(violation) for violation in simulate_program(program, patience=PATIENCE).violations)
+    return tuple(str(violation) for violation in simulate_program(program, patience=patience_of(program)).violations)
+
+
+def patience_of(program: Program) -> float:
+    return LONG_PATIENCE if program.days > 1 else PATIENCE
 
 
 def broken_by(plant: Plant, program: Program, said: str) -> set[str]:
     """The letters of the promises that a planted bug breaks; no more is looked for once one is that names it."""
     with plant():
-        violations = simulate_program(program, patience=PATIENCE, until=(said,)).violations
+        violations = simulate_program(program, patience=patience_of(program), until=(said,)).violations
     return {violation.promise.split()[0] for violation in violations}
 
 

@@ -70,7 +70,7 @@ def test_sources_that_are_changed_under_a_look_tell_everything_once(seed: str) -
     """Seed 3 met frames that had come and that nobody had taken from the connection when it was closed."""
     result = simulate_program(draw_meddled(seed), patience=6 * 3600.0)
     assert [str(violation) for violation in result.violations] == []
-    assert {plan.do for plan in result.program.meddling} == {"edit", "refused", "pause", "renew"}
+    assert {plan.do for plan in result.program.meddling} == {"edit", "refused", "pause", "renew", "import"}
     assert result.facts.deleted
 
 
