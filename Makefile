@@ -8,15 +8,18 @@ SEED = 1
 SEEDS = 1000
 SECONDS = 60
 N = 200
+QUICK = $(addprefix tests/,actors content contract delivery egress matcher overseer practice query recorder rules signatures source storage \
+	supervision templates)
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package clean cldr bench-watch torture torture-short fuzz mutants
+.PHONY: help setup run demo test test-quick check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
 	@echo "make demo      a service and three local sources, events as they come"
 	@echo "make test      all tests, in two processes                  (WORKERS=0 ARGS=\"tests/api -x\")"
+	@echo "make test-quick  the levels below the faces: what is pure, the storage, the actors; without sockets and processes"
 	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
@@ -31,7 +34,8 @@ help:
 	@echo "make man       the man page, as build/sanderling.1"
 	@echo "make cldr      how 40 locales write dates and past times   (CLDR=folder of cldr-dates-full)"
 	@echo "make binary    dist/sanderling, one file to install;  make package: .deb, .rpm, SBOM, checksums"
-	@echo "make setup     what all of these need;  make lock: resolve requirements/*.in anew"
+	@echo "make wheel     dist/sanderling-*.whl and the sdist, and tries them in an environment of their own"
+	@echo "make setup     what all of these need;  make lock: resolve pyproject.toml and requirements/*.in anew"
 
 setup:
 	@bin/setup check
@@ -47,6 +51,10 @@ demo:
 test:
 	@bin/setup test
 	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal $(ARGS)
+
+test-quick:
+	@bin/setup test
+	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal -m "not real and not data and not browser" $(ARGS) $(QUICK)
 
 check: lint
 	$(PYTHON_IN) -m pytest tests/rules tests/docs
@@ -130,11 +138,20 @@ cldr:
 
 lock:
 	@bin/setup check
-	for name in uv run test check docs build; do $(COMPILE) $(ARGS) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+	$(COMPILE) $(ARGS) requirements/uv.in -o requirements/uv.txt
+	$(COMPILE) $(ARGS) pyproject.toml -o requirements/run.txt
+	for name in test check; do \
+	  $(COMPILE) $(ARGS) --extra test pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+	for name in docs build; do \
+	  $(COMPILE) $(ARGS) pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done
 
 binary:
 	@bin/setup build
 	@release/build.sh
+
+wheel:
+	@bin/setup check
+	@release/wheel.sh
 
 binary-check: binary
 	@release/check.sh

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from actors.imports import ImportMessage
 from actors.matcher.lag import Lag
-from actors.messages import DestinationMessage, MatcherMessage, RegistryMessage
+from actors.messages.destinations import DestinationMessage
+from actors.messages.matcher import MatcherMessage
+from actors.messages.sources import RegistryMessage
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
 from actors.settings import Settings

@@ -16,7 +16,8 @@ import trio
 from actors.errors import Busy, Conflict, DomainError, LibraryFull
 from actors.imports import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
 from actors.interleaving import in_turns
-from actors.messages import Added, AddSource, RegistryMessage
+from actors.messages.sources import AddSource, RegistryMessage
+from actors.messages.views import Added
 from actors.outline import Line
 from actors.refusals import words_of
 from actors.world import World

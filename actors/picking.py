@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from actors.picked import Picked
 from storage.records.source import Source
 

@@ -53,9 +53,6 @@ class Settings:
     tls_trust: str = _setting(
         "", "PEM file of authorities of your own that requests to sources and receivers trust, beside the public ones."
     )
-    tls_protocols: tuple[str, ...] = _setting(
-        ("h2", "http/1.1"), "Protocols that are offered over https, the most wanted first: h2 (HTTP/2) and http/1.1."
-    )
     trusted_proxies: tuple[str, ...] = _setting(
         (),
         "Proxies (CIDR, comma-separated) whose X-Forwarded-For or Forwarded header says whose request it is; no other "
@@ -219,8 +216,6 @@ def _check(item: Field[Any], value: Any) -> None:
         for origin in value:
             if not _ORIGIN.fullmatch(origin):
                 raise ValueError(f"cors_origins: {origin!r}: write an origin as browsers do: https://app.example.org")
-    if item.name == "tls_protocols" and (not value or not set(value) <= {"h2", "http/1.1"}):
-        raise ValueError(f"tls_protocols = {value!r}: must be h2, http/1.1 or both")
     if item.name == "registry_base" and not re.fullmatch(r"https?://[^\s?#{}]+", value):
         raise ValueError(f"registry_base = {value!r}: must be a URL such as https://clinicaltrials.gov")
     if item.name == "metrics_bind" and value:

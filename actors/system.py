@@ -2,8 +2,8 @@
 
 The order is that of dependence, and the tree stops in the reverse: the front end first, then sources, matcher,
 deliveries, and last the log, so that whatever was found is still committed. A crash restarts the actor and all that
-were started after it (rest_for_one). The actor graph has no cycle: each arrow of `EDGES` is a mailbox, and a test
-sorts it.
+were started after it (rest_for_one). Who waits for whom has no cycle: a test
+draws the graph from the code (`tests/rules/test_actor_graph.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from actors.egress.traffic import Egress, build_egress
 from actors.importing import Importer
 from actors.imports import ImportMessage
 from actors.matcher.actor import Matcher
-from actors.messages import MatcherMessage, Record, RecorderMessage, RegistryMessage
+from actors.messages.matcher import MatcherMessage
+from actors.messages.recorder import Record, RecorderMessage
+from actors.messages.sources import RegistryMessage
 from actors.notices import RESTORE, of_damage
 from actors.overseer.figures import Figures
 from actors.overseer.journal import Journal
@@ -61,20 +63,6 @@ from supervision import (
     Supervisor,
     Watchdog,
 )
-
-EDGES = (
-    ("web", "registry"),
-    ("web", "importer"),
-    ("importer", "registry"),
-    ("web", "matcher"),
-    ("registry", "sources"),
-    ("registry", "recorder"),
-    ("sources", "recorder"),
-    ("matcher", "deliveries"),
-)
-"""Who sends to whom and may wait for it. No edges: replies, which use one-shot slots, and the notices of destinations,
-which are put before the recorder without waiting and tried again (docs/decisions/notices-of-destinations.md).
-"""
 
 _STARTING = {
     "log": "opening the log of events",

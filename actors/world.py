@@ -133,7 +133,7 @@ class World:
     clock).
     certificate: the service's own TLS; None: connections are taken as they come.
     passwords: of the dashboard.
-    back_door: opens the listener that only who may read the data folder can reach, for operating the service; raises
+    admin_socket: opens the listener that only who may read the data folder can reach, for operating the service; raises
     OSError. None: there is none.
     metrics: what is counted; no port, but like the log it is wherever something happens.
     """
@@ -151,7 +151,7 @@ class World:
     keep_idle: float = 60.0
     certificate: Certificate | None = None
     passwords: Passwords = field(default_factory=NoPasswords)
-    back_door: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None
+    admin_socket: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None
     metrics: Metrics = field(default_factory=Metrics)
 
     def now(self) -> Millis:

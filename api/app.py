@@ -30,8 +30,9 @@ from api.exchange import OPENED
 from api.hosts import only_https
 from api.idempotency import Repeats
 from api.peers import caller
-from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
+from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
+from api.refusals import refusal_of
 from api.refused import Refused
 from api.route import PUBLIC, Answer, Call, Route
 from api.rule import Rule
@@ -166,7 +167,7 @@ def make_metrics_door(doors: Doors) -> Api:
     return _made(Api(doors, alone=True), metrics.ROUTES)
 
 
-def make_back_door(doors: Doors, owner: ApiKey) -> Api:
+def make_admin_app(doors: Doors, owner: ApiKey) -> Api:
     """Return the application of the admin socket: the admin API, and of the rest no more than what operating needs."""
     others = (*wellknown.ROUTES, *events.ROUTES, *destinations.ROUTES, *replay.ROUTES)
     return _made(Api(doors, owner, alone=True), (*admin.ROUTES, *(route for route in others if route.label in BEHIND)))

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from werkzeug.datastructures import Headers
 
 from api.problems import Refusal
-from storage.interface import Keys
+from storage.interface.keys import Keys
 from storage.records.key import ApiKey
 
 _KEY = re.compile(r"svc_[A-Za-z0-9_-]{43}", re.ASCII)

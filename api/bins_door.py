@@ -18,8 +18,9 @@ from werkzeug.datastructures import Headers
 
 from actors.bins import BODY, GONE, PATH, Arrived, Bins
 from api.peers import caller
-from api.problems import MEDIA, Refusal, refusal_of
+from api.problems import MEDIA, Refusal
 from api.ratelimit import STRANGERS, Verdict, neighbourhood
+from api.refusals import refusal_of
 from storage.errors import StorageError
 
 if TYPE_CHECKING:

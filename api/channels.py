@@ -16,7 +16,7 @@ from msgspec import Struct
 from actors.notices import asked_for
 from actors.query import Query, QueryError, UnknownLanguage, parse
 from actors.query.search import Term
-from storage.interface import Alerts
+from storage.interface.alerts import Alerts
 from storage.records.alert import Alert, covers
 from storage.records.event import Stored
 

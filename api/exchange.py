@@ -14,8 +14,9 @@ import trio
 
 from api.bins_door import is_for_a_bin
 from api.export import Export, Revoked, pour
-from api.problems import INTERNAL, MEDIA, FieldError, Refusal, refusal_of
+from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.reader import SEND_SIZE, FellBehind, Reader
+from api.refusals import refusal_of
 from api.sse import damaged, left_behind, stopping
 from api.unsent import Outgoing
 from storage.errors import Corrupt, StorageError

@@ -18,7 +18,8 @@ import trio
 from api.problems import Refusal
 from api.reader import FellBehind, Sieve
 from api.spreadsheet import HEADER, line_of
-from storage.interface import EventLog, Keys
+from storage.interface.keys import Keys
+from storage.interface.log import EventLog
 from storage.records.event import Stored
 from storage.records.identity import Seq
 from storage.records.key import ApiKey

@@ -21,7 +21,8 @@ from nacl.secret import SecretBox
 
 from actors.doors import Doors
 from api.auth import credential
-from api.problems import FieldError, Refusal, invalid, refusal_of
+from api.problems import FieldError, Refusal, invalid
+from api.refusals import refusal_of
 from api.route import Answer, Call, Route
 from storage.errors import StorageError
 from storage.records.identity import Millis

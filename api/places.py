@@ -1,4 +1,4 @@
-"""The places for connections, and for requests on connections of HTTP/2, of which one carries a hundred."""
+"""The places for connections."""
 
 from __future__ import annotations
 

@@ -21,11 +21,12 @@ from actors.query.search import Term
 from api.channels import Channel
 from api.searching import Groups, Texts, portion
 from api.sse import Form, frame_of, frames
-from storage.interface import EventLog
+from storage.interface.log import EventLog
+from storage.recent import Recent
 from storage.records.cursor import EVERYTHING, Filter
 from storage.records.event import Kind, Stored
 from storage.records.identity import Seq
-from storage.tail import Recent, Tail
+from storage.tail import Tail
 
 SEND_SIZE = 64 << 10
 """Bytes after which a send is full; an event is never cut."""

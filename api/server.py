@@ -1,4 +1,4 @@
-"""HTTP on the World's listeners, as one child of the tree: HTTP/1.1 by Hypercorn, HTTP/2 over TLS by ourselves.
+"""HTTP on the World's listeners, as one child of the tree: HTTP/1.1 by Hypercorn.
 
 Not `hypercorn.serve`: its loop opens sockets of its own, and memory listeners carry the same code in simulations. The
 child accepts, gives each connection a task, and at a stop drains: no more accepting, streams end, requests under way
@@ -23,14 +23,13 @@ from actors.world import Renewal
 from api.app import Api, make_app
 from api.connection import HEAD_TIMEOUT, Connection
 from api.guests import Guests
-from api.http2_connection import Http2Connection
 from api.places import Full, Places
 from api.problems import MEDIA, Refusal
 from api.wire import SecureWire, Wire, peer_of, wire_of
 from supervision import Child, ChildSpec
 
 BESIDE_STREAMS = 8_192
-"""Connections, and requests on those of HTTP/2, that may be open beside `max_streams`; more are turned away: 503."""
+"""Connections that may be open beside `max_streams`; more are turned away: 503."""
 NO_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 PAUSE = 0.1
 TOLD_AGAIN = 60.0
@@ -91,7 +90,6 @@ class House:
         """Each with the name of the guest whose it is."""
         guests = Guests(self._settings.address_connections, api.proxies)
         self._places = Places(self._settings.max_streams + BESIDE_STREAMS, guests)
-        self._shared: dict[Http2Connection, None] = {}
         self._empty = trio.Event()
 
     async def accept(self, listener: trio.abc.Listener[Any], nursery: trio.Nursery) -> None:
@@ -123,8 +121,6 @@ class House:
         """End streams and idle connections at once, and give the requests under way so many seconds."""
         await self._context.terminated.set()
         self.api.streams.end_all()
-        for connection in self._shared:
-            connection.leave()
         if self._wires:
             with trio.move_on_after(seconds):
                 await self._empty.wait()
@@ -148,10 +144,7 @@ class House:
     async def _live(self, wire: Wire) -> None:
         """Be a connection's task. What goes wrong in it is its own."""
         try:
-            protocol = await _agree(wire)
-            if protocol == "h2":
-                await self._share(Http2Connection(self.api, wire, self._places))
-            elif protocol is not None:
+            if await _is_agreed(wire):
                 await Connection(self.api, self._config, self._context, wire).run()
         except Exception as error:  # the last resort: a fault of one connection must not end the others
             self.api.report(error, {})
@@ -161,16 +154,6 @@ class House:
                 self._empty.set()
                 self._empty = trio.Event()
             await trio.aclose_forcefully(wire)
-
-    async def _share(self, connection: Http2Connection) -> None:
-        """Run a connection that carries many requests."""
-        self._shared[connection] = None
-        try:
-            if self._context.terminated.is_set():
-                connection.leave()
-            await connection.run()
-        finally:
-            del self._shared[connection]
 
     async def _turn_away(self, stream: trio.abc.Stream, why: str) -> None:
         """Say that there is no room; over TLS nothing is said, since it would take a handshake."""
@@ -185,16 +168,16 @@ class House:
         await trio.aclose_forcefully(stream)
 
 
-async def _agree(wire: Wire) -> str | None:
-    """Return the protocol to speak; None when hands were not shaken in time."""
+async def _is_agreed(wire: Wire) -> bool:
+    """Shake hands where there is TLS; return whether it was done in time."""
     if not isinstance(wire, SecureWire):
-        return "http/1.1"
+        return True
     try:
         with trio.fail_after(HEAD_TIMEOUT):
             await wire.do_handshake()
     except (trio.BrokenResourceError, trio.TooSlowError):
-        return None
-    return wire.selected_alpn_protocol() or "http/1.1"
+        return False
+    return True
 
 
 def tell_renewal(log: Callable[..., None], renewal: Renewal) -> None:

@@ -29,10 +29,10 @@ from pathlib import Path
 
 import httpx
 import trio
+from httpx_sse import ServerSentEvent
 
-from sanderling.client import Client
+from sanderling.client import Client, events_of
 from sanderling.exits import CommandFailed
-from sanderling.sse_reader import EventReader, ServerEvent
 from storage.sqlite.folder import DATABASE
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_key, a_service, add
@@ -176,19 +176,17 @@ async def read_live(scene: Scene, service: Service) -> None:
     """Read from where the last life's reader was cut; note what is seen, in order."""
     while True:
         headers = {"X-API-Key": scene.key, "Last-Event-ID": next(reversed(scene.seen), BEGINNING)}
-        reader = EventReader()
         with suppress(httpx.HTTPError):
             async with (
                 httpx.AsyncClient(base_url=service.url, headers=headers, timeout=30) as client,
                 client.stream("GET", "/v1/stream") as answer,
             ):
-                async for chunk in answer.aiter_bytes():
-                    for event in reader.feed(chunk):
-                        note(scene, event)
+                async for event in events_of(answer):
+                    note(scene, event)
         await trio.sleep(0.2)
 
 
-def note(scene: Scene, event: ServerEvent) -> None:
+def note(scene: Scene, event: ServerSentEvent) -> None:
     if event.id in scene.seen:
         scene.repeated.append(event.id)
     scene.seen[event.id] = json.loads(event.data)["title"]
@@ -270,7 +268,7 @@ async def settle(scene: Scene) -> Audit:
     log: dict[str, tuple[str, str]] = {}
     order: defaultdict[str, list[str]] = defaultdict(list)
 
-    def take(event: ServerEvent) -> None:
+    def take(event: ServerSentEvent) -> None:
         told = json.loads(event.data)
         if told["source_id"] in scene.origins and "alert_type" not in told:
             log[event.id] = (told["source_id"], told["title"])

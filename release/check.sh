@@ -54,6 +54,15 @@ for program in /app/file /app/directory/sanderling; do
     echo "check of $program in a bare root: well"
 done
 
+# Every part that is listed has its text inside.
+"$file" licences --all >"$scratch/said" || failed "$file prints no licences"
+! grep "is not in this installation" "$scratch/said" || failed "$file lacks texts of licences"
+"$file" licences >"$scratch/said"
+for part in sanderling trio libxml2 libsodium sqlite openssl python pyinstaller unicode-cldr; do
+    grep -q "^$part " "$scratch/said" || failed "$file lists no licence of $part"
+done
+echo "licences: $(($(wc -l <"$scratch/said") - 1)) parts, each with its text"
+
 # An empty root: no C library, no shell, nothing but what the kernel gives.
 if [ -e "$universal" ]; then
     empty=$scratch/empty

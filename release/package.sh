@@ -21,7 +21,8 @@ newest=$(find "$DIST/directory" -type f \( -name '*.so*' -o -name sanderling \) 
     grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | cut -d_ -f2)
 export SOURCE_DATE_EPOCH PYTHONPATH DIST FILES VERSION MTIME ARCH
 
-"$venv/bin/python" -P release/files.py "$FILES" "$SOURCE_DATE_EPOCH"
+"$venv/bin/python" -P release/archives.py requirements/run.txt "$out/build/archives.json"
+"$venv/bin/python" -P release/files.py "$FILES" "$SOURCE_DATE_EPOCH" "$out/build/archives.json" "$DIST/directory/sanderling"
 rm -f "$DIST"/*.deb "$DIST"/*.rpm
 for kind in deb rpm; do
     case $kind in

@@ -8,15 +8,13 @@ keep what they began with.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Sequence
 from pathlib import Path
 
 import trio
 
 from actors.world import Renewal
 
-ALPN = ("h2", "http/1.1")
-"""The protocols that are offered, the most wanted first."""
+ALPN = ("http/1.1",)
 Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
@@ -27,8 +25,8 @@ class CertificateUnusable(Exception):
 class CertificateFiles:
     """A certificate chain and its private key, both PEM. Raises CertificateUnusable when made of unusable ones."""
 
-    def __init__(self, certificate: Path, key: Path, protocols: Sequence[str] = ALPN) -> None:
-        self._paths, self._protocols = (certificate, key), protocols
+    def __init__(self, certificate: Path, key: Path) -> None:
+        self._paths = certificate, key
         self._seen = self._stamp()
         self._context = self._load()
 
@@ -55,7 +53,7 @@ class CertificateFiles:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.options |= ssl.OP_NO_RENEGOTIATION
-        context.set_alpn_protocols(self._protocols)
+        context.set_alpn_protocols(ALPN)
         certificate, key = self._paths
         for path in self._paths:
             _check_readable(path)

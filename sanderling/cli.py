@@ -19,6 +19,7 @@ from sanderling.commands import (
     exporting,
     installing,
     keeping,
+    licences,
     manual,
     moving,
     operating,
@@ -294,6 +295,7 @@ def setup_link(config: str | None, **flags: str | None) -> int:
 
 main.add_command(manual.help_page)
 main.add_command(manual.completion)
+main.add_command(licences.licences)
 
 
 @main.command()

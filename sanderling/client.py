@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 import trio
+from httpx_sse import EventSource, ServerSentEvent
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.sse_reader import EventReader, ServerEvent
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 PATIENCE = httpx.Timeout(60.0, connect=10.0)
@@ -81,21 +81,17 @@ class Client:
             # Its query alone: the rest of the link is the public address, which may not be the one in use here.
             query = httpx.URL(answer.links["next"]["url"]).query
 
-    async def listen(self, path: str, take: Callable[[ServerEvent], None], silence: float) -> None:
+    async def listen(self, path: str, take: Callable[[ServerSentEvent], None], silence: float) -> None:
         """Read a stream to its end and hand each event to `take`; `silence` seconds without a byte are its end too.
 
         It also works on asyncio. Raises CommandFailed when it can't be opened or is cut.
         """
-        reader = EventReader()
         headers, patience = {"Accept": "text/event-stream"}, httpx.Timeout(silence, connect=10.0)
         try:
             async with self._http.stream("GET", path, headers=headers, timeout=patience) as answer:
-                if answer.status_code >= 400:
-                    await answer.aread()
-                    raise refused(answer)
-                async for chunk in answer.aiter_bytes():
-                    for event in reader.feed(chunk):
-                        take(event)
+                await _streams(answer)
+                async for event in events_of(answer):
+                    take(event)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
 
@@ -107,7 +103,7 @@ class Client:
         self,
         path: str,
         query: Sequence[tuple[str, str]],
-        take: Callable[[ServerEvent], None],
+        take: Callable[[ServerSentEvent], None],
         tell: Callable[[str], None] = lambda _sentence: None,
     ) -> None:
         """Read a stream for ever and hand each event to `take`; after a cut go on behind the last one.
@@ -117,14 +113,14 @@ class Client:
         """
         cursor, wait, tries, hint = Cursor(), 0.0, 0, 1.0
         while True:
-            reader = EventReader()
             try:
                 async with self._open(path, query, cursor) as answer:
                     if tries:
                         tell("connected again")
                     tries, wait = tries + 1, 0.0
-                    async for chunk in answer.aiter_bytes():
-                        for event in reader.feed(chunk):
+                    async for event in EventSource(answer).aiter_sse():
+                        hint = hint if event.retry is None else max(0.0, event.retry / 1000)
+                        if event.data:
                             take(event)
                             cursor.id = event.id or cursor.id
                 why = "the service closed the stream"
@@ -134,7 +130,6 @@ class Client:
                 why = error.message.partition(". ")[0]
             except httpx.HTTPError as error:
                 why = str(error) or type(error).__name__
-            hint = hint if reader.retry is None else reader.retry
             wait = min(LONGEST_WAIT, max(wait * 2, hint))
             tell(f"cut off ({why}); trying again in {wait:.0f} s")
             await trio.sleep(wait)
@@ -149,9 +144,7 @@ class Client:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
         try:
-            if answer.status_code >= 400:
-                await answer.aread()
-                raise refused(answer)
+            await _streams(answer)
             # Where the replay began: without it, a cut before the first event would leave a gap.
             cursor.id = cursor.id or answer.headers.get("Sanderling-Replay-From", "")
             yield answer
@@ -164,6 +157,27 @@ class Client:
             f"{self._called} can't be reached: {str(error) or type(error).__name__}. "
             "`sanderling serve` starts a service; --url or SANDERLING_URL name another one.",
             Exit.UNREACHABLE,
+        )
+
+
+async def events_of(answer: httpx.Response) -> AsyncIterator[ServerSentEvent]:
+    """Yield the events of a stream. The library also yields hints and ids that come without an event."""
+    async for event in EventSource(answer).aiter_sse():
+        if event.data:
+            yield event
+
+
+async def _streams(answer: httpx.Response) -> None:
+    """Raise CommandFailed unless the answer is a stream of events."""
+    if answer.status_code >= 400:
+        await answer.aread()
+        raise refused(answer)
+    kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
+    if kind != "text/event-stream":
+        raise CommandFailed(
+            f"{answer.request.url.copy_with(query=None)} answers {answer.status_code} with {kind or 'nothing'}, "
+            "and not with a stream of events: does the address name the service itself?",
+            Exit.FAILED,
         )
 
 

@@ -17,7 +17,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from platformdirs import user_data_path
+
 from actors.settings import Settings
+from sanderling import __version__
 from sanderling.exits import CommandFailed, Exit
 
 PREFIX = "SANDERLING_"
@@ -32,15 +35,22 @@ BESIDE = {
 }
 """Variables that are not settings of the service."""
 
+RETIRED = {"tls_protocols": "The service speaks HTTP/1.1 only; a proxy in front speaks HTTP/2 (docs/proxies.md)."}
+"""Settings of earlier versions: where one is still set, the service starts, and says why it does nothing."""
+
 _FIELDS = {item.name: item for item in fields(Settings)}
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, and for each where its value came from (`default`, `--port`, `SANDERLING_PORT`, a file's path)."""
+    """The settings, and for each where its value came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
+
+    retired: a sentence for each that is set and does nothing any more.
+    """
 
     settings: Settings
     origins: Mapping[str, str]
+    retired: Sequence[str] = ()
 
 
 def environ() -> Mapping[str, str]:
@@ -71,6 +81,11 @@ def typed(command: str, data: str = "") -> str:
     return f"{os.path.relpath(launcher) if checkout else 'sanderling'} {command}"
 
 
+def installed_by_pip() -> bool:
+    """Return whether this program lies among other packages, so that no folder is its own: pip, pipx, uv."""
+    return (Path(__file__).parents[1] / f"sanderling-{__version__}.dist-info").is_dir()
+
+
 def variable(name: str) -> str:
     """Return the environment variable of a setting."""
     return PREFIX + name.upper()
@@ -85,19 +100,26 @@ def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | N
     """Return the settings that flags, variables and file make together. Raises CommandFailed (BAD_SETTING)."""
     _refuse_unknown_variables(variables)
     found = _from_table(flags, variables)
+    retired = [_nothing(name, variable(name)) for name in RETIRED if variable(name) in variables]
     named = config or variables.get("SANDERLING_CONFIG")
     if named:
-        found = _from_file(Path(named)) | found
+        found = _from_file(Path(named), retired) | found
     else:
+        if "data" not in found and installed_by_pip():
+            found["data"] = user_data_path("sanderling", appauthor=False).as_posix(), "this system's folder for data"
         folder = str(found["data"][0] if "data" in found else _FIELDS["data"].default)
         path = Path(folder) / FILE_NAME
         if path.is_file():
-            found = _from_file(path, in_data_folder=True) | found
+            found = _from_file(path, retired, in_data_folder=True) | found
     try:
         settings = Settings(**{name: value for name, (value, _) in found.items()})
     except ValueError as error:
         raise CommandFailed(_blame(str(error), found), Exit.BAD_SETTING) from None
-    return Loaded(settings, {name: found[name][1] if name in found else "default" for name in _FIELDS})
+    return Loaded(settings, {name: found[name][1] if name in found else "default" for name in _FIELDS}, retired)
+
+
+def _nothing(name: str, origin: str) -> str:
+    return f"{name} (from {origin}) is no setting any more. {RETIRED[name]}"
 
 
 def _from_table(flags: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
@@ -125,7 +147,7 @@ def _parse(item: Field[Any], text: str, origin: str) -> Any:
 
 
 def _refuse_unknown_variables(variables: Mapping[str, str]) -> None:
-    known = [*BESIDE, *(variable(name) for name in _FIELDS)]
+    known = [*BESIDE, *(variable(name) for name in (*_FIELDS, *RETIRED))]
     for name in sorted(variables):
         if name.startswith(PREFIX) and name not in known:
             raise CommandFailed(f"{name}: there is no such setting. {_nearest(name, known)}", Exit.BAD_SETTING)
@@ -136,7 +158,8 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     return f"Did you mean {close[0]}?" if close else "`sanderling settings` lists them all."
 
 
-def _from_file(path: Path, *, in_data_folder: bool = False) -> dict[str, tuple[Any, str]]:
+def _from_file(path: Path, retired: list[str], *, in_data_folder: bool = False) -> dict[str, tuple[Any, str]]:
+    """Return what a file sets; a sentence for each retired setting goes to `retired`. Raises CommandFailed."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -145,6 +168,9 @@ def _from_file(path: Path, *, in_data_folder: bool = False) -> dict[str, tuple[A
         raise CommandFailed(f"{path}: is not TOML: {error}.", Exit.BAD_SETTING) from None
     found = {}
     for name, value in table.items():
+        if name in RETIRED:
+            retired.append(_nothing(name, str(path)))
+            continue
         if name not in _FIELDS:
             raise CommandFailed(
                 f"{path}: {name}: there is no such setting. {_nearest(name, list(_FIELDS))}", Exit.BAD_SETTING

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from enum import Enum
@@ -19,6 +18,7 @@ import structlog
 import trio
 from structlog.typing import Processor
 
+from sanderling.plain import plain
 from storage.records.identity import Millis
 from storage.records.key import without_secrets
 from storage.records.times import rfc3339
@@ -32,18 +32,7 @@ FIRST = ("ts", "level", "event")
 ROOT = "sanderling/"
 """What the paths of actors begin with; it is left out."""
 
-# C0, DEL, C1 (a lone 0x9b is a CSI to some terminals), the line separators, and what reverses the direction of text.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _LETTERS = {"debug": "2", "warning": "33", "error": "31"}
-
-
-def plain(text: str) -> str:
-    r"""Return text with everything that moves, colours or breaks a line written as an escape.
-
-    >>> plain('a\nb\x1b[31m')
-    'a\\nb\\x1b[31m'
-    """
-    return _UNSAFE.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 def tellable(text: str) -> str:

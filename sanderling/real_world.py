@@ -65,7 +65,7 @@ async def open_listeners(host: str, port: int) -> Sequence[trio.SocketListener]:
     return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
 
 
-async def open_back_door(folder: Path) -> Sequence[trio.SocketListener]:
+async def open_admin_socket(folder: Path) -> Sequence[trio.SocketListener]:
     """Listen on the admin socket of a data folder, which is ours: one that is there is left from an earlier life.
 
     Nobody can reach it before its mode is set, because a bound socket refuses until it listens. Raises OSError.
@@ -172,6 +172,6 @@ def real_world(
         log=log,
         certificate=certificate,
         passwords=Argon2(),
-        back_door=partial(open_back_door, Path(settings.data)),
+        admin_socket=partial(open_admin_socket, Path(settings.data)),
         metrics=metrics,
     )

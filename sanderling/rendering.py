@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 from unicodedata import combining, east_asian_width
 
-from sanderling.logs import plain
+from sanderling.plain import plain
 
 COLOURS = {"feed": "32", "html": "36", "push": "35", "notice": "33", "added": "32", "removed": "31", "dim": "2"}
 CUT = "…"

@@ -26,7 +26,7 @@ from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.templates.catalogue import Catalogue
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
-from api.back_door import back_door
+from api.admin_socket import admin_socket
 from api.dashboard.entry import new_link
 from api.metrics_door import metrics_door
 from api.porch import Porch
@@ -71,6 +71,8 @@ def serve(loaded: Loaded) -> int:
         colour=wants_colour(environ(), 2),
         keep=journal.lines.add,
     )
+    for says in loaded.retired:
+        log("settings.retired", level="warning", says=says)
     _raise_file_limit()
     forbid_core_dumps()
     gc.set_threshold(*COLLECT)
@@ -169,7 +171,7 @@ def _tell_stall(world: World, stall: Stall) -> None:
 
 def doorways(origins: Mapping[str, str], doors: Doors) -> Sequence[ChildSpec]:
     """Return the listeners' children: the public front end last, whose crashes are not those of the others."""
-    return (*back_door(doors), *metrics_door(doors), *front(replace(doors, origins=origins)))
+    return (*admin_socket(doors), *metrics_door(doors), *front(replace(doors, origins=origins)))
 
 
 def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:
@@ -198,7 +200,7 @@ def _certificate(settings: Settings) -> CertificateFiles | None:
     if not settings.tls_cert:
         return None
     try:
-        return CertificateFiles(Path(settings.tls_cert), Path(settings.tls_key), settings.tls_protocols)
+        return CertificateFiles(Path(settings.tls_cert), Path(settings.tls_key))
     except CertificateUnusable as error:
         raise CommandFailed(f"{error} (tls_cert, tls_key)", Exit.BAD_SETTING) from None
 

@@ -21,10 +21,11 @@ This page is generated: `sanderling settings --markdown > docs/settings.md`.
 
 
 def as_text(loaded: Loaded) -> str:
-    """Return one line a setting: name, value, where the value came from."""
+    """Return one line a setting: name, value, where the value came from; then what is set and does nothing."""
     rows = [(name, _shown(loaded, name), loaded.origins[name]) for name in loaded.origins]
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    return "\n".join(f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows)
+    table = [f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows]
+    return "\n".join([*table, *loaded.retired])
 
 
 def as_json(loaded: Loaded) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from actors.templates.catalogue import Entry
 from actors.templates.template import Parameter
 from sanderling.asking.alerts import ABOUT
-from sanderling.logs import plain
+from sanderling.plain import plain
 
 
 def as_line(entry: Entry) -> str:

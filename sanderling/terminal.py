@@ -11,15 +11,15 @@ from urllib.parse import quote
 import click
 import msgspec
 import trio
+from httpx_sse import ServerSentEvent
 
 from sanderling.asking.naming import called
 from sanderling.client import Client
 from sanderling.environment import wants_colour
 from sanderling.exits import Exit
 from sanderling.json_lines import echo_json, print_json
-from sanderling.logs import plain
+from sanderling.plain import plain
 from sanderling.rendering import Renderer, fit, pad
-from sanderling.sse_reader import ServerEvent
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
 FILTERS = ("source", "source_type", "tag", "keyword")
@@ -40,7 +40,7 @@ class Audience:
         """Return whether all that were wanted have come."""
         return not self._left
 
-    def take(self, event: ServerEvent) -> None:
+    def take(self, event: ServerSentEvent) -> None:
         """Print an event, unless enough have come."""
         if self._left == 0:
             return

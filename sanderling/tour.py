@@ -16,6 +16,7 @@ from typing import Any
 import click
 import msgspec
 import trio
+from httpx_sse import ServerSentEvent
 
 from actors.settings import Settings
 from actors.signatures.event import verify
@@ -23,10 +24,9 @@ from sanderling import keyring
 from sanderling.client import DEFAULT_URL, Client
 from sanderling.environment import wants_colour
 from sanderling.exits import CommandFailed, Exit
-from sanderling.logs import plain
 from sanderling.own_service import end_on_signal, own_folder, own_service
+from sanderling.plain import plain
 from sanderling.rendering import Renderer
-from sanderling.sse_reader import ServerEvent
 
 SCOPES = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write", "bins:read", "bins:write")
 WITHIN = 30.0
@@ -155,7 +155,7 @@ class _Guide:
     async def _ask(self, method: str, path: str, **request: Any) -> Any:
         return (await self._client.ask(method, path, **request)).json()
 
-    def _take(self, event: ServerEvent) -> None:
+    def _take(self, event: ServerSentEvent) -> None:
         self._send.send_nowait(event.data.encode())
 
     def _station(self, title: str) -> None:

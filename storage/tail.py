@@ -15,23 +15,11 @@ from typing import NamedTuple
 
 import trio
 
+from storage.recent import Recent
 from storage.records.event import Stored
 from storage.records.identity import START, Seq
 
 BUCKET = 200
-
-
-class Recent:
-    """An event in the ring; `frame` caches its encoding for streams, so that it is made once for all of them."""
-
-    __slots__ = ("frame", "stored")
-
-    def __init__(self, stored: Stored) -> None:
-        self.stored = stored
-        self.frame: bytes | None = None
-
-    def __repr__(self) -> str:
-        return f"Recent(seq={self.stored.seq})"
 
 
 class TailStatistics(NamedTuple):

@@ -76,6 +76,7 @@ class Child:
         "last_life",
         "owner",
         "path",
+        "paused",
         "probation",
         "recent",
         "remark",
@@ -101,7 +102,7 @@ class Child:
         self.last_life: Crash | None = None
         """How the last life ended: None for a return, or a stop without a fault."""
         self.end: End | None = None
-        self.remark = ""
+        self.remark, self.paused = "", False
         self.attention = False
         """Set by the child: a person should look here first (a breaker is open, say), though it runs."""
         self.branch: Branch | None = None
@@ -134,9 +135,9 @@ class Child:
             self.become(State.RUNNING)
         self._settle()
 
-    def note(self, text: str) -> None:
-        """Say what the child is waiting for or doing, for its status. Costs an assignment."""
-        self.remark = text
+    def note(self, text: str, *, paused: bool = False) -> None:
+        """Say what the child is waiting for or doing, for its status. paused: it does its work again when it is let."""
+        self.remark, self.paused = text, paused
 
     # --- for its supervisor --------------------------------------------------------------------------------------
 

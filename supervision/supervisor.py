@@ -2,13 +2,11 @@
 
 They are started in order, each when the former is ready, and stopped in reverse.
 
-    run:  begin -> bring up, one by one -> wait -> stop, one by one, last started first -> return, or raise
-    one Escalate
-                      ^                      | +--- rest_for_one: ----+  a child crashed: end what was started
-                      after it, then bring up from there
+    run:  bring up, one by one  ->  wait  ->  stop, the last started first  ->  return, or raise Escalate
+                   ^                 |
+                   +-----------------+  rest_for_one: a child crashed; end those after it, bring up from there
 
-The bringing up and the stopping are done by the task of `run`; a child's restarts (one_for_one) by the
-child's own task.
+The task of `run` brings up and stops; a child's own task restarts it (one_for_one).
 """
 
 from __future__ import annotations

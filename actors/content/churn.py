@@ -42,6 +42,7 @@ from actors.content.memory import (
 )
 from actors.content.news import Difference, Known, Weighed, weighed
 from actors.content.pages import PageReading
+from actors.content.readings import StandIn
 from actors.content.requests import EMIT, Withheld
 from actors.content.returns import When, turn_of
 from actors.content.sides import Apart, apart, shapes
@@ -55,7 +56,7 @@ MINOR = 0.2
 UNCHANGED = "Every block is as it was."
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 24 * 3_600_000
-_BEHIND = "a login stands in its place"
+_BEHIND = StandIn("login", "a login stands in its place")
 _TURNED = 3
 """Told blocks that have become furniture at one look, from which it is the reading that changed."""
 _MOST_DOUBTS = 3
@@ -84,7 +85,7 @@ class Verdict(Struct, frozen=True):
     reverted: bool = False
     soon: bool = False
     unsettled: bool = False
-    trouble: str | None = None
+    trouble: StandIn | None = None
     moved_to: str = ""
 
 
@@ -178,7 +179,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
         case swaps.Stay.WAITS:
             return _held(memory, look)
         case swaps.Stay.FAILS:
-            trouble = f"another page stands in its place: {swap.says}"
+            trouble = StandIn("other page", f"another page stands in its place: {swap.says}")
             return Verdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
         case swaps.Stay.TELL:
             return _told_away(_decide(memory, _stayed(memory, look)), swap, _target(swap, look))

@@ -20,7 +20,7 @@ from actors.content.json_feed import looks_like_json
 from actors.content.links import absolute
 from actors.content.plain import read_plain, unwatchable
 from actors.content.prolog import end_of_prolog
-from actors.content.readings import FeedLink, Finding
+from actors.content.readings import FeedLink, Finding, StandIn
 from actors.content.sniffing import binary_kind, is_document, looks_like_html
 from actors.content.text import normalise
 from actors.content.unpacking import unpacked
@@ -51,15 +51,15 @@ _ADVICE = {
     "": "Add the page that links to it.",
 }
 """What to do about a kind of thing, by a word of its name; the last is for everything else."""
-_WALLS = (
-    ("login", "Nothing here logs in: look for a public page or a feed."),
-    ("consent", "Look for a feed, or a page that shows its text without consent."),
-    ("challenge", "The site keeps programs out: look for a feed, or ask its owner."),
-    ("queue", "Try again when the site has room."),
-    ("needs", "Look for the site's feed."),
-    ("empty", "It may need JavaScript: look for the site's feed."),
-    ("error", _LOOK),
-)
+_WALLS = {
+    "login": "Nothing here logs in: look for a public page or a feed.",
+    "consent": "Look for a feed, or a page that shows its text without consent.",
+    "challenge": "The site keeps programs out: look for a feed, or ask its owner.",
+    "queue": "Try again when the site has room.",
+    "script": "Look for the site's feed.",
+    "empty": "It may need JavaScript: look for the site's feed.",
+    "error": _LOOK,
+}
 
 
 def detect(body: bytes, content_type: str, url: str) -> Finding:
@@ -88,14 +88,14 @@ def detect(body: bytes, content_type: str, url: str) -> Finding:
             return _feed(body, content_type, url, text, served)
         except ContentError as error:
             if is_feed and not looks_like_html(text[:_SNIFFED]):
-                return _refused(error.reason, f"{_shown_root(text)}; {served}")
+                return _refused(error.reason, f"{_shown_root(text)}; {served}", is_broken_feed=True)
     if not is_feed and (document := read_plain(text)) is not None:
         return Finding("html", "high", f"{document.says}; {served}", document.format)
     return _page(text, url, served)
 
 
-def _refused(reason: str, evidence: str) -> Finding:
-    return Finding(None, "high", evidence, "", refusal=reason)
+def _refused(reason: str, evidence: str, *, is_broken_feed: bool = False) -> Finding:
+    return Finding(None, "high", evidence, "", refusal=reason, is_broken_feed=is_broken_feed)
 
 
 def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> Finding:
@@ -151,20 +151,20 @@ def _page(text: str, url: str, served: str) -> Finding:
     return Finding("html", confidence, evidence, "html", feeds)
 
 
-def _refusal_of(trouble: str, root: markup.Element, url: str, feeds: Sequence[FeedLink]) -> str:
+def _refusal_of(trouble: StandIn, root: markup.Element, url: str, feeds: Sequence[FeedLink]) -> str:
     """Return the sentences that tell what stands in a page's place, and what can be done."""
-    kind, _, words = trouble.partition(":")
+    kind, _, words = trouble.says.partition(":")
     if feeds:
         advice = f"Its feed may work: {feeds[0].url}."
     elif onward := _onward(root, url):
         advice = f"It only sends browsers on: add {onward}."
     else:
-        advice = next((advice for mark, advice in _WALLS if trouble.startswith(mark)), "Try again later.")
-    said = f"an error page ({words.strip()})" if kind.startswith("error") else f"a {kind}"
-    match kind:
-        case "empty page":
+        advice = _WALLS.get(trouble.kind, "Try again later.")
+    said = f"an error page ({words.strip()})" if trouble.kind == "error" else f"a {kind}"
+    match trouble.kind:
+        case "empty":
             return f"This page has no visible text. {advice}"
-        case "needs JavaScript":
+        case "script":
             return f"This page needs JavaScript: it has no text without it. {advice}"
         case _:
             return f"This is not the page itself, but {said}. {advice}"

@@ -78,7 +78,8 @@ def _today(asked: FindRequest, body: bytes, wanted: str) -> tuple[Spot | None, S
     narrowed = asked.selector is not None or bool(asked.ignore)
     root, whole = read_tree(body, asked.content_type, None, ())
     elsewhere = _spot(whole.texts, whole.traits, wanted)
-    trouble = reading_of(root, whole, "", narrowed=False).trouble
+    stand_in = reading_of(root, whole, "", narrowed=False).trouble
+    trouble = None if stand_in is None else str(stand_in)
     if not narrowed:
         return elsewhere, None, trouble
     _, part = read_tree(body, asked.content_type, asked.selector, asked.ignore)

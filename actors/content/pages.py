@@ -18,6 +18,7 @@ from actors.content.memory import KnownKeys
 from actors.content.moments import moment
 from actors.content.places import Place
 from actors.content.plain import ROOT, no_parts, read_plain, root_of, unwatchable
+from actors.content.readings import StandIn
 from actors.content.sniffing import binary_kind
 from actors.content.text import normalise
 from actors.content.traits import CELL
@@ -55,7 +56,7 @@ class PageReading(Struct, frozen=True):
     content: str
     blocks: tuple[str, ...]
     keys: tuple[str, ...]
-    trouble: str | None = None
+    trouble: StandIn | None = None
     traits: tuple[int, ...] = ()
     partial: bool = False
     evidence: Evidence = NO_EVIDENCE

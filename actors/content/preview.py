@@ -53,7 +53,7 @@ def preview_page(asked: PageRequest) -> PagePreview:
         ignored=ignored,
         has=(),
         partial=reading.partial,
-        trouble=reading.trouble,
+        trouble=None if reading.trouble is None else str(reading.trouble),
     )
 
 

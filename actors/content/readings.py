@@ -67,13 +67,24 @@ class FeedLink(Struct, frozen=True):
     type: str
 
 
+class StandIn(Struct, frozen=True):
+    """What stands where the page should be; see `walls`. `says` is for a person."""
+
+    kind: Literal["empty", "challenge", "queue", "error", "consent", "login", "script", "redirect", "other page"]
+    says: str
+
+    def __str__(self) -> str:
+        return self.says
+
+
 class Finding(Struct, frozen=True):
     """What a body is. `type` None comes with a `refusal`; both carry a sentence that a person can check.
 
     `format` names the kind of feed; of a page it is "html", or one of `FORMATS`.
 
     `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`). `feed` is what a
-    feed says: to know one is to have read it, so who goes on to watch it need not read it again.
+    feed says: to know one is to have read it, so whoever goes on to watch it need not read it again. `is_broken_feed`:
+    it is refused, and has the root element of a feed.
     """
 
     type: Literal["feed", "html"] | None
@@ -82,8 +93,9 @@ class Finding(Struct, frozen=True):
     format: str
     feeds: tuple[FeedLink, ...] = ()
     refusal: str | None = None
-    trouble: str | None = None
+    trouble: StandIn | None = None
     feed: FeedReading | None = None
+    is_broken_feed: bool = False
 
 
 def is_same(format: str, was: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from actors.content.readings import StandIn
 from storage.records.event import Delta, Diff
 from storage.records.identity import Millis
 
@@ -151,7 +152,7 @@ class PageLook(Struct, frozen=True):
     score: float
     reason: str
     memory: bytes
-    trouble: str | None = None
+    trouble: StandIn | None = None
     partial: bool = False
     content: str = ""
     content_hash: str = ""

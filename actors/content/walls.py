@@ -12,12 +12,17 @@ from collections.abc import Sequence
 from actors.content.blocks import Blocks
 from actors.content.evidence import LITTLE, evidence_of, kind_of, kind_of_head
 from actors.content.markup import Element
+from actors.content.readings import StandIn
 from actors.content.traits import ASIDE, FURNITURE, HEADING, TOP
 
 _VERY_LITTLE = 60
 _FIRST = 3
-_CHALLENGED = "challenge page: it asks whether a human is looking"
-_NEEDS_SCRIPT = "needs JavaScript: the page has no text without it"
+_EMPTY = StandIn("empty", "empty page: no visible text")
+_CHALLENGED = StandIn("challenge", "challenge page: it asks whether a human is looking")
+_QUEUED = StandIn("queue", "queue page: the site lets visitors in one by one")
+_NEEDS_SCRIPT = StandIn("script", "needs JavaScript: the page has no text without it")
+_CONSENTING = StandIn("consent", "consent wall")
+_LOGGING_IN = StandIn("login", "login wall")
 
 
 def _any_of(*patterns: str) -> re.Pattern[str]:
@@ -58,11 +63,11 @@ _SCRIPT = _any_of(
 )
 
 
-def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
-    """Return in words why a page is not the page one came for, or None."""
+def trouble_of(root: Element, title: str, blocks: Blocks) -> StandIn | None:
+    """Return what stands where the page should be, None when it is the page."""
     rows = list(zip(blocks.texts, blocks.traits, strict=True))
     if not rows:
-        return "empty page: no visible text"
+        return _EMPTY
     words = _words(blocks)
     if words >= LITTLE:
         return None
@@ -74,16 +79,20 @@ def trouble_of(root: Element, title: str, blocks: Blocks) -> str | None:
     if any(map(_CHALLENGE.search, heads)) or (tiny and _CHALLENGE.search(everything)):
         return _CHALLENGED
     if _QUEUE.search(everything):
-        return "queue page: the site lets visitors in one by one"
+        return _QUEUED
     if error := next(filter(_ERROR.search, heads + content[:3] if tiny and not top else heads), None):
-        return f"error text with status 200: {error[:80]!r}"
+        return _error(error)
     if _CONSENT.search(everything):
-        return "consent wall"
+        return _CONSENTING
     if any(field.get("type") == "password" for field in root.iter("input")) or _is_login(title) or _is_login(top):
-        return "login wall"
+        return _LOGGING_IN
     if tiny and _SCRIPT.search(everything):
         return _NEEDS_SCRIPT
     return _by_words(root, blocks, (title, top), content[:_FIRST] if tiny and not top else [], tiny)
+
+
+def _error(words: str) -> StandIn:
+    return StandIn("error", f"error text with status 200: {words[:80]!r}")
 
 
 def is_ample(blocks: Blocks) -> bool:
@@ -101,21 +110,21 @@ def _words(blocks: Blocks) -> int:
     return words
 
 
-def _by_words(root: Element, blocks: Blocks, heads: Sequence[str], first: Sequence[str], tiny: bool) -> str | None:
+def _by_words(root: Element, blocks: Blocks, heads: Sequence[str], first: Sequence[str], tiny: bool) -> StandIn | None:
     """Return why a page of few words is none, by the words of other languages in its title, its h1 or its first words.
 
     Logins are not among them: "Anmeldung" is also how one joins a course, and a field for a password says it all.
     """
     kinds = {kind: text for text in (*first, *heads) if (kind := kind_of_head(text))}
     if (said := kinds.get("error") or (kinds.get("maintenance") if tiny else None)) is not None:
-        return f"error text with status 200: {said[:80]!r}"
+        return _error(said)
     if "challenge" in kinds:
         return _CHALLENGED
     if "consent" in kinds:
-        return "consent wall"
+        return _CONSENTING
     seen = evidence_of(root, blocks)
     if seen.leads_away and any(kind_of(text) == "redirect" for text in (*first, *heads)):
-        return f"it leads to another page: {seen.refresh_to[:80]}"
+        return StandIn("redirect", f"it leads to another page: {seen.refresh_to[:80]}")
     return _NEEDS_SCRIPT if "loading" in kinds and seen.shell else None
 
 

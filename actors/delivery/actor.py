@@ -34,7 +34,8 @@ from actors.delivery.status import (
     standing_of,
     with_standing,
 )
-from actors.messages import DestinationMessage, TestDelivery, TestResult
+from actors.messages.destinations import DestinationMessage, TestDelivery
+from actors.messages.views import TestResult
 from actors.world import World
 from storage.errors import STANDSTILL, StorageError
 from storage.interface import Storage

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import trio
 
-from actors.messages import Record
+from actors.messages.recorder import Record
 from actors.notices import of_destination
 from actors.world import World
 from storage.errors import STANDSTILL

@@ -13,7 +13,8 @@ from actors.delivery.attempt import Outlet
 from actors.delivery.crier import Crier
 from actors.delivery.room import Room
 from actors.delivery.sample import sample
-from actors.messages import DestinationMessage, OutboxGrew, Record
+from actors.messages.destinations import DestinationMessage, OutboxGrew
+from actors.messages.recorder import Record
 from actors.signatures.event import Signer
 from actors.world import World
 from storage.errors import STANDSTILL

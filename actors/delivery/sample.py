@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from actors.signatures.event import Signer
 from storage.records.event import Event
 from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
 from storage.records.times import rfc3339
+
+if TYPE_CHECKING:
+    import random
 
 CONTENT = "This is a test delivery. It has the shape and both signatures of a live one; its event is in no stream."
 

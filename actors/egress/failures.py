@@ -61,5 +61,13 @@ class LookRefused(LookFailed):
         self.refusal = refusal
 
 
+class ReadingStopped(LookFailed):
+    """Reading a body took too much of a worker, which was stopped: what the body is nobody knows."""
+
+    def __init__(self, reason: str, *, too_slow: bool) -> None:
+        super().__init__(Blame.CONTENT, reason)
+        self.too_slow = too_slow
+
+
 class RobotsForbids(LookFailed):
     """robots.txt forbids the look, or can't be had, which forbids it until it can."""

@@ -1,9 +1,9 @@
 """WebSocket sessions (RFC 6455) over the guard's streams: whole messages in, a failure with its blame at the end.
 
-A session is one task's: whoever calls `receive` reads the socket, answers pings and sends ours, so nothing is read
-ahead of its reader, and a reader that is busy pushes back on the server by TCP itself. A link whose other end has
-vanished looks like a quiet one: a ping goes every 20 seconds, and a link that brings nothing at all for 20 seconds
-after one is dead. That is found within 60 seconds of its last sign of life.
+A session is a connection of trio-websocket with bounds (`bounded.py`). Its reader is little ahead of whoever calls
+`receive`, so a caller that is busy pushes back on the server by TCP. A link whose
+other end has vanished looks like a quiet one: a ping goes every 20 seconds, and a link that brings nothing at all for
+20 seconds after one is dead. That is found within 60 seconds of its last sign of life.
 
 Redirects of a handshake are not followed, as in browsers: no server can count on it, and where a push source is
 should be what its record says.
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import h11
 import trio
+from trio_websocket import ConnectionClosed
 from wsproto import ConnectionType, WSConnection
-from wsproto.connection import ConnectionState
 from wsproto.events import AcceptConnection, CloseConnection, Event, Ping, RejectConnection, Request, TextMessage
 from wsproto.utilities import ProtocolError
 
-from actors.egress.assembly import MESSAGE_LIMIT, Assembly
+from actors.egress.bounded import CHUNK, MESSAGE_LIMIT, SEND_WITHIN, BoundedConnection, size_of
 from actors.egress.closing import broken
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
@@ -35,11 +35,6 @@ from actors.world import World
 FRAME_LIMIT = MESSAGE_LIMIT
 PING_EVERY = 20.0
 SIGN_WITHIN = 20.0
-SLICE = 64
-"""Frames that are read in one step of the loop."""
-SEND_WITHIN = 5.0
-"""Seconds for what we say, which is little: a server that does not read it is not there."""
-_CHUNK = 1 << 16
 _GRACE = 1.0
 """Seconds that a reader who comes back late listens before it calls a link dead: the sign may lie unread."""
 _CLOSE_GRACE = 1.0
@@ -51,7 +46,7 @@ _BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 @dataclass(frozen=True, slots=True)
 class FramesStatistics:
-    """Counts since the handshake; `skipped` messages were neither text nor UTF-8, `size` is in bytes."""
+    """Counts of what was taken; `skipped` messages were neither text nor UTF-8, `size` is in bytes."""
 
     received: int
     skipped: int
@@ -61,116 +56,110 @@ class FramesStatistics:
 class Frames:
     """The messages of one session. `receive` until it raises; one reader only."""
 
-    def __init__(self, stream: trio.abc.Stream, connection: WSConnection, subprotocol: str | None) -> None:
+    def __init__(self, stream: trio.abc.Stream, connection: BoundedConnection) -> None:
         self._stream = stream
         self._connection = connection
-        self._assembly = Assembly(connection, trio.current_time())
-        self._whole: list[str] = []
-        self._hungry = False
+        self._received = self._skipped = self._size = 0
+        self._left: list[str] = []
         self._ping_at = trio.current_time() + PING_EVERY
         self._asked: float | None = None
-        self.subprotocol = subprotocol
+        self._reading = trio.CancelScope(shield=True)
+        self._read = trio.Event()
+        self.subprotocol = connection.subprotocol
 
     def __repr__(self) -> str:
-        return f"<Frames {self._assembly.received} received, {self._assembly.skipped} skipped>"
+        return f"<Frames {self._received} received, {self._skipped} skipped>"
 
     def statistics(self) -> FramesStatistics:
         """Return the counts."""
-        return FramesStatistics(self._assembly.received, self._assembly.skipped, self._assembly.size)
+        return FramesStatistics(self._received, self._skipped, self._size)
+
+    async def run(self) -> None:
+        """Read until the session is closed, also while others are cancelled: what the server says last is taken."""
+        try:
+            with self._reading:
+                await self._connection._reader_task()
+        finally:
+            self._read.set()
 
     async def receive(self) -> list[str]:
-        """Return the next messages, at least one and at most `SLICE`, waiting only while there are none.
+        """Return the next messages, at least one and few together, waiting only while there are none.
 
         Text, or bytes that are UTF-8; other bytes are counted and skipped. Raises SessionOver when the session has
         ended and all messages before its end are taken. Cancelled, no message is lost.
         """
-        await trio.lowlevel.checkpoint()
         while True:
-            if not self._hungry:
-                texts, self._hungry = self._assembly.take(SLICE, trio.current_time())
-                self._whole += texts
-            if self._assembly.replies:
-                await self._reply()
-            if self._whole:
-                whole, self._whole = self._whole, []
-                return whole
-            if self._assembly.end is not None:
-                raise self._assembly.end
-            if self._hungry:
-                await self._read()
-            else:
-                await trio.lowlevel.checkpoint()
+            if texts := self._texts(await self._next()):
+                return texts
 
     def left(self) -> list[str]:
-        """Return the messages that came while the session was being closed, at most `MOST_LEFT` bytes or one more."""
-        whole, self._whole = self._whole, []
-        return whole
+        """Return what was not taken when the session was closed: at most `MOST_LEFT` bytes, and what was read ahead."""
+        left, self._left = self._left, []
+        return left
 
     async def send(self, text: str) -> None:
         """Send a message. If the server does not take it, the session has ended, as `receive` says."""
-        await self._send(self._connection.send(TextMessage(data=text)))
+        await self._say(TextMessage(data=text))
 
     async def aclose(self) -> None:
         """Say good-bye, wait a second at most for the answer, and close the stream."""
+        with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionClosed):
+            if self._connection.open:
+                await self._connection._send(CloseConnection(code=1000))
+                await self._take_on(MOST_LEFT)
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
-            with suppress(*_BROKEN):
-                await self._part()
-        with trio.move_on_after(_CLOSE_GRACE, shield=True):
+            self._reading.cancel()
+            await self._read.wait()
             await trio.aclose_forcefully(self._stream)
+            with suppress(ConnectionClosed):
+                await self._take_on(MOST_LEFT)  # what was read ahead, if the server closed first or would not be told
 
-    async def _part(self) -> None:
-        if self._connection.state is not ConnectionState.OPEN or self._assembly.end is not None:
-            return
-        await self._stream.send_all(self._connection.send(CloseConnection(code=1000)))
-        most = self._assembly.size + MOST_LEFT
-        while self._assembly.end is None:
-            if self._hungry:
-                data = await self._stream.receive_some(_CHUNK)
-                if not data:
-                    return
-                self._assembly.feed(bytes(data))
-            texts, self._hungry = self._assembly.take(SLICE, trio.current_time())
-            self._whole += texts if self._assembly.size <= most or not self._whole else ()
-            await trio.lowlevel.checkpoint()
+    async def _take_on(self, most: int) -> None:
+        until = self._size + most
+        while self._size <= until:
+            self._left += self._texts(await self._connection.take())
 
-    async def _read(self) -> None:
-        """Wait for bytes, pinging meanwhile. Raises SessionOver when the link is broken or dead."""
-        now = trio.current_time()
-        if now >= self._ping_at:
-            self._ping_at = now + PING_EVERY
-            self._asked = now if self._asked is None else self._asked
-            await self._send(self._connection.send(Ping(payload=b"sanderling")))
-            if self._assembly.end is not None:
-                return
-        dead_at = self._ping_at if self._asked is None else max(self._asked + SIGN_WITHIN, now + _GRACE)
-        with trio.move_on_at(min(dead_at, max(self._ping_at, now + _GRACE))) as waiting:
+    async def _next(self) -> list[str | bytes]:
+        """Wait for messages, pinging meanwhile. Raises SessionOver when the session has ended, or the link is dead."""
+        connection = self._connection
+        while True:
+            now, asked = trio.current_time(), self._unanswered()
+            if now >= self._ping_at:
+                self._ping_at = now + PING_EVERY
+                self._asked = asked = now if asked is None else asked
+                await self._say(Ping(payload=b"sanderling"))
+            dead_at = self._ping_at if asked is None else max(asked + SIGN_WITHIN, now + _GRACE)
             try:
-                data = await self._stream.receive_some(_CHUNK)
-            except _BROKEN:
-                raise broken("the connection broke") from None
-        if not waiting.cancelled_caught:
-            if not data:
-                raise broken("the connection ended without a close")
-            self._asked, self._hungry = None, False
-            self._assembly.feed(bytes(data))
-        elif self._asked is not None and trio.current_time() >= self._asked + SIGN_WITHIN:
-            raise broken(f"the link is dead: no pong within {SIGN_WITHIN:g} s")
+                with trio.move_on_at(min(dead_at, max(self._ping_at, now + _GRACE))):
+                    return await connection.take()
+            except ConnectionClosed:
+                raise connection.end or broken("the connection ended without a close") from None
+            asked = self._unanswered()
+            if asked is not None and trio.current_time() >= asked + SIGN_WITHIN:
+                raise broken(f"the link is dead: no pong within {SIGN_WITHIN:g} s")
 
-    async def _reply(self) -> None:
-        data = bytes(self._assembly.replies)
-        self._assembly.replies.clear()
-        await self._send(data)
+    def _unanswered(self) -> float | None:
+        """Return when we pinged, unless something came since."""
+        asked = self._asked
+        return None if asked is None or self._connection.heard_at >= asked else asked
 
-    async def _send(self, data: bytes) -> None:
-        """Send whole, even when cancelled: half a frame would spoil all that follows. What fails ends the session."""
-        with trio.move_on_after(SEND_WITHIN, shield=True) as patience:
+    async def _say(self, event: Event) -> None:
+        """Send whole, even when cancelled: half a frame would spoil all that follows. `receive` tells what failed."""
+        with trio.move_on_after(SEND_WITHIN + _GRACE, shield=True), suppress(ConnectionClosed):
+            if self._connection.open:
+                await self._connection._send(event)
+
+    def _texts(self, messages: Sequence[str | bytes]) -> list[str]:
+        """Count messages; return those that are text or UTF-8."""
+        texts = []
+        for message in messages:
+            self._received += 1
+            self._size += size_of(message)
             try:
-                await self._stream.send_all(data)
-            except _BROKEN:
-                if self._assembly.end is None:  # else it was our answer to a close: nobody needs to hear it
-                    self._assembly.end = broken("the connection broke")
-        if patience.cancelled_caught:
-            self._assembly.end = broken(f"the link is dead: the server has read nothing for {SEND_WITHIN:g} s")
+                texts.append(message if isinstance(message, str) else message.decode())
+            except UnicodeDecodeError:
+                self._skipped += 1
+        return texts
 
 
 @asynccontextmanager
@@ -183,9 +172,16 @@ async def open_websocket(
     """
     frames = await _open(url, guard, settings, world, subprotocols)
     try:
-        yield frames
-    finally:
-        await frames.aclose()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(frames.run)
+            try:
+                yield frames
+            finally:
+                await frames.aclose()
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) > 1:
+            raise
+        raise group.exceptions[0] from None
 
 
 async def _open(url: Url, guard: Guard, settings: Settings, world: World, subprotocols: Sequence[str]) -> Frames:
@@ -206,7 +202,7 @@ async def _open(url: Url, guard: Guard, settings: Settings, world: World, subpro
     except BaseException:
         await _drop(stream)
         raise
-    return Frames(stream, connection, answer.subprotocol)
+    return Frames(stream, BoundedConnection(stream, connection, answer.subprotocol))
 
 
 async def _shake(
@@ -216,7 +212,7 @@ async def _shake(
     try:
         await stream.send_all(connection.send(asked))
         while True:
-            data = await stream.receive_some(_CHUNK)
+            data = await stream.receive_some(CHUNK)
             if not data:
                 raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection ended in the handshake")
             connection.receive_data(bytes(data))

@@ -21,7 +21,7 @@ import trio
 
 from actors.matcher.audience import Audience
 from actors.matcher.lag import Lag, lag_of
-from actors.messages import AlertsChanged, LogGrew, MatcherMessage
+from actors.messages.matcher import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
 from actors.query import Told, told_in
 from actors.world import World

@@ -9,7 +9,7 @@ import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
-from actors.messages import Examined
+from actors.messages.views import Examined
 from actors.overseer.journal import Journal, Turn
 from actors.overseer.order import Orders
 from actors.overseer.rows import Kind, Row, Sort, Word, first_line
@@ -257,7 +257,7 @@ class Overseer:
             state = "open"
         elif state == "ok" and child.attention:
             state = "retrying"
-        elif state == "ok" and child.remark.startswith("paused"):
+        elif state == "ok" and child.paused:
             state = "paused"
         return self._row(child, path, source.watch_url, source.type, state, live=live)
 

@@ -1,8 +1,8 @@
 """The query language of alerts, push filters and the stream's `keyword`: parse once, match many texts.
 
-Pure, and it imports nothing of the house. Start with `syntax.py` (the language and its errors), then `words.py` (what
-a word is), `languages.py` (when two words are the same), `analysis.py` (a text, analysed once for all queries),
-`match.py`, `parts.py` (which texts of an event an alert looks at). What other rooms use is here:
+All of it is pure, and it imports nothing of the house. Start with `syntax.py` (the language and its errors), then
+`words.py` (what a word is), `languages.py` (when two words are the same), `analysis.py` (a text, analysed once for all
+queries), `match.py`, `parts.py` (which texts of an event an alert looks at). What other rooms use is here:
 
 >>> matches(parse("föreläggande OR remiss", "sv"), Analysed("Nya förelägganden", "..."))
 True

@@ -16,7 +16,7 @@ from functools import partial
 
 import trio
 
-from actors.messages import Record, RecorderMessage, SaveStates
+from actors.messages.recorder import Record, RecorderMessage, SaveStates
 from actors.recorder.event_builder import build
 from actors.recorder.identifiers import Identifiers
 from actors.signatures.event import Signer

@@ -20,7 +20,7 @@ from actors.egress.hosts import HostOpen
 from actors.egress.http import Fetched
 from actors.egress.turns import Claim
 from actors.errors import UrlRefused
-from actors.messages import Record, SaveStates
+from actors.messages.recorder import Record, SaveStates
 from actors.source import naming, newcomer, progress
 from actors.source.bell import Bell
 from actors.source.feed import reading_of, without_reports
@@ -79,10 +79,10 @@ class PolledSource:
         """Pause while the gate is closed or our own line is down. False: this look has a new moment in the spread."""
         line, gate = self._ports.egress.line, self._ports.gate
         if gate.closed:
-            child.note("paused: the service is drained")
+            child.note("paused: the service is drained", paused=True)
             wait = await gate.clearance(self._chance.random())
         elif line.down:
-            child.note("paused: our own line is down")
+            child.note("paused: our own line is down", paused=True)
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
         else:
             return True

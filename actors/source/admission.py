@@ -16,7 +16,7 @@ import trio
 from actors.query import Analysed, Query, QueryError, matches, parse
 from actors.query.nodes import All, Any, Word
 from storage.errors import StorageError
-from storage.interface import Alerts
+from storage.interface.alerts import Alerts
 from storage.records.alert import Alert
 from storage.records.source import Source
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from actors.content.readings import Entry
 from actors.content.requests import Findings, Spot
 from actors.content.searching import holds
-from actors.messages import Reason, SourceView
+from actors.messages.views import Reason, SourceView
 from actors.source.feed_notes import THERE
 from storage.records.event import Event
 from storage.records.identity import Millis

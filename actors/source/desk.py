@@ -14,18 +14,9 @@ from actors.egress.http import Fetched
 from actors.egress.turns import Claim
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, DomainError, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
-from actors.messages import (
-    Added,
-    AddSource,
-    DetectUrl,
-    Learned,
-    LookNow,
-    PreviewSource,
-    Record,
-    SourceEdit,
-    SourceView,
-    Teach,
-)
+from actors.messages.recorder import Record
+from actors.messages.sources import AddSource, DetectUrl, LookNow, PreviewSource, SourceEdit, Teach
+from actors.messages.views import Added, Learned, SourceView
 from actors.previews import Preview, Previewed
 from actors.query import QueryError, parse
 from actors.source import newcomer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from actors.messages import Examined, HealthPart, SourceView
+from actors.messages.views import Examined, HealthPart, SourceView
 from actors.source import pace, pulse
 from actors.source.cadence import Hints, Limits
 from actors.source.health import FAILURES, Penalty, defective, reach, silent, span, stuck

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from actors.content.readings import Entry, FeedReading, link_form
 from actors.content.requests import FeedRequest
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import Fetched
 from actors.notices import draft
 from actors.source.cadence import Hints
@@ -110,7 +110,7 @@ def _compared(
 
 async def _lost(jail: Jail, fetched: Fetched, failure: LookFailed) -> LookFailed:
     """Return what a body that is no feed says of itself; as it was, when reading it took too long."""
-    if failure.reason.startswith("parse_"):
+    if isinstance(failure, ReadingStopped):
         return failure
     return await loss(jail, fetched, "feed") or failure
 

@@ -87,9 +87,9 @@ def after_look(health: Health, pulse: Pulse, remark: str | None = "") -> tuple[H
         # An answer needs no second one to confirm that the source answers.
         pulse = replace(pulse, waiting="ok")
     if remark is None:
-        kept = health.cause == "none" and health.reason.startswith(_WORKED)
-        remark = health.reason.removeprefix(_WORKED).strip() if kept else ""
-    return _judged(health, pulse, penalties, f"{_WORKED} {remark}".strip(), None)
+        remark = health.remark
+    after, pulse = _judged(health, pulse, penalties, f"{_WORKED} {remark}".strip(), None)
+    return (replace(after, remark=remark) if remark and after.cause == "none" else after), pulse
 
 
 def after_failure(  # noqa: PLR0917  # who, how, when and why

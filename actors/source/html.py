@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from actors import notices
 from actors.content.one_line import of_text
 from actors.content.requests import EMIT, PageLook, PageRequest
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.headers import modified
 from actors.egress.http import Fetched
 from actors.source.lost import loss, may_be_no_page
@@ -67,7 +67,7 @@ class HtmlTier:
         try:
             answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request))
         except LookFailed as failure:
-            if base and not failure.reason.startswith("parse_"):
+            if base and not isinstance(failure, ReadingStopped):
                 await _fail_if_lost(jail, source, fetched)
             raise
         look = msgspec.msgpack.decode(answer, type=PageLook)

@@ -18,7 +18,8 @@ from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.egress.turns import ASKED
 from actors.errors import UrlRefused
-from actors.messages import Explained, ExplainSource, Reason, SourceView
+from actors.messages.sources import ExplainSource
+from actors.messages.views import Explained, Reason, SourceView
 from actors.source import answers
 from actors.source.classify import RECENT
 from actors.source.feed import FeedTier, mark_of

@@ -19,7 +19,7 @@ from actors.content.errors import ContentError
 from actors.content.frames import SMALL, Frame, read_frame, told
 from actors.content.requests import FrameRequest
 from actors.egress.failures import LookFailed
-from actors.messages import PushView
+from actors.messages.views import PushView
 from actors.source.ports import Live, Ports
 from actors.source.telling import NEW, draft_of
 from actors.source.tier import in_jail

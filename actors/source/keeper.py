@@ -14,7 +14,7 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from actors.messages import Record, SaveStates
+from actors.messages.recorder import Record, SaveStates
 from actors.source.bell import Bell
 from actors.source.intake import Intake
 from actors.source.ports import Live, Ports, drawn

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from actors.errors import Busy
-from actors.messages import (
+from actors.messages.sources import (
     AddSource,
     CheckNow,
     DescribeSource,

@@ -41,18 +41,13 @@ async def loss(jail: Jail, fetched: Fetched, was: Literal["feed", "html"], forma
     if found.trouble is not None:
         if was == "html" and format not in FORMATS:
             return None  # its own reader knows more
-        if not found.trouble.startswith("login"):
+        if found.trouble.kind != "login":
             return LookFailed(Blame.CONTENT, f"not the {noun} itself: {found.trouble}", status=fetched.status)
     is_still = found.type == was and (was == "feed" or is_same(found.format, format))
-    if is_still or (found.type is None and found.format == "" and _still(found, was)):
+    if is_still or (was == "feed" and found.is_broken_feed):
         return None
     other = f"a {found.trouble}" if found.trouble else "neither a feed nor a page"
     is_page = found.type == "html" and found.format not in FORMATS
     now = "a feed" if found.type == "feed" else "a page" if is_page else other
     why = f"type lost: this was a {noun} and is now {now} ({found.evidence})"
     return LookFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
-
-
-def _still(found: Finding, was: Literal["feed", "html"]) -> bool:
-    """Return whether what is refused is a damaged feed still."""
-    return was == "feed" and found.evidence.startswith(("root element <rss", "root element <feed", "root element <rdf"))

@@ -19,7 +19,7 @@ MOST_OF_A_HOST = 8
 
 @dataclass(slots=True)
 class _Host:
-    """Pages as (checksum of the memory, packed keys); `version` changes with them, and `answers` are of one version."""
+    """Pages as (checksum of the memory, packed keys). `answers` are of these pages: a change of them empties it."""
 
     pages: dict[SourceId, tuple[int, bytes]] = field(default_factory=dict)
     answers: dict[SourceId, tuple[str, ...]] = field(default_factory=dict)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import trio
 
 from actors.egress.traffic import Egress
-from actors.messages import PushView, RecorderMessage, SourceMessage
+from actors.messages.recorder import RecorderMessage
+from actors.messages.sources import SourceMessage
+from actors.messages.views import PushView
 from actors.settings import Settings
 from actors.source.admission import Admission
 from actors.source.cadence import Limits

@@ -11,7 +11,7 @@ import msgspec
 from actors.content.frames import Frame
 from actors.content.readings import NO_PARTS, Entry
 from actors.content.requests import Fault, FrameRequest, PageRequest, SelectorsRequest
-from actors.egress.failures import LookFailed
+from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.http import Fetched
 from actors.errors import Unprocessable
 from actors.previews import EXCERPT, DraftEvent, FeedPreview, PacePreview, PagePreview, Preview, PushPreview
@@ -80,7 +80,7 @@ def _blamed(failure: LookFailed, url: str, part: Narrowing) -> Exception:
     where = "body.selector" if part.selector is not None else "body.ignore"
     if part and failure.reason.endswith(NO_PARTS):
         return Unprocessable(failure.reason, where)
-    if part and failure.reason.startswith("parse_timeout"):
+    if part and isinstance(failure, ReadingStopped) and failure.too_slow:
         return Unprocessable("applying the selectors to this page takes too long: write simpler ones", where)
     return refused(failure, url)
 

@@ -147,7 +147,7 @@ def unreached(hot: HotState, now: Millis, why: str) -> HotState:
 def _watched(hot: HotState, now: Millis) -> float:
     """Return the seconds since the last look for which the source was watched and answered.
 
-    None after a look that failed, and no more than was planned: what is beyond that, nobody was looking.
+    0 after a look that failed, and no more than was planned: beyond that, nobody was looking.
     """
     last, due = hot.last_look_at, hot.next_look_at
     if last is None or due is None or last != hot.last_success_at:

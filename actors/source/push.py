@@ -26,7 +26,7 @@ from actors.egress.turns import Claim
 from actors.egress.url import Url, parse_url
 from actors.egress.websocket import Frames
 from actors.errors import UrlRefused
-from actors.messages import PushView
+from actors.messages.views import PushView
 from actors.source import link, newcomer, progress
 from actors.source.bell import Bell
 from actors.source.classify import Classified, found_by_handshake
@@ -118,11 +118,11 @@ class PushSource:
         """Wait while the gate is closed or our own line is down, and then for this source's moment in the spread."""
         line, gate = self._ports.egress.line, self._ports.gate
         if gate.closed:
-            child.note("paused: the service is drained")
+            child.note("paused: the service is drained", paused=True)
             self._live.doubted = True
             await self._rest(await gate.clearance(self._chance.random()))
         if line.down:
-            child.note("paused: our own line is down")
+            child.note("paused: our own line is down", paused=True)
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
             if wait:
                 await self._rest(wait)

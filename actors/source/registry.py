@@ -16,7 +16,8 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import Busy
-from actors.messages import (
+from actors.messages.recorder import Record, SaveStates
+from actors.messages.sources import (
     AddSource,
     ChangePractice,
     CheckNow,
@@ -29,9 +30,7 @@ from actors.messages import (
     ExplainSource,
     ListSources,
     PreviewSource,
-    Record,
     RegistryMessage,
-    SaveStates,
     ShowPractice,
     Teach,
 )

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from actors.egress.failures import LookFailed
 from actors.errors import Conflict, NotFound, TooSoon
-from actors.messages import LookNow, Practised, SourceView
+from actors.messages.sources import LookNow
+from actors.messages.views import Practised, SourceView
 from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
 from actors.source.cadence import START_INTERVAL
 from actors.source.classify import Classified, detection_of, found_in, refused

@@ -15,7 +15,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound
-from actors.messages import SourcePage, SourceView
+from actors.messages.views import SourcePage, SourceView
 from actors.picked import Picked
 from actors.picking import picks
 from actors.source import progress

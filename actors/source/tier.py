@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import Fetched
 from actors.source.cadence import Hints
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
@@ -71,9 +71,11 @@ async def in_jail(jail: Jail, task: str, request: bytes, *, deadline: float | No
     except TaskRefused as error:
         raise LookFailed(Blame.CONTENT, error.reason) from None
     except WorkerTooSlow:
-        raise LookFailed(Blame.CONTENT, "parse_timeout: reading the body took too long and was stopped") from None
+        says = "parse_timeout: reading the body took too long and was stopped"
+        raise ReadingStopped(says, too_slow=True) from None
     except WorkerDied:
-        raise LookFailed(Blame.CONTENT, "parse_killed: reading the body took too much memory and was stopped") from None
+        says = "parse_killed: reading the body took too much memory and was stopped"
+        raise ReadingStopped(says, too_slow=False) from None
 
 
 def patience(deadline: float, body: bytes) -> float:

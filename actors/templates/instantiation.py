@@ -14,7 +14,8 @@ import trio
 
 from actors.errors import DomainError, LibraryFull
 from actors.interleaving import in_turns
-from actors.messages import Added, AddSource, RegistryMessage
+from actors.messages.sources import AddSource, RegistryMessage
+from actors.messages.views import Added
 from actors.refusals import words_of
 from actors.templates.catalogue import Catalogue
 from actors.templates.expansion import Values, Wanted, expand

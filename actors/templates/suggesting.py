@@ -12,7 +12,7 @@ from actors.templates.report import LATE, AlertOutcome
 from actors.templates.template import Suggestion, Template
 from actors.world import World
 from storage.errors import StorageError
-from storage.interface import Alerts
+from storage.interface.alerts import Alerts
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES, Alert
 from storage.records.identity import Millis, SourceId
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
-from actors.messages import AlertsChanged
+from actors.messages.matcher import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
 from api.acts.desk import Desk, known_id
 from api.acts.whole import whole

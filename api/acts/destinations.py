@@ -14,7 +14,8 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
-from actors.messages import TestDelivery, TestResult
+from actors.messages.destinations import TestDelivery
+from actors.messages.views import TestResult
 from actors.signatures import webhook
 from api.acts import alerts
 from api.acts.desk import Desk, known_id

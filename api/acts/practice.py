@@ -8,7 +8,8 @@ from typing import Any
 import trio
 
 from actors.errors import NotFound, TooSoon
-from actors.messages import ChangePractice, EndPractice, Practised, ShowPractice, SourceView
+from actors.messages.sources import ChangePractice, EndPractice, ShowPractice
+from actors.messages.views import Practised, SourceView
 from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
 from api.acts import alerts, bins, destinations
 from api.acts.desk import Desk

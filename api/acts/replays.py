@@ -13,7 +13,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
-from actors.messages import OutboxGrew
+from actors.messages.destinations import OutboxGrew
 from actors.notices import about
 from api.acts.desk import Desk
 from api.acts.destinations import named

@@ -30,8 +30,9 @@ from api.dashboard.sessions import Browser, Sessions, is_foreign
 from api.exchange import OPENED
 from api.hosts import is_ours
 from api.peers import caller
-from api.problems import INTERNAL, KINDS, Refusal, refusal_of
+from api.problems import INTERNAL, KINDS, Refusal
 from api.ratelimit import STRANGERS, Limit, neighbourhood
+from api.refusals import refusal_of
 from api.rule import Rule
 from api.sse import MEDIA
 from api.touched import Touched

@@ -12,6 +12,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 MEDIA = {
     "style.css": "text/css; charset=utf-8",
     "dashboard.js": "text/javascript; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
 

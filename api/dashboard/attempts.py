@@ -19,7 +19,7 @@ import trio
 
 from api.problems import Refusal
 from api.ratelimit import Limit, neighbourhood
-from storage.people import People
+from storage.interface.people import People
 from storage.records.session import Password
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from storage.interface import EventLog
+from storage.interface.log import EventLog
 from storage.records.identity import Millis, Seq, seq_at
 
 HOUR: Final = 3_600_000

@@ -22,7 +22,7 @@ from werkzeug.http import dump_cookie, parse_cookie
 from actors.doors import Doors
 from actors.world import World
 from api.dashboard.attempts import browser_mark, known_browser
-from storage.people import People
+from storage.interface.people import People
 from storage.records.session import LIFE, Password, Session
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)

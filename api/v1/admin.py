@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from actors.messages import CheckNow, EditSource, SourceEdit
+from actors.messages.sources import CheckNow, EditSource, SourceEdit
 from actors.overseer.overseer import Whole
 from actors.overseer.rows import Row
 from api.feed import Feed, overview_of

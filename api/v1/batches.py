@@ -15,7 +15,8 @@ import trio
 
 from actors.egress.url import parse_url
 from actors.errors import DomainError, Unprocessable, UrlRefused
-from api.problems import INTERNAL, Refusal, refusal_of
+from api.problems import INTERNAL, Refusal
+from api.refusals import refusal_of
 from api.route import Call
 
 AT_ONCE = 8

@@ -18,7 +18,7 @@ from api.reader import Sieve
 from api.route import Call
 from api.v1.filters import MOST_VALUES, sieve_of
 from api.v1.query_schemas import EventsQuery, ExportQuery
-from storage.interface import EventLog
+from storage.interface.log import EventLog
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, seq_at, seq_of
 from storage.records.times import parse_rfc3339

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from actors.practice.documents import What, named
 from api.acts import practice as acts
 from api.route import PUBLIC, Answer, Call, Route

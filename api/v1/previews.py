@@ -7,7 +7,7 @@ from functools import partial
 from msgspec import UNSET
 
 from actors import previews as made
-from actors.messages import DetectUrl, PreviewSource
+from actors.messages.sources import DetectUrl, PreviewSource
 from api.route import Answer, Call, Route
 from api.v1 import preview_schemas as wire
 from api.v1.sources import ask_registry, source_id, time_or_null, view_of

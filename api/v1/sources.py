@@ -11,8 +11,7 @@ import trio
 from msgspec import UNSET
 
 from actors.errors import NotFound, Unprocessable
-from actors.messages import (
-    Added,
+from actors.messages.sources import (
     AddSource,
     CheckNow,
     DeleteSource,
@@ -20,8 +19,8 @@ from actors.messages import (
     EditSource,
     ListSources,
     SourceEdit,
-    SourceView,
 )
+from actors.messages.views import Added, SourceView
 from actors.settings import wall_limit
 from api.etags import expected, shown, tag_of
 from api.pagination import next_page, place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.messages import PushView, SourceView
+from actors.messages.views import PushView, SourceView
 from api.route import Answer, Call, Route
 from api.v1 import schemas as wire
 from api.v1.sources import breaker_of, time_or_null, view_of

@@ -9,7 +9,8 @@ import trio
 from msgspec import UNSET
 
 from actors.errors import NotFound, Unprocessable
-from actors.messages import Explained, ExplainSource, Learned, Teach
+from actors.messages.sources import ExplainSource, Teach
+from actors.messages.views import Explained, Learned
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from api.problems import Refusal
 from api.route import Answer, Call, Route

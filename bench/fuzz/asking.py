@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from unicodedata import category
 from urllib.parse import quote_plus
 
+import httpx
 import msgspec
 import trio
+from httpx_sse import EventSource, ServerSentEvent
 
 from actors.query import Analysed, QueryError, Texts, languages, matches, parse, told_in
 from actors.query.explain import explain
@@ -29,7 +31,6 @@ from api.v1.schemas import NewSource
 from api.validation import read_body, read_query
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance
-from sanderling.sse_reader import EventReader
 from storage.records.event import KIND_OF, Kind, Stored
 from storage.records.identity import Seq, SourceId, id_of, seq_of
 
@@ -211,14 +212,16 @@ def sse(case: tuple[list[bytes], list[int]]) -> None:
     bodies, places = case
     raw = frames(bodies, "sse")
     assert raw == b"".join(map(event_frame, bodies))
-    read, told = EventReader(), []
-    for start, end in zip([0, *sorted(places)], [*sorted(places), len(raw)], strict=True):
-        told += list(read.feed(raw[start:end]))
+    told = _read(raw[start:end] for start, end in zip([0, *sorted(places)], [*sorted(places), len(raw)], strict=True))
     assert [json.loads(event.data) for event in told] == [json.loads(body) for body in bodies]
     assert [event.id for event in told] == [json.loads(body)["id"] for body in bodies]
     assert len(frames(bodies, "ndjson").decode().splitlines()) == len(bodies)
-    for _ in EventReader().feed(b"".join(bodies)):
-        pass
+    _read([b"".join(bodies)])
+
+
+def _read(pieces: Iterable[bytes]) -> Sequence[ServerSentEvent]:
+    answer = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, content=pieces)
+    return [event for event in EventSource(answer).iter_sse() if event.data]
 
 
 BODIES: Sequence[bytes] = (

@@ -1,4 +1,4 @@
-"""Heads of HTTP requests, of both versions."""
+"""Heads of HTTP requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import h11
 
 from api.http1 import HEAD_LIMIT, LINE_LIMIT, StrictConnection
-from api.http2_head import Fault, Fields, read_head
 from bench.fuzz.chance import Chance
 
 REQUESTS: Sequence[bytes] = (
@@ -41,36 +40,6 @@ PARTS: Sequence[bytes] = (
     b"A:\x0b\r\n",
     b": x\r\n",
     b"\x00",
-)
-NAMES = (
-    b":method",
-    b":scheme",
-    b":path",
-    b":authority",
-    b":protocol",
-    b"host",
-    b"content-length",
-    b"te",
-    b"x",
-    b"X",
-    b"",
-    b":",
-)
-VALUES = (
-    b"GET",
-    b"https",
-    b"/a?b",
-    b"x.test",
-    b"12",
-    b"0",
-    b"trailers",
-    b"",
-    b" x",
-    b"a\x00",
-    b"u@x",
-    b"\xff",
-    b"/a#b",
-    b"9" * 20,
 )
 
 
@@ -133,28 +102,3 @@ def _answer(connection: h11.Connection) -> None:
 
 def _fields(event: h11.Request) -> Sequence[tuple[bytes, bytes]]:
     return [(name, value) for name, value in event.headers if name not in (b"upgrade", b"http2-settings")]
-
-
-def a_head(chance: Chance) -> tuple[Fields, bool]:
-    fields = list(zip(NAMES[:4], VALUES[:4], strict=True))
-    for _ in range(chance.choice((0, 1, 1, 2, 5))):
-        name = chance.choice(NAMES) if chance.often(0.8) else chance.randbytes(chance.randrange(4))
-        value = chance.choice(VALUES) if chance.often(0.8) else chance.randbytes(chance.randrange(6))
-        at = chance.randrange(len(fields) + 1)
-        fields[at : at + chance.randrange(2)] = [(name, value)]
-    return fields, chance.often(0.5)
-
-
-def http2(case: tuple[Fields, bool]) -> None:
-    """It is refused, or has one host, one length, a path, and no header that means something to a hop."""
-    fields, ended = case
-    try:
-        head = read_head(fields, ended=ended)
-    except Fault as fault:
-        assert fault.status in (400, 414, 431)
-        return
-    assert head.target.startswith(b"/")
-    assert [name for name, _ in head.headers].count(b"host") == 1
-    assert not {b"connection", b"transfer-encoding", b"upgrade"} & {name for name, _ in head.headers}
-    assert all(not name.startswith(b":") and b"\n" not in value and b"\r" not in value for name, value in head.headers)
-    assert head.length is None or head.length >= 0

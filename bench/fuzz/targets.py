@@ -44,7 +44,6 @@ TARGETS: Mapping[str, Target] = {
     "export": Target(files.an_export, files.export, 100),
     "moving": Target(files.a_file, files.moving, 200),
     "http1": Target(heads.a_request, heads.http1, 800),
-    "http2": Target(heads.a_head, heads.http2, 2000),
 }
 
 

@@ -16,7 +16,7 @@ from sanderling.asking.speaking import agree, asked
 from sanderling.client import LONGEST_WAIT, Client
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
-from sanderling.logs import plain
+from sanderling.plain import plain
 from sanderling.rendering import moment
 
 EVERY = 2.0

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sanderling.client import Client
 from sanderling.exits import CommandFailed, Exit
-from sanderling.logs import plain
+from sanderling.plain import plain
 from storage.records import source as names
 
 NAMED = 5

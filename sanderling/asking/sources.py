@@ -13,7 +13,7 @@ from sanderling.asking.speaking import agree, asked
 from sanderling.client import Client
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
-from sanderling.logs import plain
+from sanderling.plain import plain
 from sanderling.rendering import moment
 
 

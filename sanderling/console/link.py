@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import msgspec
+from httpx_sse import ServerSentEvent
 
 from sanderling.client import Client
 from sanderling.exits import CommandFailed
-from sanderling.sse_reader import ServerEvent
 
 FEED = "/v1/admin/feed"
 SILENCE = 6.0
@@ -49,7 +49,7 @@ class Link:
         while True:
             heard = False
 
-            def take(event: ServerEvent) -> None:
+            def take(event: ServerSentEvent) -> None:
                 nonlocal heard
                 if not heard:
                     self._listener.connected()
@@ -65,9 +65,9 @@ class Link:
             wait = FIRST_WAIT if heard else min(LONGEST_WAIT, 2 * wait)
             await asyncio.sleep(wait)
 
-    def _take(self, event: ServerEvent) -> None:
+    def _take(self, event: ServerSentEvent) -> None:
         told = msgspec.json.decode(event.data)
-        match event.type:
+        match event.event:
             case "counts":
                 self._listener.counts(told)
             case "change":

@@ -10,7 +10,7 @@ from msgspec import Struct, to_builtins
 
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
-from sanderling.logs import plain
+from sanderling.plain import plain
 
 Level = Literal["ok", "warn", "fail"]
 

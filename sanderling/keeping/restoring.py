@@ -21,7 +21,7 @@ from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keeping.archive import DATABASE, SECRETS, VOUCHED, Manifest, Standing, unpack
 from sanderling.keeping.seal import FILE_VARIABLE, find_master_key, named_vault
-from sanderling.logs import plain
+from sanderling.plain import plain
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 from storage.sqlite.copying import Content, Entrances, Secrets, entrances, examine, key_of, put_secrets

@@ -1,7 +1,7 @@
 """The pages of the manual: which there are, of what kind each is, and which one a word means.
 
 They are the files of `docs/`, which lies beside the packages in a checkout, in the installed folder and in the single
-file, and those that the program writes itself (`references.py`).
+file, and inside this one where pip has installed it; and those that the program writes itself (`references.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.manual import references
 from sanderling.manual.layout import title_of
 
-FOLDER = Path(__file__).parent.parent.parent / "docs"
+_PLACES = (Path(__file__).parents[2] / "docs", Path(__file__).parents[1] / "docs")
+FOLDER = next((place for place in _PLACES if (place / "start.md").is_file()), _PLACES[0])
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "Start": ("start", "concepts"),

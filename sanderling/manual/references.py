@@ -76,7 +76,7 @@ def commands() -> str:
             continue
         parts.append(f"### {name}\n\n{words}\n")
         parts.append(f"```text\n{usage_of(name, command)}\n```\n")
-        rows = "\n".join(f"| `{flag}` | {says.replace('|', chr(92) + '|')} |" for flag, says in options_of(command))
+        rows = "\n".join(f"| `{_cell(flag)}` | {_cell(says)} |" for flag, says in options_of(command))
         if rows:
             parts.append(f"| Option | |\n|---|---|\n{rows}\n")
         if examples:

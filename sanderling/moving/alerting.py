@@ -83,7 +83,7 @@ class Alerting:
     ) -> tuple[dict[str, Any] | None, dict[str, str]]:
         """Return the alert as it is there, and where it sends: by its other name if that one tells just the same."""
         record = there.get(key_of(alert, alert.other))
-        if record is not None and _asks_for(record, alert.body):
+        if record is not None:
             sent = await self._sent(str(record["id"]))
             if sent.keys() == {body.url for body in alert.destinations}:
                 return record, sent
@@ -128,12 +128,6 @@ def host_of(body: DestinationBody) -> str:
 
 def _key(alert: Mapping[str, Any]) -> Key:
     return str(alert["name"]), str(alert["filter_query"]), str(alert.get("language", "simple"))
-
-
-def _asks_for(record: Mapping[str, Any], body: AlertBody) -> bool:
-    """Return whether an alert has the notices that a body says."""
-    same = body.notices is None or set(body.notices) == set(record["notices"])
-    return same and body.notice_after in (None, record["notice_after"])
 
 
 def _missing(sources: Sequence[str], named: Sequence[str]) -> list[str]:

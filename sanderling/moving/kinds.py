@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-Kind = Literal["urls", "csv", "opml", "changedetection", "miniflux", "urlwatch", "uptime-kuma", "sanderling"]
+Kind = Literal["urls", "csv", "opml", "changedetection", "miniflux", "urlwatch", "sanderling"]
 KINDS: Final[tuple[Kind, ...]] = (
     "urls",
     "csv",
@@ -12,6 +12,5 @@ KINDS: Final[tuple[Kind, ...]] = (
     "changedetection",
     "miniflux",
     "urlwatch",
-    "uptime-kuma",
     "sanderling",
 )

@@ -15,7 +15,6 @@ from sanderling.client import Client
 from sanderling.environment import on_terminal
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json, shown
-from sanderling.logs import plain
 from sanderling.moving import report
 from sanderling.moving.carrying_out import AGAIN, NOTHING, carry_out
 from sanderling.moving.changedetection.files import LARGEST, WANTED
@@ -24,6 +23,7 @@ from sanderling.moving.outcome import Done, Outcome
 from sanderling.moving.plan import NotReadable, Plan
 from sanderling.moving.reading import MOST_BYTES, read
 from sanderling.moving.recognising import kind_of
+from sanderling.plain import plain
 from sanderling.real_world import entropy
 
 

@@ -68,8 +68,6 @@ class AlertBody(Struct, frozen=True, kw_only=True):
     filter_query: str
     language: str = "simple"
     match: Matching = "change"
-    notices: tuple[str, ...] | None = None
-    notice_after: int | None = None
 
 
 def named(program: str, query: str, match: Matching = "change") -> AlertBody:

@@ -12,7 +12,6 @@ from sanderling.moving.miniflux import read_miniflux
 from sanderling.moving.outlines import read_opml
 from sanderling.moving.plan import NotReadable, Plan
 from sanderling.moving.recognising import MOST_TEXT
-from sanderling.moving.uptime_kuma import read_uptime_kuma
 from sanderling.moving.urlwatch.jobs import read_urlwatch
 
 MOST_BYTES: Final = 256 * 1024 * 1024
@@ -24,7 +23,6 @@ READERS: Final[Mapping[Kind, Callable[[bytes], Plan]]] = {
     "changedetection": read_changedetection,
     "miniflux": read_miniflux,
     "urlwatch": read_urlwatch,
-    "uptime-kuma": read_uptime_kuma,
 }
 
 

@@ -60,7 +60,6 @@ def _kind_of_json(data: bytes, start: bytes) -> Kind:
 
 _MARKS: Final[tuple[tuple[Kind, tuple[str, ...]], ...]] = (
     ("changedetection", ("watching", "include_filters", "fetch_backend")),
-    ("uptime-kuma", ("monitorList", "notificationList")),
     ("miniflux", ("feed_url", "feeds")),
 )
 

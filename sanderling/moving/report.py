@@ -18,7 +18,6 @@ NAMES: dict[Kind, str] = {
     "changedetection": "changedetection.io",
     "miniflux": "Miniflux",
     "urlwatch": "urlwatch or webchanges",
-    "uptime-kuma": "Uptime Kuma",
     "sanderling": "an instance of Sanderling",
 }
 SHOWN = 20

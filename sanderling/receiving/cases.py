@@ -7,11 +7,10 @@ a case is put in afterwards.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +22,9 @@ from actors.signatures.event import Signer
 from storage.records.destination import Destination
 from storage.records.event import CONTENT_CAP, Event
 from storage.records.identity import Millis
+
+if TYPE_CHECKING:
+    import random
 
 SLOW = 6.0
 """Seconds that a slowly sent body takes."""

@@ -1,4 +1,4 @@
-"""What a file for `sanderling verify` holds: events and captured deliveries, in any form they are kept in. Pure.
+"""What a file for `sanderling verify` holds: events and captured deliveries, in any form they are kept in.
 
 An event; a list or a page of them; a digest; NDJSON; a recorded stream (SSE); a capture of `listen --save` or of a
 webhook bin, or a list of captures.
@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
+from httpx_sse import EventSource
+
 from actors.signatures.event import decode
 from sanderling.receiving.capture import Capture, is_capture, of_json
-from sanderling.sse_reader import EventReader
 
 _SSE = (b"data:", b"event:", b"id:", b"retry:", b":")
 _ONE = "the file"
@@ -64,7 +66,8 @@ def _of_lines(data: bytes, error: Exception) -> Iterator[Item]:
 
 
 def _of_stream(data: bytes) -> Iterator[Item]:
-    frames = EventReader().feed(data + b"\n\n")
+    answer = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, content=data + b"\n\n")
+    frames = (frame for frame in EventSource(answer).iter_sse() if frame.data)
     for number, frame in enumerate(frames, 1):
         try:
             value = decode(frame.data)

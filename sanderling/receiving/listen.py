@@ -18,7 +18,7 @@ from actors.signatures.receipt import Receipt, judge
 from actors.signatures.verdict import Cause
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import shown
-from sanderling.logs import plain
+from sanderling.plain import plain
 from sanderling.real_world import open_listeners
 from sanderling.receiving.answers import Answers
 from sanderling.receiving.capture import Capture, encode

@@ -17,7 +17,7 @@ from actors.errors import UrlRefused
 from actors.settings import Network
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import shown
-from sanderling.logs import plain
+from sanderling.plain import plain
 from sanderling.receiving.cases import CASES, Case, Forge, Posting, Should
 from sanderling.receiving.grades import SAYS, Answered, Result, grade, judged
 from sanderling.receiving.post import post

@@ -15,7 +15,7 @@ import msgspec
 
 from actors.signatures.receipt import Receipt, Told
 from actors.signatures.verdict import Verdict
-from sanderling.logs import plain
+from sanderling.plain import plain
 from sanderling.receiving.capture import Capture
 from sanderling.receiving.ledger import Entry
 from sanderling.rendering import fit

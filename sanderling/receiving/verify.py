@@ -17,7 +17,7 @@ from actors.signatures.receipt import Told, judge
 from actors.signatures.verdict import Cause, Verdict
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import shown
-from sanderling.logs import plain
+from sanderling.plain import plain
 from sanderling.receiving.capture import Capture
 from sanderling.receiving.documents import Broken, Item, items
 from sanderling.receiving.published import Published

@@ -16,7 +16,7 @@ import trio
 
 from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
-from actors.messages import RecorderMessage
+from actors.messages.recorder import RecorderMessage
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.world import World

@@ -29,7 +29,8 @@ class Telling(Struct, frozen=True):
 class Health(Struct, frozen=True):
     """A score from 0 to 1 with the sentence that explains it.
 
-    `down_since` is the first of the present run of failures. `told` None: nothing is told that is not over.
+    `down_since` is the first of the present run of failures. `told` None: nothing is told that is not over. `remark` is
+    what is said of the page at no cost, as a part of the reason.
     """
 
     score: float = 1.0
@@ -38,6 +39,7 @@ class Health(Struct, frozen=True):
     down_since: Millis | None = None
     cause: Cause = "none"
     told: Telling | None = None
+    remark: str = ""
 
 
 class BreakerState(Struct, frozen=True):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from actors.picked import Picked
 from actors.picking import picks, states_of
 from storage.records.health import BreakerState, Health

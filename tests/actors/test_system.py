@@ -7,11 +7,11 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.jail.inline import InlineJail
-from actors.messages import SaveStates
+from actors.messages.recorder import SaveStates
 from actors.settings import Settings
-from actors.system import EDGES, System, signing_keys
+from actors.system import System, signing_keys
 from storage.sqlite.in_loop import Disk, InLoopStorage
-from supervision import ChildSpec, Escalate, check_acyclic
+from supervision import ChildSpec, Escalate
 from tests.disks import count
 from tests.support.build import a_source_id, a_state
 from tests.support.memory_network import MemoryNetwork, a_world
@@ -31,11 +31,6 @@ ORDER = [
     "clock",
     "web",
 ]
-
-
-def test_p3_the_actor_graph_has_no_cycle() -> None:
-    order = check_acyclic(EDGES)
-    assert order.index("sources") < order.index("recorder") and order.index("matcher") < order.index("deliveries")
 
 
 async def a_system(nursery: trio.Nursery, disk: Disk, states: list[tuple[str, str]]) -> System:

@@ -6,8 +6,35 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from actors import messages as m
 from actors.errors import Conflict, DomainError, NotFound, Stale
+from actors.messages.sources import (
+    AddSource,
+    ChangePractice,
+    CheckNow,
+    DeleteSource,
+    DescribeSource,
+    DetectUrl,
+    EditSource,
+    EndPractice,
+    ExamineSource,
+    ExplainSource,
+    ListSources,
+    PreviewSource,
+    RegistryMessage,
+    ShowPractice,
+    Teach,
+)
+from actors.messages.views import (
+    Added,
+    Examined,
+    Explained,
+    HealthPart,
+    Learned,
+    Practised,
+    Reason,
+    SourcePage,
+    SourceView,
+)
 from actors.picking import picks, states_of
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
@@ -22,8 +49,8 @@ class FakeRegistry:
     """Answers as the registry of sources would, from a dict. `refusals` maps a URL to what adding it fails with."""
 
     def __init__(self) -> None:
-        self.mailbox: Mailbox[m.RegistryMessage] = Mailbox("registry", 64)
-        self.views: dict[str, m.SourceView] = {}
+        self.mailbox: Mailbox[RegistryMessage] = Mailbox("registry", 64)
+        self.views: dict[str, SourceView] = {}
         self.refusals: dict[str, Exception] = {}
         self.silent: set[str] = set()
         self.seen: list[Any] = []
@@ -42,17 +69,17 @@ class FakeRegistry:
 
     def _handle(self, message: Any) -> Any:
         match message:
-            case m.AddSource():
+            case AddSource():
                 return self._add(message)
-            case m.DetectUrl():
+            case DetectUrl():
                 if message.url in self.refusals:
                     raise self.refusals[message.url]
                 kind = message.type or "feed"
                 return Previewed(a_source(1, url=message.url, type=kind).detection, self.preview)
-            case m.PreviewSource():
+            case PreviewSource():
                 self._known(message.source)
                 return self.preview
-            case m.ListSources():
+            case ListSources():
                 meant = [view for view in self.views.values() if picks(message.where, view)]
                 views = sorted(meant, key=lambda view: (view.hot.health.score, view.source.id))
                 start = 0 if message.after is None else int(message.after[1])
@@ -61,72 +88,72 @@ class FakeRegistry:
                 states = [states_of(view)[0] for view in self.views.values()]
                 census = {state: states.count(state) for state in ("rotten", "degraded", "ok", "paused")}
                 following = (0, float(end), page[-1].source.id, 0) if end < len(views) else None
-                return m.SourcePage(page, following, census)
-            case m.ExamineSource():
+                return SourcePage(page, following, census)
+            case ExamineSource():
                 view = self.views[self._known(message.source)]
-                return m.Examined(view, (m.HealthPart("reach", 1.0, "It answers."),), "Because.", 3600.0)
-            case m.DeleteSource():
+                return Examined(view, (HealthPart("reach", 1.0, "It answers."),), "Because.", 3600.0)
+            case DeleteSource():
                 self._refuse_stale(message)
                 del self.views[self._known(message.source)]
                 return None
-            case m.CheckNow():
+            case CheckNow():
                 if not self.views[self._known(message.source)].source.enabled:
                     raise Conflict("The source is disabled.")
                 return NOW
-            case m.ExplainSource():
-                reason = m.Reason("withheld", "Seen and not told.", NOW, None, message.text)
-                return m.Explained(self.views[self._known(message.source)], [reason], "All is well.")
-            case m.DescribeSource():
+            case ExplainSource():
+                reason = Reason("withheld", "Seen and not told.", NOW, None, message.text)
+                return Explained(self.views[self._known(message.source)], [reason], "All is well.")
+            case DescribeSource():
                 return self.views[self._known(message.source)]
-            case m.EditSource():
+            case EditSource():
                 return self._edit(message)
-            case m.ShowPractice():
+            case ShowPractice():
                 return [self._practice(what) for what in WHATS] if message.start else self._practising()
-            case m.ChangePractice():
+            case ChangePractice():
                 return self._practise(message.what)
-            case m.EndPractice():
+            case EndPractice():
                 for view in self._practising():
                     del self.views[view.source.id]
                 return None
-            case m.Teach():
-                return m.Learned(self.views[self._known(message.source)], len(message.texts))
+            case Teach():
+                return Learned(self.views[self._known(message.source)], len(message.texts))
         raise AssertionError(message)
 
-    def _practising(self) -> list[m.SourceView]:
+    def _practising(self) -> list[SourceView]:
         return [view for view in self.views.values() if view.source.practice is not None]
 
-    def _practice(self, what: What) -> m.SourceView:
+    def _practice(self, what: What) -> SourceView:
         url = address("http://sanderling.test", what)
         for view in self._practising():
             if view.source.url == url:
                 return view
         source = a_source(1000 + len(self.views), url=url, type="feed" if what == "feed" else "html", practice=0)
-        view = self.views[source.id] = m.SourceView(source, HotState())
+        view = self.views[source.id] = SourceView(source, HotState())
         return view
 
-    def _practise(self, what: What) -> m.Practised:
+    def _practise(self, what: What) -> Practised:
         view = self._practice(what)
         source = replace(view.source, practice=(view.source.practice or 0) + 1)
-        view = self.views[source.id] = m.SourceView(source, view.hot)
-        return m.Practised(view, DOCUMENTS[what].says(source.practice or 0))
+        view = self.views[source.id] = SourceView(source, view.hot)
+        return Practised(view, DOCUMENTS[what].says(source.practice or 0))
 
     def _known(self, source: SourceId) -> str:
         if source not in self.views:
             raise NotFound("There is no such source.")
         return source
 
-    def _refuse_stale(self, message: m.EditSource | m.DeleteSource) -> None:
+    def _refuse_stale(self, message: EditSource | DeleteSource) -> None:
         if not is_expected(self.views[self._known(message.source)].source, message.expected):
             raise Stale
 
-    def _add(self, message: m.AddSource) -> m.Added:
+    def _add(self, message: AddSource) -> Added:
         refusal = self.refusals.get(message.url)
         may_pass = isinstance(refusal, DomainError) and refusal.may_pass
         if refusal is not None and not (message.later and may_pass):
             raise refusal
         for view in self.views.values():
             if view.source.url == message.url:
-                return m.Added(view, created=False)
+                return Added(view, created=False)
         number = len(self.views) + 1
         source = a_source(
             number,
@@ -143,10 +170,10 @@ class FakeRegistry:
         )
         if refusal is not None:
             source = replace(source, detection=replace(source.detection, pending=True))
-        view = self.views[source.id] = m.SourceView(source, HotState())
-        return m.Added(view, created=True)
+        view = self.views[source.id] = SourceView(source, HotState())
+        return Added(view, created=True)
 
-    def _edit(self, message: m.EditSource) -> m.SourceView:
+    def _edit(self, message: EditSource) -> SourceView:
         self._refuse_stale(message)
         view = self.views[message.source]
         edit = message.edit
@@ -167,5 +194,5 @@ class FakeRegistry:
             if getattr(edit, name) is not None
         }
         changes |= dict.fromkeys(edit.clear)
-        view = self.views[message.source] = m.SourceView(replace(view.source, **changes), view.hot)
+        view = self.views[message.source] = SourceView(replace(view.source, **changes), view.hot)
         return view

@@ -15,12 +15,14 @@ import msgspec
 import trio
 from trio.testing import memory_stream_pair
 
-from actors import messages as m
 from actors.doors import Doors
 from actors.importing import Importer
 from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
 from actors.matcher.lag import Lag
+from actors.messages.destinations import DestinationMessage
+from actors.messages.matcher import AlertsChanged, MatcherMessage
+from actors.messages.sources import RegistryMessage
 from actors.settings import Settings
 from actors.source.spending import Spent
 from actors.templates.catalogue import Catalogue, built_in
@@ -135,7 +137,7 @@ class FakeMatcher:
     """Acknowledges changes of alerts once `gate` is open, and counts them. `asked`: since there is one."""
 
     def __init__(self) -> None:
-        self.mailbox: Mailbox[m.MatcherMessage] = Mailbox("matcher", 8)
+        self.mailbox: Mailbox[MatcherMessage] = Mailbox("matcher", 8)
         self.changes = 0
         self.silent = False
         self.asked, self.gate = trio.Event(), trio.Event()
@@ -144,7 +146,7 @@ class FakeMatcher:
     async def run(self) -> None:
         while True:
             message = await self.mailbox.receive()
-            assert isinstance(message, m.AlertsChanged)
+            assert isinstance(message, AlertsChanged)
             self.changes += 1
             self.asked.set()
             await self.gate.wait()
@@ -155,7 +157,7 @@ class FakeMatcher:
 class RunningImporter:
     """The real importer, over the scripted registry."""
 
-    def __init__(self, world: World, registry: Mailbox[m.RegistryMessage]) -> None:
+    def __init__(self, world: World, registry: Mailbox[RegistryMessage]) -> None:
         self.mailbox: Mailbox[ImportMessage] = Mailbox("importer", 16)
         self.actor = Importer(world, registry, self.mailbox)
 
@@ -195,7 +197,7 @@ class House:
     child: FakeChild
     matcher: FakeMatcher = field(default_factory=FakeMatcher)
     resolver: FakeResolver = field(default_factory=FakeResolver)
-    destinations: dict[str, Mailbox[m.DestinationMessage]] = field(default_factory=dict)
+    destinations: dict[str, Mailbox[DestinationMessage]] = field(default_factory=dict)
     logs: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     readiness: dict[str, str] = field(default_factory=dict)
     overdue: int = 0

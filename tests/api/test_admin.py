@@ -10,7 +10,8 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.messages import CheckNow, EditSource, SourceView
+from actors.messages.sources import CheckNow, EditSource
+from actors.messages.views import SourceView
 from actors.overseer.journal import Turn
 from storage.records.delivery import Match
 from storage.records.health import BreakerState, Health

@@ -7,8 +7,8 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.messages import TestDelivery as AskForTest
-from actors.messages import TestResult as Result
+from actors.messages.destinations import TestDelivery as AskForTest
+from actors.messages.views import TestResult as Result
 from api.acts.destinations import MOST_OF_AN_ALERT, rotated
 from storage.records.delivery import Match, Outcome
 from storage.records.destination import Secret

@@ -6,7 +6,7 @@ import httpx
 import pytest
 import trio
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from storage.records.delivery import Hit
 from storage.records.source import HotState
 from tests.api.house import House

@@ -8,7 +8,7 @@ import httpx
 import pytest
 import trio
 
-from actors.messages import TestResult as Result
+from actors.messages.views import TestResult as Result
 from storage.errors import Unavailable
 from supervision import Mailbox
 from tests.api.house import House

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from api.app import ROUTES
 from storage.errors import DiskFull
 from storage.records.source import HotState

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from api.pagination import decode_cursor, encode_cursor
 from api.problems import Refusal
 from storage.records.delivery import Attempt

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from actors.errors import TooSoon, Unprocessable
-from actors.messages import DetectUrl, PreviewSource
+from actors.messages.sources import DetectUrl, PreviewSource
 from actors.previews import (
     DraftEvent,
     FeedPreview,

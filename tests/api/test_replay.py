@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from actors.messages import OutboxGrew
+from actors.messages.destinations import OutboxGrew
 from api.acts import replays
 from storage.records.delivery import Match, Outcome
 from storage.records.identity import Seq, id_of, seq_of

@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from actors.errors import LibraryFull, Overloaded, TooSoon, Unprocessable, UrlRefused
-from actors.messages import CheckNow, EditSource, PushView, SourceView
+from actors.messages.sources import CheckNow, EditSource
+from actors.messages.views import PushView, SourceView
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis
 from storage.records.source import HotState

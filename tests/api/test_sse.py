@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.sse import event_frame, frame_of, frames, head_of, keepalive, one_line, opening
+from actors.recorder.event_builder import build
+from actors.signatures.event import Signer, new_signing_key
+from api.sse import event_frame, frame_of, frames, keepalive, one_line, opening
+from storage.recent import Recent
 from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId
-from storage.tail import Recent
+from tests.support.build import BASE_URL, NOW, a_draft, a_source_id
 
 BODY = b'{"content":"a","id":"019e7044-8800-7000-8800-00000000002a","source_type":"html"}'
 FRAME = b"event: html\ndata: " + BODY + b"\nid: 019e7044-8800-7000-8800-00000000002a\n\n"
@@ -18,20 +24,26 @@ def test_a_frame_is_event_then_data_then_id() -> None:
     assert event_frame(BODY) == FRAME
 
 
-@given(st.lists(st.text(st.sampled_from('",:id\\source_type\u0085\u2028{}')), min_size=5, max_size=5), st.booleans())
-def test_no_text_of_an_event_is_taken_for_its_id_or_its_tier(texts: list[str], first: bool) -> None:
-    fields = {"content": texts[0], "title": texts[1], "tags": texts[2:4], "url": texts[4]}
-    event = (
-        ({"$schema": "s"} if first else {}) | fields | {"id": "019e", "source_type": "html", "diff": {"added": texts}}
-    )
-    body = msgspec.json.encode(event, order="sorted")
+@given(
+    st.lists(st.text(st.sampled_from('",:id\\source_type\u0085\u2028{}')), min_size=5, max_size=5),
+    st.sampled_from([None, "sorted"]),
+)
+def test_nothing_of_an_event_is_taken_for_its_id_or_its_tier(texts: list[str], order: Literal["sorted"] | None) -> None:
+    """Neither a text nor an object that comes after them: events are not sorted, and an import may bring any field."""
+    head = {"$schema": "http://127.0.0.1/s.json", "id": "019e", "source_id": "s", "source_type": "html"}
+    fields = {"url": texts[4], "title": texts[1], "content": texts[0], "tags": texts[2:4], "diff": {"added": texts}}
+    other = {"x": {"a": 1, "id": "OTHER", "source_type": "nonsense"}, "ops": [{"id": "OTHER", "source_type": "none"}]}
+    body = msgspec.json.encode(head | fields | other, order=order)
     assert frames([body, body], "sse") == event_frame(body) * 2
-    head = head_of(body)
-    assert event_frame(body) == b"event: %b\ndata: %b\nid: %b\n\n" % (
-        head.source_type.encode(),
-        one_line(body),
-        head.id.encode(),
-    )
+    assert event_frame(body) == b"event: html\ndata: %b\nid: 019e\n\n" % one_line(body)
+
+
+def test_an_event_as_the_recorder_makes_it_is_framed_without_being_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    event = build("019e7044-8800-7000-8800-00000000002a", a_source_id(), a_draft(), BASE_URL, NOW)
+    body = Signer(new_signing_key(bytes(32), NOW)).sign(event, NOW)
+    monkeypatch.setattr("api.sse.head_of", None)
+    expected = (event.source_type.encode(), one_line(body), event.id.encode())
+    assert event_frame(body) == b"event: %b\ndata: %b\nid: %b\n\n" % expected
 
 
 def test_a_body_of_other_making_is_decoded() -> None:

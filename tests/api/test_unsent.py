@@ -10,7 +10,6 @@ import trio
 from trio.testing import lockstep_stream_pair
 
 from api import streams, unsent
-from api.outbox import Outbox
 from api.problems import Refusal
 from api.unsent import ALL, OF_ONE, SMALL, Asker, Unsent
 from tests.api.house import House, ids, make_house, running
@@ -118,27 +117,6 @@ def test_s3_who_has_read_everything_is_forgotten() -> None:
     count.free(OTHER, MIB)
     count.free(ONE, MIB)
     assert count.total == 0 and "0 askers" in repr(count)
-
-
-def test_s4_an_outbox_keeps_the_body_itself_and_copies_no_more_than_it_sends() -> None:
-    body = bytes(range(256)) * 4096
-    tracemalloc.start()
-    try:
-        boxes = [Outbox() for _ in range(100)]
-        for box in boxes:
-            box.put(body[:0])
-            box.put(body)
-            box.put(b"end")
-        held, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert held < MIB and len(boxes[0]) == MIB + 3
-    parts = []
-    while boxes[0]:
-        parts.append(boxes[0].take(999_000))
-    assert b"".join(parts) == body + b"end" and boxes[0].take(1) == b""
-    boxes[1].clear()
-    assert not boxes[1]
 
 
 async def test_s3_a_stream_that_is_not_read_lets_go_of_its_page_where_there_is_no_room_and_loses_nothing(

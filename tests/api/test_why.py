@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import msgspec
 
-from actors.messages import SourceView, Teach
+from actors.messages.sources import Teach
+from actors.messages.views import SourceView
 from actors.recorder.event_builder import build
 from storage.append import events_of
 from storage.records import note

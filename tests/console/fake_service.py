@@ -215,7 +215,9 @@ class FakeService(httpx.AsyncBaseTransport):
         if self.forbidden:
             return _problem(403, self.forbidden, request)
         if path == "/v1/admin/feed":
-            return httpx.Response(200, stream=self._feed(), request=request)
+            return httpx.Response(
+                200, headers={"Content-Type": "text/event-stream"}, stream=self._feed(), request=request
+            )
         if request.method == "POST":
             return self._acted(path, json.loads(request.content or b"null"), request)
         self.asked.append(str(request.url.raw_path.decode()))

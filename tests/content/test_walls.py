@@ -13,7 +13,7 @@ LANGUAGES = sorted(WORDS)
 def trouble(title: str, *blocks: str, head: str = "", around: str = "{}") -> str:
     """Return the trouble of a page whose title is no heading."""
     page = html(*blocks, head=head, around=around).replace(b"<h1>The shore</h1>", b"")
-    return reading(page.replace(b"<title>The shore", f"<title>{title}".encode())).trouble or ""
+    return str(reading(page.replace(b"<title>The shore", f"<title>{title}".encode())).trouble or "")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from msgspec.structs import replace
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from storage.records.alert import Alert
 from storage.records.source import HotState, SourceState
 from tests.api.house import House, ids

@@ -8,7 +8,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.matcher.lag import Lag
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from actors.source.spending import Spent
 from api.dashboard.assets import asset
 from storage.records.alert import Alert
@@ -267,7 +267,7 @@ async def test_a_path_that_nobody_has_is_a_page_for_a_person_and_a_problem_for_a
 
 
 async def test_static_files_may_be_kept_for_ever_under_the_url_of_their_content(stranger: Browser) -> None:
-    for name in ("style.css", "dashboard.js", "icon.svg"):
+    for name in ("style.css", "dashboard.js", "live.js", "icon.svg"):
         answer = await stranger.client.get(asset(name).url)
         assert answer.status_code == 200 and answer.content == asset(name).body
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"

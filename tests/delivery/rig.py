@@ -14,7 +14,7 @@ from actors.delivery.registry import DeliveryRegistry
 from actors.egress.http import Posted
 from actors.egress.url import Url
 from actors.egress.whereabouts import Whereabouts
-from actors.messages import Record
+from actors.messages.recorder import Record
 from actors.metrics import Metrics
 from actors.signatures.event import new_signing_key
 from storage.append import events_of

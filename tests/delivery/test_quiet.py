@@ -14,7 +14,7 @@ from trio.testing import MockClock
 
 from actors.delivery.quiet import quiet_until, spans
 from actors.egress.http import Posted
-from actors.messages import TestDelivery as AskForTest
+from actors.messages.destinations import TestDelivery as AskForTest
 from storage.records.destination import WEEKDAYS, QuietHours
 from storage.records.identity import Millis
 from tests.delivery.rig import Arrival, Rig, answers

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from sanderling.moving import miniflux, uptime_kuma
+from sanderling.moving import miniflux
 from sanderling.moving.changedetection import fields as changedetection
 from sanderling.moving.kinds import KINDS
 from sanderling.moving.report import as_text
@@ -40,7 +40,6 @@ async def test_every_command_works_in_its_order(tmp_path: Path) -> None:
         "changedetection-backup.zip": samples.new_datastore(),
         "miniflux.json": samples.MINIFLUX,
         "urls.yaml": samples.URLWATCH,
-        "uptime-kuma.json": samples.KUMA,
     }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
@@ -65,12 +64,12 @@ async def test_every_command_works_in_its_order(tmp_path: Path) -> None:
     told = done.stderr.decode()
     assert done.returncode == 0, told
     assert told.splitlines() == ["2 sources added.", "2 sources there already."]
-    assert done.stdout.decode().count("This is ") == 3
+    assert done.stdout.decode().count("This is ") == 2
 
 
 def test_the_report_is_what_is_printed_today() -> None:
     (shown,) = REPORT
-    printed = list(as_text(uptime_kuma.read_uptime_kuma(samples.KUMA)))
+    printed = list(as_text(miniflux.read_miniflux(samples.MINIFLUX)))
     assert [line for line in shown.splitlines() if line not in printed] == []
 
 
@@ -84,7 +83,6 @@ def test_every_kind_of_file_is_on_the_page() -> None:
         ("changedetection.io", [one[0] for one in (*changedetection.FIELDS, *changedetection.ONE_WAY)]),
         ("Miniflux", [one.name for one in miniflux.FIELDS]),
         ("urlwatch and webchanges", [*(one.name for one in jobs.FIELDS), *filters.TOLD.keys() - {"absolute-links"}]),
-        ("Uptime Kuma", [*(one.name for one in uptime_kuma.FIELDS), *uptime_kuma.WATCHED]),
     ],
 )
 def test_every_field_that_is_told_of_is_in_its_table(heading: str, names: Iterable[str]) -> None:

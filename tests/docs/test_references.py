@@ -26,6 +26,30 @@ def test_every_file_that_is_named_is_there(page: Path) -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+MODULES = {
+    path.relative_to(ROOT).as_posix()
+    for room in (*ROOMS, "tests", "bench", "docs")
+    for path in (ROOT / room).rglob("*.py")
+}
+"""The project's modules, by their paths."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_module_of_which_the_end_of_the_path_is_named_is_there(page: Path) -> None:
+    assert strangers(page.read_text("utf-8")) == []
+
+
+def test_every_module_that_another_module_names_is_there() -> None:
+    named = {name: strangers((ROOT / name).read_text("utf-8")) for name in sorted(MODULES)}
+    assert {name: found for name, found in named.items() if found} == {}
+
+
+def strangers(text: str) -> list[str]:
+    """Return the paths of modules in a text that are not the end of any module's path."""
+    named = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))
+    return sorted(name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in MODULES))
+
+
 def test_every_make_target_that_is_named_is_there() -> None:
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
     text = "".join(page.read_text("utf-8") for page in PAGES)

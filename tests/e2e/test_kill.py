@@ -15,9 +15,8 @@ import httpx
 import pytest
 import trio
 
-from sanderling.client import Client
+from sanderling.client import Client, events_of
 from sanderling.exits import CommandFailed
-from sanderling.sse_reader import EventReader
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_key, a_service, add
 
@@ -88,15 +87,13 @@ async def ask_for_looks(service: Service, key: str, source: str) -> None:
 async def watch(service: Service, key: str, seen: dict[str, str], live: trio.Event) -> None:
     """Read live from where the last life's reader was cut; note what is seen, in order."""
     headers = {"X-API-Key": key, "Last-Event-ID": next(reversed(seen), BEGINNING)}
-    reader = EventReader()
     async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=30) as client:
         try:
             async with client.stream("GET", "/v1/stream") as answer:
-                async for chunk in answer.aiter_bytes():
-                    for event in reader.feed(chunk):
-                        assert event.id not in seen
-                        seen[event.id] = json.loads(event.data)["title"]
-                        live.set()
+                async for event in events_of(answer):
+                    assert event.id not in seen
+                    seen[event.id] = json.loads(event.data)["title"]
+                    live.set()
         except httpx.HTTPError:
             return
 

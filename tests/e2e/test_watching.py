@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import trio
+from httpx_sse import ServerSentEvent
 
 from sanderling.client import Client
 from sanderling.exits import CommandFailed
-from sanderling.sse_reader import ServerEvent
 from tests.e2e.origin import PARAGRAPH, Origin
 from tests.e2e.service import a_key, a_service, add
 
@@ -29,9 +29,9 @@ class Reader:
         self.events: list[dict[str, Any]] = []
         self._news = trio.Event()
 
-    def take(self, event: ServerEvent) -> None:
+    def take(self, event: ServerSentEvent) -> None:
         body = json.loads(event.data)
-        assert (event.type, event.id) == (body["source_type"], body["id"])
+        assert (event.event, event.id) == (body["source_type"], body["id"])
         self.events.append(body)
         self._news.set()
         self._news = trio.Event()

@@ -11,11 +11,12 @@ import trio.testing
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection
 
-from actors.egress.assembly import BURST, MESSAGE_LIMIT, MOST_PARTS
+from actors.egress.bounded import BURST, CHUNK, MESSAGE_LIMIT, MOST_PARTS, SLICE
 from actors.egress.closing import SessionOver
 from actors.egress.failures import Blame, LookFailed
+from actors.egress.websocket import MOST_LEFT
 from tests.egress.test_websocket import a_network, failure_of, opened, taken
-from tests.support.memory_network import Serve
+from tests.support.memory_network import MemoryNetwork, Serve
 
 MORE, TEXT, BYTES, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 
@@ -125,6 +126,130 @@ async def test_a_flood_of_control_frames_ends_the_session(
     assert (failed.blame, "without content" in failed.reason) == (Blame.REMOTE_TRANSIENT, True)
 
 
+class Ours(trio.abc.Stream):
+    """Our end of a stream; counts what is read of it. `deaf`: the other end reads nothing after the handshake."""
+
+    def __init__(self, inner: trio.abc.Stream, *, deaf: bool = False) -> None:
+        self.inner, self.deaf = inner, deaf
+        self.read = 0
+        self.sent: list[bytes] = []
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        self.sent.append(bytes(data))
+        if self.deaf and len(self.sent) > 1:
+            await trio.sleep_forever()
+        await self.inner.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        data = bytes(await self.inner.receive_some(max_bytes))
+        self.read += len(data)
+        return data
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+def seen_by_us(network: MemoryNetwork, *, deaf: bool = False) -> list[Ours]:
+    """Return our ends of the streams that are opened from now on."""
+    ends: list[Ours] = []
+    connect = network.connect
+
+    async def connected(address: str, port: int) -> trio.abc.Stream:
+        ends.append(Ours(await connect(address, port), deaf=deaf))
+        return ends[-1]
+
+    network.connect = connected  # type: ignore[method-assign]  # the network itself neither counts nor is deaf
+    return ends
+
+
+async def test_others_run_while_a_flood_is_read(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await trio.lowlevel.checkpoint()
+            turns += 1
+
+    network = a_network(nursery, saying([raw(PONG) * (BURST - 10) + raw(TEXT, b"at last")]))
+    async with opened(network) as frames, trio.open_nursery() as others:
+        others.start_soon(count)
+        assert await frames.receive() == ["at last"]
+        others.cancel_scope.cancel()
+    assert turns >= (BURST - 10) // SLICE
+
+
+@pytest.mark.parametrize("size", [10, 10_000, MESSAGE_LIMIT])
+async def test_what_is_read_ahead_of_a_busy_caller_is_little(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery, size: int
+) -> None:
+    network = a_network(nursery, saying([raw(TEXT, b"x" * size)] * (8 * MESSAGE_LIMIT // max(size, 1_000))))
+    ends = seen_by_us(network)
+    async with opened(network) as frames:
+        first = await frames.receive()
+        await trio.sleep(10)
+        assert ends[0].read - sum(map(len, first)) <= 2 * MESSAGE_LIMIT + 3 * CHUNK
+        nursery.cancel_scope.cancel()
+
+
+async def test_the_body_of_a_refused_handshake_is_not_read(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    async def serve(stream: trio.abc.Stream) -> None:
+        await stream.receive_some(CHUNK)
+        await stream.send_all(b"HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await stream.send_all((b"10000\r\n" + b"x" * 0x10000 + b"\r\n") * 100)
+        await trio.sleep_forever()
+
+    network = a_network(nursery, serve)
+    ends, before = seen_by_us(network), trio.current_time()
+    with pytest.raises(LookFailed) as caught:
+        async with opened(network):
+            pass
+    assert (caught.value.status, caught.value.blame) == (403, Blame.REMOTE_PERMANENT)
+    assert (ends[0].read <= 2 * CHUNK, trio.current_time() - before < 1) == (True, True)
+    nursery.cancel_scope.cancel()
+
+
+async def test_no_extension_is_offered(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+    network = a_network(nursery, saying([]))
+    ends = seen_by_us(network)
+    async with opened(network):
+        pass
+    head = ends[0].sent[0].lower()
+    assert (b"sec-websocket-key:" in head, b"sec-websocket-extensions:" in head) == (True, False)
+
+
+async def test_a_server_that_goes_on_after_our_close_is_left_within_seconds(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    network = a_network(nursery, saying([(raw(PING, b"x") + raw(TEXT, b"x" * 10_000)) * 1_500]))
+    async with opened(network) as frames:
+        await frames.receive()
+        before = trio.current_time()
+    assert trio.current_time() - before <= 2
+    assert MOST_LEFT <= sum(map(len, frames.left())) <= MOST_LEFT + MESSAGE_LIMIT
+    await trio.testing.wait_all_tasks_blocked()
+    assert network.open_streams == 0
+
+
+@pytest.mark.parametrize("deaf", [False, True], ids=["the server closed", "the server does not read"])
+async def test_what_was_read_ahead_is_left_at_the_end(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery, deaf: bool
+) -> None:
+    texts = [str(number) for number in range(50)]
+    chunks = [raw(TEXT, text.encode()) for text in texts] + ([] if deaf else [raw(CLOSE, struct.pack("!H", 1001))])
+    network = a_network(nursery, saying(chunks))
+    seen_by_us(network, deaf=deaf)
+    async with opened(network) as frames:
+        await trio.testing.wait_all_tasks_blocked()
+        before = trio.current_time()
+    assert (frames.left(), trio.current_time() - before <= 2) == (texts, True)
+
+
 async def test_empty_fragments_do_not_pile_up(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
     failed = await end_of(nursery, [raw(TEXT, b"", last=False) + raw(MORE, b"", last=False) * MOST_PARTS])
     assert "without content" in failed.reason
@@ -169,34 +294,8 @@ async def test_pings_now_and_then_are_no_flood(autojump_clock: trio.abc.Clock, n
 async def test_a_server_that_pings_and_never_reads_is_given_up(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery
 ) -> None:
-    class Deaf(trio.abc.Stream):
-        """Our end of a stream whose other end reads nothing after the handshake."""
-
-        def __init__(self, inner: trio.abc.Stream) -> None:
-            self.inner, self.sent = inner, 0
-
-        async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-            self.sent += 1
-            if self.sent > 1:
-                await trio.sleep_forever()
-            await self.inner.send_all(data)
-
-        async def wait_send_all_might_not_block(self) -> None:
-            await trio.lowlevel.checkpoint()
-
-        async def receive_some(self, max_bytes: int | None = None) -> bytes:
-            return bytes(await self.inner.receive_some(max_bytes))
-
-        async def aclose(self) -> None:
-            await self.inner.aclose()
-
     network = a_network(nursery, saying([raw(PING, b"x")]))
-    connect = network.connect
-
-    async def deaf(address: str, port: int) -> trio.abc.Stream:
-        return Deaf(await connect(address, port))
-
-    network.connect = deaf  # type: ignore[method-assign]  # the network itself has no such fault
+    seen_by_us(network, deaf=True)
     before = trio.current_time()
     with pytest.raises(LookFailed, match="read nothing"):
         async with opened(network) as frames:

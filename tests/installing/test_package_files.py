@@ -27,13 +27,14 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return first
 
 
-def test_the_bill_of_software_lists_each_requirement_once_with_its_version(written: Path) -> None:
+def test_the_bill_of_software_lists_each_requirement_and_each_part_once(written: Path) -> None:
     bill = json.loads((written / "sanderling.cdx.json").read_text())
     names = [part["name"] for part in bill["components"]]
     pinned = (ROOT / "requirements/run.txt").read_text("utf-8")
     assert {name for name in asked_for() if f"\n{name}==" in pinned} <= set(names)
     assert {"python", "sqlite", "openssl"} <= set(names)
-    assert len(names) == len(set(names))
+    references = [part["bom-ref"] for part in bill["components"]]
+    assert len(references) == len(set(references))
     assert bill["metadata"]["timestamp"] == "2026-01-01T00:00:00Z"
 
 
@@ -51,8 +52,19 @@ def test_the_licence_is_whole_in_debians_form(written: Path) -> None:
     assert licence.replace("\n .\n", "\n\n").replace("\n ", "\n").strip() == (ROOT / "LICENSE").read_text().strip()
 
 
+def test_the_package_has_all_texts_of_licences_and_names_them(written: Path) -> None:
+    texts = gzip.decompress((written / "licences.gz").read_bytes()).decode()
+    said = (written / "copyright").read_text()
+    for name, licence, words in (
+        ("trio", "MIT OR Apache-2.0", "\ntrio "),
+        ("libxml2 (in lxml)", "MIT", "Daniel Veillard"),
+        ("glibc", "LGPL-2.1-or-later", "GNU LESSER GENERAL PUBLIC LICENSE"),
+    ):
+        assert f"\n  {name}: {licence}\n" in said and words in texts
+
+
 def test_the_zipped_pages_carry_no_time(written: Path) -> None:
-    for name in ("sanderling.1.gz", "changelog.gz"):
+    for name in ("sanderling.1.gz", "changelog.gz", "licences.gz"):
         data = (written / name).read_bytes()
         assert data[4:8] == bytes(4) and gzip.decompress(data)
 

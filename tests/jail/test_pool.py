@@ -122,12 +122,12 @@ async def test_r11_time_that_was_used_for_one_task_is_not_counted_for_the_next()
 
 
 async def test_the_call_after_a_kill_does_not_wait_for_a_start() -> None:
+    """The next worker is forked from the same parent, in milliseconds: Python and the parsers are not loaded anew."""
     async with a_jail() as jail:
         with pytest.raises(WorkerTooSlow):
             await jail.call("stall", b"", deadline=0.1)
-        before = time.perf_counter()
         assert await jail.call("echo", b"x") == b"x"
-        assert time.perf_counter() - before < 0.08
+        assert (jail._parents, jail.statistics().started) == (1, 2)
 
 
 async def test_a_crash_tells_how_and_harms_nobody_else() -> None:

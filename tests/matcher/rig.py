@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from actors.matcher.actor import Matcher
-from actors.messages import MatcherMessage
+from actors.messages.matcher import MatcherMessage
 from actors.metrics import Metrics
 from storage.append import events_of
 from storage.records.alert import Alert

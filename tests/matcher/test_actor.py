@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.matcher.actor import MOST_ROWS
-from actors.messages import AlertsChanged
+from actors.messages.matcher import AlertsChanged
 from storage.errors import CursorMoved
 from storage.records.event import Stored
 from tests.disks import set_cursor

@@ -140,31 +140,5 @@ filter:
   - execute: date
 """
 
-KUMA = json.dumps(
-    {
-        "version": "1.23.11",
-        "notificationList": [
-            {"id": 1, "name": "Ours", "active": True, "isDefault": True, "config": json.dumps(
-                {"type": "webhook", "webhookURL": "https://hooks.example/kuma?key=hidden", "webhookContentType": "json"}
-            )},
-            {"id": 2, "name": "Phone", "config": json.dumps({"type": "telegram", "telegramBotToken": "hidden"})},
-        ],
-        "monitorList": [
-            {"id": 1, "name": "Harbour", "type": "group"},
-            {"id": 2, "name": "Tickets", "type": "keyword", "url": "https://tides.example/tickets",
-             "keyword": "on sale", "invertKeyword": False, "parent": 1, "interval": 60, "retryInterval": 30,
-             "maxretries": 4, "active": 1,
-             "notificationIDList": {"1": True, "2": True}, "accepted_statuscodes": ["200-299"], "method": "GET",
-             "tags": [{"tag_id": 1, "name": "team", "value": "north"}, {"name": "Quay side", "value": ""}]},
-            {"id": 3, "name": "Router", "type": "http", "url": "http://192.168.1.1/", "interval": 20, "active": False,
-             "accepted_statuscodes": ["200-299", "401"], "basic_auth_user": "me", "basic_auth_pass": "hidden",
-             "notificationIDList": {"1": True}, "tags": []},
-            {"id": 4, "name": "Database", "type": "port", "hostname": "db.example", "port": 5432},
-            {"id": 5, "name": "Prices", "type": "json-query", "url": "https://api.example/", "jsonPath": "$.a"},
-        ],
-        "proxyList": [],
-    }
-).encode()  # fmt: skip
-
 OPML = b"""<?xml version="1.0"?><opml version="2.0"><body><outline text="Harbour">
 <outline text="Tides" type="rss" xmlUrl="https://tides.example/feed.xml"/></outline></body></opml>"""

@@ -34,7 +34,6 @@ SAMPLES: dict[Kind, bytes] = {
     "changedetection": samples.old_datastore(),
     "miniflux": samples.MINIFLUX,
     "urlwatch": samples.URLWATCH,
-    "uptime-kuma": samples.KUMA,
 }
 ODD: st.SearchStrategy[Any] = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=30), st.just("/a|(b/"), st.just("x" * 5000),
@@ -92,7 +91,7 @@ def test_odd_values_in_fields_do_no_harm(data: st.DataObject) -> None:
             return changed
         return [oddly(each, depth + 1) for each in value] if isinstance(value, list) else value
 
-    kind: Kind = data.draw(st.sampled_from(("changedetection", "miniflux", "uptime-kuma")))
+    kind: Kind = data.draw(st.sampled_from(("changedetection", "miniflux")))
     body = json.dumps(oddly(json.loads(SAMPLES[kind]))).encode()
     try:
         check(read(kind, body))

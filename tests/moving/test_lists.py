@@ -61,7 +61,6 @@ def test_a_table_has_columns_by_their_names() -> None:
         (b'{"watching": {}}', "changedetection"),
         (b"PK\x03\x04...", "changedetection"),
         (b'[{"feed_url": "https://a.example/"}]', "miniflux"),
-        (b'{"version": "1.23", "monitorList": []}', "uptime-kuma"),
         (b'{"line":"head","sanderling_export":1}\n{}', "sanderling"),
     ],
 )

@@ -12,7 +12,6 @@ from sanderling.moving.miniflux import read_miniflux
 from sanderling.moving.outlines import read_opml
 from sanderling.moving.plan import Finding, Plan
 from sanderling.moving.recognising import kind_of
-from sanderling.moving.uptime_kuma import NOTICES, read_uptime_kuma
 from sanderling.moving.urlwatch.jobs import read_urlwatch
 from tests.moving import samples
 
@@ -98,26 +97,6 @@ def test_jobs_of_urlwatch_become_sources_and_no_command_is_run() -> None:
     assert [alert.body.filter_query for alert in plan.alerts] == ['"euro*"', '"sold out*"']
 
 
-def test_monitors_of_uptime_kuma_become_sources_whose_failing_is_told() -> None:
-    plan = read_uptime_kuma(samples.KUMA)
-    tickets, router = plan.sources
-    assert tickets.body.tags == ("Harbour", "team:north", "Quay side") and tickets.body.schedule == "1m"
-    assert router.body.schedule == "1m" and not router.enabled
-    assert said(plan, "monitor 3") == {
-        "address": "exact", "network": "approximated", "title": "exact", "interval": "approximated", "paused": "exact",
-        "up or down": "approximated", "basic_auth_user": "impossible", "accepted_statuscodes": "impossible",
-    }  # fmt: skip
-    assert said(plan, "monitor 4") == {"type port": "impossible"}
-    assert said(plan, "monitor 5") == {"type json-query": "impossible"}
-    assert [one.place for one in saying(plan, "notification") if one.grade == "impossible"] == [
-        "notification 2 (Phone)"
-    ]
-    keyword, up = plan.alerts
-    assert keyword.body.filter_query == '-"on sale"' and keyword.body.notices == NOTICES
-    assert keyword.body.notice_after == 120 and up.body.notice_after == 0
-    assert [one.url for one in up.destinations] == ["https://hooks.example/kuma?key=hidden"]
-
-
 def test_folders_of_a_list_of_feeds_are_tags() -> None:
     (source,) = read_opml(samples.OPML).sources
     assert (source.body.url, source.body.title, source.body.tags) == (
@@ -132,7 +111,6 @@ def test_folders_of_a_list_of_feeds_are_tags() -> None:
     [
         read_changedetection(samples.new_datastore()),
         read_miniflux(samples.MINIFLUX),
-        read_uptime_kuma(samples.KUMA),
         read_urlwatch(samples.URLWATCH),
     ],
     ids=lambda plan: plan.kind,

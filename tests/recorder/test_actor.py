@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.messages import Record, RecorderMessage, SaveStates
+from actors.messages.recorder import Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
 from actors.recorder.actor import TIERS, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify

@@ -7,7 +7,6 @@ from statistics import median, quantiles
 
 from tests.rules.source_files import ROOMS, modules, name_of, tree_of
 
-FILE_LIMIT = 400
 FUNCTION_LIMIT = 60
 
 

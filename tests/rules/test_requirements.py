@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from importlib.metadata import packages_distributions
 
 from tests.rules.source_files import ROOMS, ROOT, modules
@@ -11,8 +12,8 @@ from tests.rules.test_rooms import imported
 
 
 def asked_for() -> set[str]:
-    lines = (ROOT / "requirements/run.in").read_text("utf-8").splitlines()
-    return {canonical(line) for line in lines if line and not line.startswith("#")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return {canonical(re.split(r"[<>=~!;\[ ]", line)[0]) for line in project["dependencies"]}
 
 
 def canonical(name: str) -> str:

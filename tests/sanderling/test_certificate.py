@@ -44,21 +44,11 @@ def renew(pair: tuple[Path, Path], name: str) -> None:
         new.replace(old)
 
 
-async def test_http_2_is_what_is_agreed_on_over_modern_tls(pair: tuple[Path, Path]) -> None:
-    assert await shown(CertificateFiles(*pair), trusting(pair[0])) == (NAME, "TLSv1.3", "h2")
+async def test_http_1_1_is_what_is_agreed_on_over_modern_tls(pair: tuple[Path, Path]) -> None:
+    assert await shown(CertificateFiles(*pair), trusting(pair[0])) == (NAME, "TLSv1.3", "http/1.1")
     older = trusting(pair[0], alpn=("http/1.1",))
     older.maximum_version = ssl.TLSVersion.TLSv1_2
     assert (await shown(CertificateFiles(*pair), older))[1:] == ("TLSv1.2", "http/1.1")
-
-
-async def test_what_is_offered_is_a_setting(pair: tuple[Path, Path]) -> None:
-    settings = Settings(tls_cert=str(pair[0]), tls_key=str(pair[1]), tls_protocols=("http/1.1",))
-    files = _certificate(settings)
-    assert files is not None
-    assert (await shown(files, trusting(pair[0])))[2] == "http/1.1"
-    for wrong in ((), ("h2c",), ("h2", "h3")):
-        with pytest.raises(ValueError, match="must be h2"):
-            Settings(tls_protocols=wrong)
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")

@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 import trio
+from httpx_sse import ServerSentEvent
 
-from sanderling.client import DEFAULT_URL, Client
+from sanderling.client import DEFAULT_URL, Client, events_of
 from sanderling.exits import CommandFailed, Exit
-from sanderling.sse_reader import ServerEvent
 
 Answer = httpx.Response | Exception
 
@@ -43,7 +43,7 @@ def scripted(answers: Sequence[Answer], asked: list[httpx.Request]) -> httpx.Moc
 
 
 def stream(*chunks: bytes, breaks: bool = False, origin: str = "") -> httpx.Response:
-    headers = {"Sanderling-Replay-From": origin} if origin else {}
+    headers = {"Content-Type": "text/event-stream"} | ({"Sanderling-Replay-From": origin} if origin else {})
     return httpx.Response(200, headers=headers, stream=Frames(*chunks, breaks=breaks))
 
 
@@ -52,7 +52,7 @@ async def follow(
 ) -> tuple[list[str], list[str], CommandFailed]:
     """Follow a scripted stream to its end; return the data taken, the cursors sent, and how it ended."""
     asked: list[httpx.Request] = []
-    taken: list[ServerEvent] = []
+    taken: list[ServerSentEvent] = []
     async with Client("http://service.test", "svc_k", scripted(answers, asked)) as client:
         with pytest.raises(CommandFailed) as caught:
             await client.follow("/v1/stream", [("tag", "a")], taken.append, tell)
@@ -95,6 +95,33 @@ async def test_a_refusal_that_does_not_pass_ends_it(status: int, autojump_clock:
     _, cursors, ended = await follow([stream(), httpx.Response(status, json={"title": "no", "detail": "Because."})])
     assert len(cursors) == 2
     assert (ended.code, "Because." in ended.message) == (Exit.FAILED, True)
+
+
+@pytest.mark.parametrize("before", [[], [stream()]], ids=["at first", "after a cut"])
+async def test_an_answer_that_is_no_stream_ends_it_with_a_sentence(
+    before: Sequence[Answer], autojump_clock: object
+) -> None:
+    _, cursors, ended = await follow([*before, httpx.Response(200, html="<title>Welcome</title>")])
+    assert (len(cursors), ended.code) == (len(before) + 1, Exit.FAILED)
+    assert "answers 200 with text/html, and not with a stream of events" in ended.message
+
+
+async def test_a_hint_below_zero_is_no_hint(autojump_clock: object) -> None:
+    taken, _, _ = await follow([stream(b"retry: -1000\n\n"), stream(b"data: again\n\n")])
+    assert taken == ["again"]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+async def test_events_are_the_same_wherever_the_chunks_are_cut(end: bytes) -> None:
+    whole = "id: 1|event: feed|data: é\u2028 1|data: 2||: c||data: 3|id: 2||id: 3|retry: 9||".encode().replace(
+        b"|", end
+    )
+    for cut in range(len(whole)):
+        events = [event async for event in events_of(stream(whole[:cut], whole[cut:]))]
+        assert [(event.event, event.data, event.id) for event in events] == [
+            ("feed", "é\u2028 1\n2", "1"),
+            ("message", "3", "2"),
+        ]
 
 
 async def test_a_problem_document_is_told_with_its_places() -> None:

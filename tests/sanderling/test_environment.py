@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from actors.settings import Settings
+from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
+from sanderling.settings_page import as_text
 
 
 def refusal(flags: dict[str, str], variables: dict[str, str], config: str | None = None) -> str:
@@ -29,6 +31,20 @@ def test_without_anything_the_table_decides(folder: dict[str, str]) -> None:
     loaded = load({}, folder)
     assert loaded.settings == Settings(data=folder["SANDERLING_DATA"])
     assert loaded.origins["port"] == "default"
+
+
+def test_installed_with_pip_the_data_lie_where_this_system_keeps_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: dict[str, str]
+) -> None:
+    (tmp_path / f"sanderling-{__version__}.dist-info").mkdir()
+    (tmp_path / "sanderling").mkdir()
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "sanderling/environment.py"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    loaded = load({}, {})
+    assert loaded.settings.data == str(tmp_path / "home/sanderling")
+    assert loaded.origins["data"] == "this system's folder for data"
+    assert load({}, folder).settings.data == folder["SANDERLING_DATA"]
+    assert environment.typed("status", loaded.settings.data).startswith("sanderling status")
 
 
 def test_a_flag_beats_a_variable_beats_the_file(tmp_path: Path, folder: dict[str, str]) -> None:
@@ -67,6 +83,21 @@ def test_an_unknown_variable_is_refused_with_the_nearest_name() -> None:
 def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_name(tmp_path: Path, folder: dict[str, str]) -> None:
     (tmp_path / "sanderling.toml").write_text("wokers = 3\n")
     assert "Did you mean workers?" in refusal({}, folder)
+
+
+@pytest.mark.parametrize("place", ["file", "variable"])
+def test_a_setting_of_an_earlier_version_keeps_no_service_from_starting_and_is_said(
+    tmp_path: Path, folder: dict[str, str], place: str
+) -> None:
+    if place == "file":
+        (tmp_path / "sanderling.toml").write_text('tls_protocols = ["h2"]\n')
+    else:
+        folder["SANDERLING_TLS_PROTOCOLS"] = "h2"
+    loaded = load({}, folder)
+    assert loaded.settings == Settings(data=folder["SANDERLING_DATA"])
+    (says,) = loaded.retired
+    assert says.startswith("tls_protocols (from ") and "proxy" in says
+    assert says in as_text(loaded)
 
 
 def test_other_variables_are_none_of_our_business(folder: dict[str, str]) -> None:

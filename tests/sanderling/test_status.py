@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import trio
 
-from api.back_door import back_door
+from api.admin_socket import admin_socket
 from sanderling.cli import run
 from sanderling.exits import CommandFailed, Exit
 from sanderling.health import SOCKET, health
-from sanderling.real_world import open_back_door
+from sanderling.real_world import open_admin_socket
 from sanderling.status import client_of, status
 from sanderling.status_screen import screen, span
 from storage.records.health import Health
@@ -48,10 +48,10 @@ async def behind_a_socket(folder: Path, house: House) -> AsyncIterator[Superviso
     """Answer on the admin socket of a folder for the length of the block."""
 
     async def open_it() -> Any:
-        return await open_back_door(folder)
+        return await open_admin_socket(folder)
 
-    doors = replace(house.doors, world=replace(house.doors.world, back_door=open_it))
-    tree = Supervisor("root", back_door(doors), chance=house.doors.world.chance("x"))
+    doors = replace(house.doors, world=replace(house.doors.world, admin_socket=open_it))
+    tree = Supervisor("root", admin_socket(doors), chance=house.doors.world.chance("x"))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(house.registry.run)
         nursery.start_soon(tree.run)
@@ -163,8 +163,8 @@ async def test_without_a_socket_the_rest_goes_on(autojump_clock: object) -> None
     async def refuse() -> Any:
         raise OSError("AF_UNIX path too long")
 
-    doors = replace(house.doors, world=replace(house.doors.world, back_door=refuse))
-    tree = Supervisor("root", [*back_door(doors)], chance=house.doors.world.chance("x"))
+    doors = replace(house.doors, world=replace(house.doors.world, admin_socket=refuse))
+    tree = Supervisor("root", [*admin_socket(doors)], chance=house.doors.world.chance("x"))
     async with running(house), trio.open_nursery() as nursery:
         nursery.start_soon(tree.run)
         await trio.sleep(1)
@@ -173,5 +173,5 @@ async def test_without_a_socket_the_rest_goes_on(autojump_clock: object) -> None
         tree.stop()
 
 
-def test_no_world_without_a_back_door_has_the_child() -> None:
-    assert [spec for spec in back_door(make_house().doors) if isinstance(spec, ChildSpec)] == []
+def test_no_world_without_an_admin_socket_has_the_child() -> None:
+    assert [spec for spec in admin_socket(make_house().doors) if isinstance(spec, ChildSpec)] == []

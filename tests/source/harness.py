@@ -12,7 +12,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.egress.traffic import build_egress
 from actors.jail.inline import InlineJail
-from actors.messages import Added, AddSource, CheckNow, RecorderMessage, RegistryMessage
+from actors.messages.recorder import RecorderMessage
+from actors.messages.sources import AddSource, CheckNow, RegistryMessage
+from actors.messages.views import Added
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key

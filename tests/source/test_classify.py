@@ -6,7 +6,7 @@ import pytest
 
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import Overloaded, UrlRefused
-from actors.messages import DetectUrl
+from actors.messages.sources import DetectUrl
 from actors.source.classify import refused
 from actors.source.fetch import refusal
 from storage.records.event import SourceType

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame
-from actors.messages import PushView, SourceView
+from actors.messages.views import PushView, SourceView
 from actors.source import pace, pulse
 from actors.source.cadence import Hints, Limits
 from actors.source.examination import examined, next_look, parts

@@ -6,7 +6,8 @@ import pytest
 import trio
 
 from actors.errors import Unprocessable
-from actors.messages import EditSource, Learned, SourceEdit, Teach
+from actors.messages.sources import EditSource, SourceEdit, Teach
+from actors.messages.views import Learned
 from storage.records.identity import SourceId
 from storage.records.source import MOST_NOISE
 from storage.sqlite.in_loop import Disk

@@ -6,7 +6,7 @@ import trio
 
 from actors.content.diff import apply
 from actors.errors import Unprocessable
-from actors.messages import DetectUrl
+from actors.messages.sources import DetectUrl
 from storage.records.event import Delta
 from storage.sqlite.in_loop import Disk
 from tests.source.harness import page, watching

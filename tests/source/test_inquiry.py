@@ -9,7 +9,8 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound
-from actors.messages import EditSource, Explained, ExplainSource, SourceEdit
+from actors.messages.sources import EditSource, ExplainSource, SourceEdit
+from actors.messages.views import Explained
 from actors.source.answers import noted
 from storage.records.identity import Millis, SourceId
 from storage.records.note import Note, Part

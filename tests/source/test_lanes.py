@@ -11,7 +11,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.errors import Busy, TooSoon
-from actors.messages import (
+from actors.messages.sources import (
     AddSource,
     CheckNow,
     DescribeSource,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from actors.messages import CheckNow, DescribeSource
+from actors.messages.sources import CheckNow, DescribeSource
 from tests.source.harness import SITE, page, rss, watching
 
 FEED, PAGE = f"https://{SITE}/feed", f"https://{SITE}/page"

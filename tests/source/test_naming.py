@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.messages import DescribeSource, EditSource, ListSources, SourceEdit
+from actors.messages.sources import DescribeSource, EditSource, ListSources, SourceEdit
 from actors.outline import written
 from actors.picked import Picked
 from storage.records.identity import SourceId

@@ -9,7 +9,8 @@ import pytest
 import trio
 
 from actors.errors import DomainError, Unprocessable, UrlRefused
-from actors.messages import CheckNow, DescribeSource, EditSource, SourceEdit, SourceView
+from actors.messages.sources import CheckNow, DescribeSource, EditSource, SourceEdit
+from actors.messages.views import SourceView
 from storage.records.identity import SourceId
 from storage.sqlite.in_loop import Disk
 from tests.source.harness import SITE, Origin, Watching, page, rss, watching

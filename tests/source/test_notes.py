@@ -9,7 +9,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.messages import SourceEdit
+from actors.messages.sources import SourceEdit
 from actors.source.registry import Registry
 from storage.records import note
 from storage.records.identity import Millis, SourceId

@@ -5,7 +5,7 @@ from __future__ import annotations
 import trio
 
 from actors.egress.failures import Blame, LookFailed
-from actors.messages import EditSource, SourceEdit
+from actors.messages.sources import EditSource, SourceEdit
 from actors.source.patience import Patience
 from storage.records.alert import Alert
 from storage.records.identity import SourceId

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from actors.errors import TooSoon, Unprocessable
-from actors.messages import DetectUrl, EditSource, PreviewSource, SourceEdit
+from actors.messages.sources import DetectUrl, EditSource, PreviewSource, SourceEdit
 from actors.previews import Preview, Previewed
 from storage.records.alert import Alert
 from tests.source.harness import SITE, Origin, Watching, rss, watching

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
 from actors.errors import Unprocessable
-from actors.messages import EditSource, SourceEdit
+from actors.messages.sources import EditSource, SourceEdit
 from actors.source import pulse
 from storage.records.alert import Alert
 from storage.records.trail import Verdict, read

@@ -9,7 +9,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import Conflict, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable, UrlRefused
-from actors.messages import (
+from actors.messages.sources import (
     CheckNow,
     DeleteSource,
     DescribeSource,
@@ -18,9 +18,8 @@ from actors.messages import (
     ExamineSource,
     ListSources,
     SourceEdit,
-    SourcePage,
-    SourceView,
 )
+from actors.messages.views import SourcePage, SourceView
 from actors.picked import Picked
 from actors.settings import Settings
 from actors.source import table

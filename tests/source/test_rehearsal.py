@@ -10,18 +10,17 @@ import pytest
 import trio
 
 from actors.errors import Conflict, LibraryFull, NotFound, TooSoon, UrlRefused
-from actors.messages import (
+from actors.messages.sources import (
     ChangePractice,
     DeleteSource,
     DescribeSource,
     EditSource,
     EndPractice,
     ListSources,
-    Practised,
     ShowPractice,
     SourceEdit,
-    SourceView,
 )
+from actors.messages.views import Practised, SourceView
 from actors.practice.documents import What, address
 from actors.signatures.event import check, jwks
 from actors.source import registry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from actors.messages import DeleteSource
+from actors.messages.sources import DeleteSource
 from actors.source.spending import Spending, Spent
 from actors.source.watchman import EVERY
 from tests.source.harness import SITE, rss, watching

@@ -9,7 +9,15 @@ import pytest
 import trio
 
 from actors.errors import Unprocessable
-from actors.messages import CheckNow, DescribeSource, DetectUrl, EditSource, ExplainSource, PreviewSource, SourceEdit
+from actors.messages.sources import (
+    CheckNow,
+    DescribeSource,
+    DetectUrl,
+    EditSource,
+    ExplainSource,
+    PreviewSource,
+    SourceEdit,
+)
 from tests.source.harness import SITE, Watching, page, rss, watching
 
 URL = f"https://{SITE}/document"

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from actors.errors import TooSoon
-from actors.messages import DeleteSource, EditSource, SourceEdit, Teach
+from actors.messages.sources import DeleteSource, EditSource, SourceEdit, Teach
 from storage.errors import Unavailable
 from storage.records.identity import SourceId
 from tests.source.harness import SITE, Watching, page, rss, watching

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
 from actors.source.gate import Gate

@@ -6,7 +6,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.messages import DeleteSource, EditSource, SourceEdit
+from actors.messages.sources import DeleteSource, EditSource, SourceEdit
 from actors.templates import instantiation, suggesting
 from actors.templates.report import LATE
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import trio
 
-from actors.messages import ListSources, SourcePage
+from actors.messages.sources import ListSources
+from actors.messages.views import SourcePage
 from actors.picking import text_of
 from api.dashboard.screen import Visit
 from storage.records.identity import SourceId

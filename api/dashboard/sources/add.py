@@ -22,7 +22,8 @@ from api.dashboard.sources.options import (
     words_in,
 )
 from api.dashboard.sources.words import KINDS, counted
-from api.problems import Refusal, refusal_of
+from api.problems import Refusal
+from api.refusals import refusal_of
 from api.v1 import previews, sources
 from api.v1 import schemas as wire
 from api.v1.batches import Failed, for_each

@@ -8,13 +8,14 @@ import trio
 from msgspec import UNSET
 
 from actors.errors import DomainError, Stale
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.one import PATH, show
 from api.dashboard.sources.options import Options, ignore_of, subprotocols_of, tags_of
-from api.problems import Refusal, refusal_of
+from api.problems import Refusal
+from api.refusals import refusal_of
 from api.v1 import previews, sources
 from api.v1 import schemas as wire
 from api.v1.preview_schemas import Preview, PreviewRequest

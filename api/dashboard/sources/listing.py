@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
-from actors.messages import ListSources, SourcePage, SourceView
+from actors.messages.sources import ListSources
+from actors.messages.views import SourcePage, SourceView
 from actors.picked import Picked
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.lists import address

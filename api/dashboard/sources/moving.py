@@ -14,7 +14,8 @@ from actors import outline
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.imports import BeginImport, Importing, ShowImport, StopImport
-from actors.messages import ListSources, SourcePage
+from actors.messages.sources import ListSources
+from actors.messages.views import SourcePage
 from actors.outline import Line, Outline
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard.forms import Form, Wrong

@@ -8,7 +8,8 @@ from typing import Annotated, Final, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.messages import Examined, ExamineSource, SourceView
+from actors.messages.sources import ExamineSource
+from actors.messages.views import Examined, SourceView
 from api.dashboard.amounts import size
 from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form

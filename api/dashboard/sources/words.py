@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from storage.records.event import SourceType
 from storage.records.source import OWN_NAMESPACES, Source
 from storage.records.times import spoken

@@ -36,57 +36,26 @@ setInterval(() => {
   }
 }, 5000);
 
-// --- streams: SSE by fetch, so that the session's cookie goes with it ------------------------------------------------
-/** Yield {event, id, data} for as long as the page lasts; comes back by itself, after the last event seen. */
-export async function* stream(url, {signal, onstate = () => {}, since = ""} = {}) {
-  let last = since, wait = 1000;
-  for (;;) {
-    try {
-      const headers = {Accept: "text/event-stream", ...(last && {"Last-Event-ID": last})};
-      const answer = await fetch(url, {headers, signal, cache: "no-store", credentials: "same-origin"});
-      if ([400, 401, 403, 404, 410].includes(answer.status)) {
-        onstate(answer.status === 401 ? "Signed out" : `Ended (${answer.status})`);
-        return;
-      }
-      if (!answer.ok) throw new Error(String(answer.status));
-      onstate("Live");
-      let held = "", named = "message", data = [];
-      for await (const piece of pieces(answer.body.pipeThrough(new TextDecoderStream()))) {
-        held += piece;
-        const lines = held.split("\n");
-        held = lines.pop();
-        for (const line of lines) {
-          if (line === "") {
-            if (data.length) yield {event: named, id: last, data: data.join("\n")};
-            [named, data, wait] = ["message", [], 1000];
-            continue;
-          }
-          const found = /^(id|event|data|retry): ?(.*)$/.exec(line);
-          if (!found) continue;
-          if (found[1] === "data") data.push(found[2]);
-          else if (found[1] === "id") last = found[2];
-          else if (found[1] === "event") named = found[2];
-          else wait = Number(found[2]) || wait;
-        }
-      }
-    } catch (error) {
-      if (signal?.aborted) return;
-    }
-    onstate("Reconnecting");
-    await new Promise((go) => setTimeout(go, wait * (0.5 + Math.random())));
-    wait = Math.min(wait * 2, 30000);
+// --- streams: one for all tabs that show the same list, where the browser can share one (live.js) ----------------------
+const LIVE = one("link#live").href;
+/** Yield {event, id, data} after the event `since` until `signal` says stop. */
+async function* following(url, {signal, onstate, since}) {
+  if (!window.SharedWorker) {
+    const {stream} = await import(LIVE);
+    yield* stream(url, {signal, onstate, since});
+    return;
   }
-}
-async function* pieces(readable) {
-  const reader = readable.getReader();
-  try {
-    for (;;) {
-      const {done, value} = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    reader.releaseLock();
+  const {port} = new SharedWorker(ours.createScriptURL(LIVE), {type: "module", name: LIVE}), got = [];
+  let wake = () => {};
+  port.onmessage = ({data}) => {
+    if ("state" in data) onstate(data.state); else got.push(data);
+    wake();
+  };
+  signal.addEventListener("abort", () => { port.postMessage({stop: true}); port.close(); wake(); });
+  port.postMessage({url, since});
+  while (!signal.aborted) {
+    if (got.length) yield got.shift();
+    else await new Promise((go) => { wake = go; });
   }
 }
 
@@ -118,7 +87,7 @@ function live(list) {
   };
   const run = async () => {
     stop = new AbortController();
-    for await (const got of stream(list.dataset.live, {signal: stop.signal, since, onstate: (words) => held || say(words)})) {
+    for await (const got of following(list.dataset.live, {signal: stop.signal, since, onstate: (words) => held || say(words)})) {
       since = got.id;
       const event = JSON.parse(got.data);
       document.dispatchEvent(new CustomEvent("sanderling:event", {detail: event}));
@@ -128,7 +97,7 @@ function live(list) {
       say(`Paused, ${waiting.length === most ? `${most} or more` : waiting.length} new`);
     }
   };
-  document.addEventListener("visibilitychange", () => {  // one connection a tab, and none while nobody looks
+  document.addEventListener("visibilitychange", () => {  // no connection while nobody looks
     if (document.hidden) { stop?.abort(); say("Paused"); } else run();
   });
   if (pause) {
@@ -173,7 +142,11 @@ export function checked(html) {
   if (rest.includes("<")) throw new TypeError("no page of ours");
   return html;
 }
-const ours = window.trustedTypes?.createPolicy("sanderling-pages", {createHTML: checked}) ?? {createHTML: checked};
+const script = (url) => {
+  if (url !== LIVE) throw new TypeError("no script of ours");
+  return url;
+};
+const policy = {createHTML: checked, createScriptURL: script}, ours = window.trustedTypes?.createPolicy("sanderling-pages", policy) ?? policy;
 const parsed = (html) => new DOMParser().parseFromString(ours.createHTML(html), "text/html");
 
 /** Replace the element of this id by the one that an answer of ours has in its place. */

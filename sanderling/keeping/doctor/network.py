@@ -46,7 +46,7 @@ def tls(patient: Patient) -> Iterator[Finding]:
         return
     path = Path(settings.tls_cert)
     try:
-        CertificateFiles(path, Path(settings.tls_key), settings.tls_protocols)
+        CertificateFiles(path, Path(settings.tls_key))
         days = (ends_at(path.read_text("ascii")) - datetime.fromtimestamp(wall(), UTC)).days
     except (CertificateUnusable, OSError, ValueError) as error:
         yield Finding("fail", "tls", str(error), "Mend tls_cert and tls_key; the service would not start.")

@@ -14,9 +14,9 @@ import click
 from sanderling.environment import on_terminal, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
-from sanderling.logs import plain
 from sanderling.moving.whole.lines import begins_export, counted
 from sanderling.moving.whole.loading import Loaded, load, look_through
+from sanderling.plain import plain
 from sanderling.real_world import entropy
 
 BEGINNING = 4096

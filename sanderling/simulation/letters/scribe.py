@@ -12,7 +12,7 @@ from hashlib import sha256
 
 import trio
 
-from actors.messages import Record
+from actors.messages.recorder import Record
 from sanderling.simulation.letters.plans import Saying
 from sanderling.simulation.letters.records import Said
 from sanderling.simulation.origins.texts import EPOCH, sentence

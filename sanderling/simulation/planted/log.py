@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from actors.messages import Record, RecorderMessage
+from actors.messages.recorder import Record, RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.recorder.identifiers import Identifiers
 from storage.append import Answer, Lease, Mint, Stamp

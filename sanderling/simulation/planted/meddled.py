@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from actors.egress.hosts import Hosts
 from actors.egress.turns import ASKED, Claim
-from actors.messages import Added, AddSource, SourceEdit
+from actors.messages.sources import AddSource, SourceEdit
+from actors.messages.views import Added
 from actors.source.actor import PolledSource
 from actors.source.desk import Desk
 from actors.source.keeper import Keeper

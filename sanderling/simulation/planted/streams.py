@@ -9,8 +9,9 @@ from typing import Any
 from unittest.mock import patch
 
 from api.reader import Reader
+from storage.recent import Recent
 from storage.records.identity import Seq
-from storage.tail import Recent, Tail
+from storage.tail import Tail
 
 
 def resumes_with_the_last_event() -> AbstractContextManager[Any]:

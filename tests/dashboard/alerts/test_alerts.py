@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from api.acts.trials import PACE
 from api.dashboard.alerts.picker import LISTED, found
 from storage.records.alert import Alert

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import trio
 
-from actors import messages as m
+from actors.messages import destinations, views
+from actors.messages.destinations import OutboxGrew
 from storage.records.destination import QuietHours
 from storage.records.identity import Millis, Seq
 from tests.api.house import House, ids
@@ -126,16 +127,16 @@ async def test_an_address_that_stays_is_not_checked_anew(house: House, browser: 
 async def test_a_test_tells_status_time_and_answer_as_text(house: House, browser: Browser) -> None:
     await a_hook(house)
 
-    async def receiver(*results: m.TestResult) -> None:
+    async def receiver(*results: views.TestResult) -> None:
         for result in results:
             message = await house.destinations[HOOK].receive()
-            assert isinstance(message, m.TestDelivery)
+            assert isinstance(message, destinations.TestDelivery)
             message.reply.answer(result)
 
     async with trio.open_nursery() as nursery:
-        bad = m.TestResult("retry", 500, 7, "HTTP 500 <b>no</b>", "<b>no</b>")
-        mute = m.TestResult("terminal", None, 15_000, "timeout after 15 s")
-        nursery.start_soon(receiver, m.TestResult("sent", 200, 42, "", "<i>ok</i>"), bad, mute)
+        bad = views.TestResult("retry", 500, 7, "HTTP 500 <b>no</b>", "<b>no</b>")
+        mute = views.TestResult("terminal", None, 15_000, "timeout after 15 s")
+        nursery.start_soon(receiver, views.TestResult("sent", 200, 42, "", "<i>ok</i>"), bad, mute)
         for words in ("HTTP 200 after 42 ms. It said: “<i>ok</i>”", "HTTP 500, 7 ms. It said: “<b>no</b>”", "timeout"):
             await browser.get(ONE)
             await browser.submit(f"{ONE}/test")
@@ -182,7 +183,7 @@ async def test_a_range_is_replayed_piece_by_piece(house: House, browser: Browser
     await browser.get(f"{ONE}/deliveries")
     await browser.submit(f"{ONE}/replay", {"since": ids(events)[1]})
     assert "3 deliveries wait anew" in browser.text
-    assert isinstance(house.destinations[HOOK].receive_nowait(), m.OutboxGrew)
+    assert isinstance(house.destinations[HOOK].receive_nowait(), OutboxGrew)
     await browser.get(ONE)
     assert browser.page.xpath("//span[@class='figure']/text()")[0] == "3"
     for fields, words in (

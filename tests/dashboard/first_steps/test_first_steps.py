@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.errors import TooSoon
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, jwks, new_signing_key
 from api.acts import practice

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.errors import Overloaded, Unprocessable, UrlRefused
-from actors.messages import AddSource, DetectUrl
+from actors.messages.sources import AddSource, DetectUrl
 from actors.previews import Preview
 from tests.api.house import House
 from tests.dashboard.browser import Browser

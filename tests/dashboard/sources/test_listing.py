@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from actors.messages import SourceView
+from actors.messages.views import SourceView
 from storage.records import trail
 from storage.records.health import Health
 from storage.records.identity import Millis, SourceId

@@ -8,7 +8,7 @@ import pytest
 from trio.testing import wait_all_tasks_blocked
 
 from actors.errors import UrlRefused
-from actors.messages import AddSource
+from actors.messages.sources import AddSource
 from actors.outline import Line
 from storage.records.source import HotState, SourceState
 from tests.api.house import House

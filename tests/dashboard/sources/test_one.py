@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from actors.errors import TooSoon, Unprocessable
-from actors.messages import CheckNow, EditSource, ExplainSource, PreviewSource, PushView, SourceView
+from actors.messages.sources import CheckNow, EditSource, ExplainSource, PreviewSource
+from actors.messages.views import PushView, SourceView
 from api.dashboard.alerts.volume import named
 from api.dashboard.sources.changing import came_of_it
 from storage.append import events_of

@@ -1,0 +1,23 @@
+"""What a destination is told and asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from actors.messages.views import TestResult
+from supervision import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxGrew:
+    """There are new rows for this destination."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestDelivery:
+    """Send one sample now; the answer says how it went."""
+
+    reply: Reply[TestResult]
+
+
+DestinationMessage = OutboxGrew | TestDelivery

@@ -1,0 +1,22 @@
+"""What the matcher is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from supervision import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class LogGrew:
+    """There are new events: read on. Many may stand for one, and one for many."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsChanged:
+    """Alerts or destinations were written: read them again before the next event."""
+
+    reply: Reply[None]
+
+
+MatcherMessage = LogGrew | AlertsChanged

@@ -1,0 +1,212 @@
+"""What is asked of the registry of sources, and of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from actors.messages.views import Added, Examined, Explained, Learned, Practised, SourcePage, SourceView
+from actors.picked import ALL, Picked
+from actors.practice.documents import What
+from actors.previews import Preview, Previewed
+from storage.records.event import SourceType
+from storage.records.identity import Millis, SourceId
+from storage.records.revision import Expected
+from supervision import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class AddSource:
+    """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull.
+
+    mark: tags that are the service's own; the source gets them also when it is watched already. later: a URL that can't
+    be looked at now is added, too, and found out when it answers; never one that the guard or robots.txt refuses.
+    """
+
+    url: str
+    reply: Reply[Added]
+    type: SourceType | None = None
+    tags: tuple[str, ...] = ()
+    mark: tuple[str, ...] = ()
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    schedule: int | None = None
+    backfill: int = 0
+    filter: str | None = None
+    bar: float | None = None
+    subprotocols: tuple[str, ...] = ()
+    hello: str | None = field(default=None, repr=False)
+    title: str = ""
+    later: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DetectUrl:
+    """Classify without adding, and show what watching would tell. Fails as AddSource does."""
+
+    url: str
+    reply: Reply[Previewed]
+    type: SourceType | None = None
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    filter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewSource:
+    """Show what another part of a source's page would be, as the page is now.
+
+    Fails with NotFound, Unprocessable (no page, no CSS, nothing matches), TooSoon, Overloaded.
+    """
+
+    source: SourceId
+    selector: str | None
+    ignore: tuple[str, ...]
+    reply: Reply[Preview]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEdit:
+    """What to change; None leaves a field as it is, `clear` names fields to empty."""
+
+    type: SourceType | None = None
+    enabled: bool | None = None
+    tags: tuple[str, ...] | None = None
+    selector: str | None = None
+    ignore: tuple[str, ...] | None = None
+    schedule: int | None = None
+    filter: str | None = None
+    bar: float | None = None
+    noise: tuple[str, ...] | None = None
+    subprotocols: tuple[str, ...] | None = None
+    hello: str | None = field(default=None, repr=False)
+    title: str | None = None
+    clear: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EditSource:
+    """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable, Stale."""
+
+    source: SourceId
+    edit: SourceEdit
+    reply: Reply[SourceView]
+    expected: Expected = None
+
+
+@dataclass(frozen=True, slots=True)
+class Teach:
+    """Take blocks of a page, by their texts, into the source's noise, or out of it. Fails as EditSource does."""
+
+    source: SourceId
+    texts: tuple[str, ...]
+    noise: bool
+    reply: Reply[Learned]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSource:
+    """Stop watching and forget; the events stay. Fails with NotFound, Stale."""
+
+    source: SourceId
+    reply: Reply[None]
+    expected: Expected = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckNow:
+    """Look now; the answer is when the look is due. Fails with NotFound, Conflict (disabled), TooSoon."""
+
+    source: SourceId
+    reply: Reply[Millis]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowPractice:
+    """Return the practice sources that there are; with `start`, make those that lack. Fails with Conflict."""
+
+    reply: Reply[Sequence[SourceView]]
+    start: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePractice:
+    """Change a practice document, which is made if it lacks, and look at it at once. Fails with TooSoon, Conflict."""
+
+    what: What
+    reply: Reply[Practised]
+
+
+@dataclass(frozen=True, slots=True)
+class EndPractice:
+    """Delete the practice sources; their events stay."""
+
+    reply: Reply[None]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeSource:
+    """Return one source as it is now. Fails with NotFound."""
+
+    source: SourceId
+    reply: Reply[SourceView]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainSource:
+    """Say why a text was not told, or how the last looks went when there is none. Fails with NotFound.
+
+    look: look again now too, if politeness allows.
+    """
+
+    source: SourceId
+    reply: Reply[Explained]
+    text: str = ""
+    look: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExamineSource:
+    """Say what a source's score is made of, and why the next look is when it is. Fails with NotFound."""
+
+    source: SourceId
+    reply: Reply[Examined]
+
+
+@dataclass(frozen=True, slots=True)
+class ListSources:
+    """Return a page of sources, worst health first: by flag, score and id after the given place, which a page gave.
+
+    where: only these. All sources are walked over for a rare one, with turns for everybody else.
+    """
+
+    limit: int
+    reply: Reply[SourcePage]
+    after: tuple[int, float, str, int] | None = None
+    where: Picked = ALL
+
+
+RegistryMessage = (
+    AddSource
+    | DetectUrl
+    | PreviewSource
+    | EditSource
+    | Teach
+    | DeleteSource
+    | CheckNow
+    | ShowPractice
+    | ChangePractice
+    | EndPractice
+    | DescribeSource
+    | ExplainSource
+    | ExamineSource
+    | ListSources
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LookNow:
+    """Look as soon as politeness allows."""
+
+
+SourceMessage = LookNow

@@ -1,0 +1,133 @@
+"""What actors answer: a source as it is now, what is known of it, pages of a list. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from storage.records.health import Cause
+from storage.records.identity import Millis
+from storage.records.source import HotState, Source
+
+ReasonKind = Literal[
+    "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
+]
+"""What is known: it was told; seen and withheld; is there now and will be weighed; could not be read; is there now and
+no news; stands in furniture, or outside of what is watched; was there at the first look; is not there; nobody asked for
+it (push); how a look went."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """What became of a test delivery."""
+
+    result: str
+    status_code: int | None
+    latency_ms: int
+    detail: str
+    said: str = ""
+    """The beginning of the response, control characters escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class PushView:
+    """What a push source's connections have brought since the service started. `connected_since` None: there is none.
+
+    Each frame counts once more: as admitted, a duplicate, filtered (nobody wants it) or unreadable.
+    """
+
+    connected_since: Millis | None = None
+    subprotocol: str | None = None
+    connections: int = 0
+    frames: int = 0
+    admitted: int = 0
+    duplicates: int = 0
+    filtered: int = 0
+    unreadable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A source as it is at this moment: what was asked for, and the live memory of its actor."""
+
+    source: Source
+    hot: HotState
+    overdue: bool = False
+    queue_position: int = 0
+    """How many looks wait for its host before its own; 0 when none does, or when it does not wait."""
+    push: PushView | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """The answer to AddSource; `created` is False when the URL was already watched."""
+
+    view: SourceView
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The answer to Teach: how many of the blocks were new to the source's noise, or were taken out of it."""
+
+    view: SourceView
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Practised:
+    """The answer to ChangePractice: the source, and what was changed, as a sentence."""
+
+    view: SourceView
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that is known about a source or a text in it, as a sentence; `event` is the id of the event meant."""
+
+    kind: ReasonKind
+    says: str
+    at: Millis | None = None
+    event: str | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The answer to ExplainSource: what is known, what answers best first, and how the watching stands."""
+
+    view: SourceView
+    reasons: Sequence[Reason]
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class HealthPart:
+    """One of the things that a score is made of: the part of it that is left (1.0: it costs nothing), and why."""
+
+    cause: Cause
+    left: float
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The answer to ExamineSource. `next_look`: why it is when it is. `gap`: seconds from one change to the next, None
+    when too little is known.
+    """
+
+    view: SourceView
+    health: Sequence[HealthPart]
+    next_look: str
+    gap: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePage:
+    """A page of sources; `next_after` is None at the end. `census`: how many of all have which flag, or are paused."""
+
+    views: Sequence[SourceView]
+    next_after: tuple[int, float, str, int] | None
+    census: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,74 @@
+"""The admin socket: a listener that only who may read the data folder can reach, so that it asks for no key.
+
+A child of its own, beside the public front end: it answers also while that is down or does not come up. It never gives
+up: a socket that can't be opened is told in the log, and everything else goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import trio
+
+from actors.doors import Doors
+from api.app import make_admin_app
+from api.server import GRACE, House
+from storage.records.identity import Millis
+from storage.records.key import ApiKey
+from supervision import Child, ChildSpec
+
+SCOPES = ("admin", "stream:read", "alerts:read", "alerts:write")
+OWNER = ApiKey("socket", "the admin socket", "socket", "", SCOPES, Millis(0), rate_per_minute=6_000_000, burst=10_000)
+"""Whoever may open the socket."""
+DRAIN = 1.0
+BEAT = 1.0
+"""Seconds between two measurements of how late the loop is."""
+
+
+def admin_socket(doors: Doors) -> Sequence[ChildSpec]:
+    """Return the child that answers on the admin socket, to be started before the public front end; none without it."""
+    if doors.world.admin_socket is None:
+        return ()
+
+    async def run(child: Child) -> None:
+        await _serve(doors, child)
+
+    return (ChildSpec("admin", run=run, shutdown=DRAIN + GRACE, ready_within=30.0),)
+
+
+async def _serve(doors: Doors, child: Child) -> None:
+    stopping = child.stopping
+    listeners = await _listeners(doors)
+    house = House(make_admin_app(doors, OWNER), bare=True)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.cut_when_cancelled)
+            nursery.start_soon(_measure, doors)
+            await nursery.start(house.api.repeats.run)
+            for listener in listeners:
+                nursery.start_soon(house.accept, listener, nursery)
+            child.ready()
+            await stopping.wait()
+            await house.drain(DRAIN)
+            nursery.cancel_scope.cancel()
+    finally:
+        for listener in listeners:
+            await trio.aclose_forcefully(listener)
+
+
+async def _listeners(doors: Doors) -> Sequence[trio.abc.Listener[Any]]:
+    assert doors.world.admin_socket is not None
+    try:
+        return await doors.world.admin_socket()
+    except OSError as error:
+        doors.world.log("admin.no_socket", level="error", error=str(error))
+        return ()
+
+
+async def _measure(doors: Doors) -> None:
+    """Keep up how late the loop comes to a timer."""
+    while True:
+        due = trio.current_time() + BEAT
+        await trio.sleep_until(due)
+        doors.world.metrics.loop_lag.value = max(0.0, trio.current_time() - due)

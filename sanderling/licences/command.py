@@ -1,0 +1,56 @@
+"""`sanderling licences`: which parts come with the program and under which licence, and the text of each."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from sanderling.exits import CommandFailed, Exit
+from sanderling.licences.parts import Part, parts
+from sanderling.licences.table import FORMS
+from sanderling.program import unpacked
+
+HEADINGS = ("NAME", "VERSION", "LICENCE", "TEXT")
+LINE = "=" * 80
+MANY = 2
+
+
+def show(name: str | None, *, whole: bool) -> str:
+    """Return the list of parts, the texts of the parts of a name, or (`whole`) all texts. Raises CommandFailed."""
+    found = parts(FORMS if unpacked() is not None else ())
+    if name is None:
+        return book(found) if whole else listing(found)
+    wanted = [part for part in found if part.name == name.lower().replace("_", "-")]
+    if not wanted:
+        raise CommandFailed(f"no part is called {name!r}; `sanderling licences` lists them", Exit.USAGE)
+    return book(wanted)
+
+
+def names(typed: str) -> list[str]:
+    """Return the names of parts that begin with what was typed."""
+    return sorted({part.name for part in parts() if part.name.startswith(typed)})
+
+
+def listing(found: Iterable[Part]) -> str:
+    """Return a line for each part: its name, version, SPDX expression, and where its texts are."""
+    rows = [HEADINGS, *((part.label, part.version or "-", part.expression, _where(part)) for part in found)]
+    wide = [max(len(row[column]) for row in rows) for column in range(3)]
+    return "\n".join("  ".join([*(f"{cell:<{wide[at]}}" for at, cell in enumerate(row[:3])), row[3]]) for row in rows)
+
+
+def book(found: Iterable[Part]) -> str:
+    """Return the texts of these parts one after another, each under the names of the parts that it is about."""
+    about: dict[str, list[str]] = {}
+    for part in found:
+        for text in part.texts:
+            words = text.read().strip("\n") or f"{text.place} is not in this installation."
+            about.setdefault(words, []).append(f"{part.label} {part.version}".rstrip() + f": {part.expression}")
+    return "\n\n".join("\n".join([LINE, *dict.fromkeys(whose), LINE, "", words]) for words, whose in about.items())
+
+
+def _where(part: Part) -> str:
+    """Return where the texts of a part are; of many only the folder that has them all, and how many they are."""
+    places = [text.place for text in part.texts]
+    if len(places) > MANY:
+        return f"{posixpath.commonpath(places)}/ ({len(places)} texts)"
+    return ", ".join(places) or "-"

@@ -1,0 +1,84 @@
+"""Asks the native parts for their versions: by Python where it tells them, else in the library itself."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import re
+import sqlite3
+import ssl
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module, metadata
+
+UNKNOWN = ""
+
+
+def version_of(name: str, inside: str) -> str:
+    """Return the version of this part of the running program, "" where nothing tells it."""
+    ask = _ASKED.get((name, inside))
+    with suppress(ImportError, AttributeError, OSError, ValueError, metadata.PackageNotFoundError):
+        return ask() if ask is not None else UNKNOWN
+    return UNKNOWN
+
+
+def library_of(module: str) -> ctypes.CDLL:
+    """Return the library that a module of C is. Raises ImportError, AttributeError (it is built in), OSError."""
+    return ctypes.CDLL(str(import_module(module).__file__))
+
+
+def _text(module: str, function: str) -> str:
+    """Return the number that a function of C answers, without the date that may follow it."""
+    ask = getattr(library_of(module), function)
+    ask.restype = ctypes.c_char_p
+    return str(ask().decode()).split(",")[0]
+
+
+def _number(module: str, name: str, base: int) -> str:
+    """Return a version that lies in a library as one number: 824 by 100 is 0.8.24, 0x112 by 256 is 1.18."""
+    number = ctypes.c_int.in_dll(library_of(module), name).value
+    found = []
+    while number:
+        number, last = divmod(number, base)
+        found.append(str(last))
+    return ".".join(reversed(found))
+
+
+def _lxml(name: str) -> str:
+    """Return a version of lxml's own telling."""
+    return ".".join(str(number) for number in getattr(import_module("lxml.etree"), name))
+
+
+def _attribute(module: str, name: str) -> str:
+    return str(getattr(import_module(module), name))
+
+
+def _unicode_cldr() -> str:
+    """Return the version that the heading of the generated words names."""
+    found = re.search(r"CLDR (\d+(?:\.\d+)*)", import_module("actors.content.cldr").__doc__ or "")
+    return found[1] if found else UNKNOWN
+
+
+_ASKED: Mapping[tuple[str, str], Callable[[], str]] = {
+    ("python", ""): platform.python_version,
+    ("bzip2", ""): lambda: _text("_bz2", "BZ2_bzlibVersion"),
+    ("expat", ""): lambda: _attribute("pyexpat", "EXPAT_VERSION").removeprefix("expat_"),
+    ("libmpdec", ""): lambda: _attribute("_decimal", "__libmpdec_version__"),
+    ("openssl", ""): lambda: ssl.OPENSSL_VERSION.split()[1],
+    ("sqlite", ""): lambda: sqlite3.sqlite_version,
+    ("xz", ""): lambda: _text("_lzma", "lzma_version_string"),
+    ("zlib", ""): lambda: zlib.ZLIB_RUNTIME_VERSION,
+    ("libexslt", "lxml"): lambda: "0." + _number("lxml.etree", "exsltLibexsltVersion", 100),
+    ("libiconv", "lxml"): lambda: _number("lxml.etree", "_libiconv_version", 256),
+    ("libxml2", "lxml"): lambda: _lxml("LIBXML_VERSION"),
+    ("libxslt", "lxml"): lambda: _lxml("LIBXSLT_VERSION"),
+    ("zlib", "lxml"): lambda: _text("lxml.etree", "zlibVersion"),
+    ("libyaml", "pyyaml"): lambda: str(import_module("yaml._yaml").get_version_string()),
+    ("unicode-cldr", "sanderling"): _unicode_cldr,
+    ("glibc", ""): lambda: (os.confstr("CS_GNU_LIBC_VERSION") or "").removeprefix("glibc "),
+    ("pyinstaller", ""): lambda: metadata.version("pyinstaller"),
+    ("staticx", ""): lambda: metadata.version("staticx"),
+}
+"""By name and the package it is inside of."""

@@ -1,0 +1,37 @@
+"""Sources and what is remembered of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from storage.append import Lease
+from storage.records.identity import SourceId
+from storage.records.source import FIRST, Source, SourceState, Version, Watched
+
+
+class Sources(Protocol):
+    """The watched sources."""
+
+    async def add(self, source: Source, state: SourceState, lease: Lease) -> None:
+        """Add a source with its first state. Raises Duplicate with the existing one when the URL is watched."""
+
+    async def update(
+        self, source: Source, lease: Lease, version: Version = FIRST, state: SourceState | None = None
+    ) -> None:
+        """Replace what the user asked for, and give its state this version: a harvest that is under way is refused.
+
+        Its state stays, but for what is given. An unknown id is ignored. Raises Duplicate.
+        """
+
+    async def delete(self, source: SourceId, lease: Lease) -> None:
+        """Forget a source and its state; its events stay in the log."""
+
+    async def get(self, source: SourceId) -> Watched | None:
+        """Return one source."""
+
+    async def by_url(self, url: str) -> Source | None:
+        """Return the source of a normalised URL."""
+
+    async def page(self, after: SourceId | None, limit: int) -> Sequence[Watched]:
+        """Return sources in id order (at start, all of them, page by page)."""

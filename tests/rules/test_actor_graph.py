@@ -1,0 +1,75 @@
+"""Who waits for whom: the graph is drawn from the code, and has no cycle in which two full mailboxes could wait.
+
+An arrow is an `ask`, which waits for room in a mailbox and then for the answer, or a `send`, which waits for room.
+`send_nowait` waits for nobody. Beside them stand the calls across actors that are awaited, which no mailbox shows.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from supervision import check_acyclic
+from tests.rules.source_files import modules, name_of, tree_of
+
+ASKED = {
+    "recorder": "recorder",
+    "registry": "registry",
+    "_registry": "registry",
+    "matcher": "matcher",
+    "importer": "importer",
+    "mailbox": "destinations",
+}
+"""Whose mailbox it is that is asked, by the name that it has where it is asked."""
+OTHERS = {"worker", "breaker", "_client", "_sieve"}
+"""What is asked that is no mailbox: a worker process, a circuit breaker, a service over HTTP, a filter."""
+OF_REGISTRY = ("desk", "inquiry", "registry", "rehearsal", "table", "watchman")
+SENDERS = {
+    "actors/source": "sources",
+    "actors/importing": "importer",
+    "actors/templates": "web",
+    "actors/recorder": "recorder",
+    "actors/matcher": "matcher",
+    "actors/delivery": "destinations",
+    "api": "web",
+}
+"""In whose tasks a module runs, by the beginning of its path; modules of `actors/source` named above, the registry."""
+CALLS = (("registry", "sources"), ("matcher", "deliveries"), ("deliveries", "destinations"))
+"""Awaited across actors: a source is stopped, the destinations are read again, a destination is stopped."""
+
+
+def sender_of(name: str) -> str:
+    if name.startswith("actors/source/") and name.removeprefix("actors/source/").removesuffix(".py") in OF_REGISTRY:
+        return "registry"
+    return next(actor for place, actor in SENDERS.items() if name.startswith(place))
+
+
+def drawn() -> set[tuple[str, str]]:
+    """Return (who waits, for whom) of the actors and the front end."""
+    found = set()
+    for path in modules("actors", "api"):
+        for node in ast.walk(tree_of(path)):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            of, verb = node.func.value, node.func.attr
+            asked = of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else "?"
+            if (verb == "ask" and asked not in OTHERS) or (verb == "send" and asked in ASKED):
+                found.add((sender_of(name_of(path)), ASKED[asked]))
+    return found
+
+
+def test_p3_the_actor_graph_has_no_cycle() -> None:
+    order = check_acyclic([*drawn(), *CALLS])
+    assert order.index("web") < order.index("registry") < order.index("recorder")
+    assert order.index("matcher") < order.index("destinations")
+
+
+def test_the_graph_is_the_one_of_the_picture() -> None:
+    assert drawn() == {
+        ("web", "registry"),
+        ("web", "importer"),
+        ("web", "matcher"),
+        ("web", "destinations"),
+        ("importer", "registry"),
+        ("registry", "recorder"),
+        ("sources", "recorder"),
+    }

@@ -1,0 +1,103 @@
+"""What calls itself pure reaches no effect, through whatever it imports: late and in branches too, but for types alone.
+
+A module is pure when its docstring says "Pure.", and so is all of a package whose docstring says "All of it is pure".
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.rules.source_files import ROOMS, ROOT, modules, name_of, tree_of
+
+EFFECTS = frozenset(
+    {"trio", "httpx", "quart", "socket", "sqlite3", "os", "random", "threading", "subprocess"}
+    | {"actors.world", "actors.settings", "supervision.mailbox"}
+)
+"""Ways to a clock, chance, the loop, the network, files, processes, or to who is configured or asked."""
+SAYS_SO = re.compile(r"\bPure[.:]")
+ALL_OF_IT = "All of it is pure"
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+PATHS = {dotted(path): path for path in modules(*ROOMS)}
+
+
+def words_of(name: str) -> str:
+    return ast.get_docstring(tree_of(PATHS[name])) or ""
+
+
+def is_pure(name: str) -> bool:
+    """Return whether a module says so itself, or a package that it lies in."""
+    parts = name.split(".")
+    around = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+    if any(ALL_OF_IT in words_of(package) for package in around if package in PATHS):
+        return True
+    return PATHS[name].name != "__init__.py" and SAYS_SO.search(words_of(name)) is not None
+
+
+PURE = [name for name in PATHS if is_pure(name)]
+
+
+@cache
+def imports(name: str) -> tuple[str, ...]:
+    """Return what a module imports when it is used, as dotted names of modules."""
+    return tuple(dict.fromkeys(found for node in _run(tree_of(PATHS[name])) for found in _named(node)))
+
+
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree without those below `if TYPE_CHECKING`."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"):
+            yield child
+            yield from _run(child)
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (item.name for item in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        inside = [f"{node.module}.{item.name}" for item in node.names]
+        yield from (name if name in PATHS else node.module for name in inside)
+
+
+def way_to_an_effect(name: str) -> list[str]:
+    """Return the modules from one to the first effect that it reaches; [] when it reaches none."""
+    before: dict[str, str] = {name: ""}
+    waiting = [name]
+    for at in waiting:
+        for found in imports(at):
+            room = found.split(".")[0]
+            if found in EFFECTS or room in EFFECTS:
+                way = [found, at]
+                while before[way[-1]]:
+                    way.append(before[way[-1]])
+                return way[::-1]
+            if found in PATHS and found not in before:
+                before[found] = at
+                waiting.append(found)
+    return []
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_what_calls_itself_pure_reaches_no_effect(name: str) -> None:
+    assert " -> ".join(way_to_an_effect(name)) == ""
+
+
+def test_there_are_many_and_the_heart_of_the_service_is_among_them() -> None:
+    assert len(PURE) > 150
+    assert {"actors.content.churn", "actors.query.match", "actors.source.cadence", "storage.records.event"} <= {*PURE}
+
+
+def test_a_way_to_an_effect_is_found() -> None:
+    assert way_to_an_effect("actors.source.actor")[-1] in EFFECTS | {"random", "trio"}
+    assert name_of(PATHS["actors.world"]) == "actors/world.py"
