@@ -97,6 +97,10 @@ class Frames:
         left, self._left = self._left, []
         return left
 
+    def give_back(self, texts: Sequence[str]) -> None:
+        """Have `left` return these as well: whoever received them was cancelled."""
+        self._left += texts
+
     async def send(self, text: str) -> None:
         """Send a message. If the server does not take it, the session has ended, as `receive` says."""
         await self._say(TextMessage(data=text))

@@ -7,6 +7,7 @@ wait to be committed: who fills it stops reading until they are.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -125,12 +126,14 @@ class Intake:
         self.pending = [*taken, *self.pending]
         self.size = sum(len(draft.content) for _, _, draft in self.pending)
 
-    async def take(self, texts: Sequence[str], skipped: int) -> None:
+    async def take(self, texts: Sequence[str], skipped: int, *, within: float = math.inf) -> None:
         """Read frames, and keep those that somebody wants. `skipped`: how many others of this connection were no text.
 
-        Cancelled, some of the frames may not have been looked at.
+        Cancelled, some of the frames may not have been looked at. within: seconds after which they are judged by what
+        was wanted last, when storage does not say what is wanted now.
         """
-        await self._refresh()
+        with trio.move_on_after(within):
+            await self._refresh()
         now, before, spent = self._ports.world.now(), len(self.pending), 0.0
         counts = {"duplicates": 0, "filtered": 0, "unreadable": skipped - self._skipped, "admitted": 0}
         frames, self._skipped = len(texts) + skipped - self._skipped, skipped

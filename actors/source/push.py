@@ -87,9 +87,12 @@ class PushSource:
             self._keeper.leave()
 
     async def _take_the_last(self) -> None:
-        """Take what the server had sent before it heard that we go: nobody would send it again."""
+        """Take what the server had sent before it heard that we go: nobody would send it again.
+
+        A storage that is slow just now must not cost a frame: then what was wanted last decides.
+        """
         if self._frames is not None and (texts := self._frames.left()):
-            await self._intake.take(texts, self._frames.statistics().skipped)
+            await self._intake.take(texts, self._frames.statistics().skipped, within=FLUSH_WITHIN / 2)
 
     async def _stay(self, child: Child) -> None:
         if self._live.owed:
@@ -184,7 +187,11 @@ class PushSource:
                     if not self._intake.pending:
                         raise
                     break  # it will say so again
-            await self._intake.take(texts, frames.statistics().skipped)
+            try:
+                await self._intake.take(texts, frames.statistics().skipped)
+            except trio.Cancelled:
+                frames.give_back(texts)
+                raise
             if waiting.cancelled_caught:
                 break
             if self._intake.pending and until == math.inf:

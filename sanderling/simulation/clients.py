@@ -206,8 +206,8 @@ class StreamClient:
                     self.trace.note(self.plan.name, "takes an event", id=event_id)
                     if self.plan.rests:
                         # An end in the middle of a rest would leave httpcore's generators open.
-                        with trio.CancelScope(shield=True):
-                            await trio.sleep(self.plan.rests)
+                        with trio.move_on_after(self.plan.rests, shield=True):
+                            await trio.sleep_forever()
 
     @asynccontextmanager
     async def _opened(self, path: str, headers: dict[str, str]) -> AsyncIterator[httpcore.Response]:

@@ -11,6 +11,7 @@ from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_st
 from actors.errors import Unprocessable
 from actors.messages.sources import EditSource, SourceEdit
 from actors.source import pulse
+from actors.source.admission import Admission
 from storage.records.alert import Alert
 from storage.records.trail import Verdict, read
 from storage.sqlite.in_loop import Disk
@@ -362,6 +363,30 @@ async def test_what_was_admitted_and_not_committed_is_committed_at_a_stop(autoju
         assert await service.events() == []
     async with watching(disk=disk) as (service, _):
         assert [event["content"] for event in await service.events()] == ["at the last moment"]
+
+
+async def test_frames_that_came_while_storage_did_not_say_what_is_wanted_are_not_lost_at_a_stop(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One was in the source's hands, the others waited behind it: nobody would send them again."""
+    async def refresh(admission: Admission) -> None:
+        await trio.sleep_forever()
+
+    disk = Disk()
+    async with watching(disk=disk) as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add(URL, filter="")
+        await trio.sleep(2)
+        with monkeypatch.context() as slow:
+            slow.setattr(Admission, "refresh", refresh)
+            await pusher.send("in hand", "behind it", "the last")
+            assert await service.events() == []
+            service.supervisor.stop()
+            await trio.sleep(10)
+    async with watching(disk=disk) as (service, _):
+        await trio.sleep(1)
+        assert [event["content"] for event in await service.events()] == ["in hand", "behind it", "the last"]
 
 
 async def test_after_a_restart_nothing_that_was_admitted_comes_again(autojump_clock: object) -> None:
