@@ -369,6 +369,7 @@ async def test_frames_that_came_while_storage_did_not_say_what_is_wanted_are_not
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One was in the source's hands, the others waited behind it: nobody would send them again."""
+
     async def refresh(admission: Admission) -> None:
         await trio.sleep_forever()
 
