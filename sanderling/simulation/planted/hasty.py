@@ -17,7 +17,6 @@ from storage.records.identity import Millis, Seq
 from storage.sqlite import work as outbox
 from storage.sqlite.work import SqliteWork
 from storage.sqlite.writer import Transaction
-from supervision import Child
 
 _AGAIN = "INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) VALUES(?,?,0,?,?,0)"
 _LAPSE = """UPDATE outbox SET claimed=0 WHERE claimed>0 AND due<?
@@ -71,17 +70,6 @@ def claims_lapse_by_the_wall_clock() -> AbstractContextManager[Any]:
         return await right(self, destination, now, limit, lease, digests=digests)
 
     return patch.object(SqliteWork, "claim", wrong)
-
-
-def claims_released_under_way() -> AbstractContextManager[Any]:
-    """When deliveries are restarted beside the rest, all that is claimed is due again, whoever has it in hand."""
-    right = DeliveryRegistry.run
-
-    async def wrong(self: DeliveryRegistry, child: Child) -> None:
-        self._released = False
-        await right(self, child)
-
-    return patch.object(DeliveryRegistry, "run", wrong)
 
 
 def digests_frozen_by_two() -> AbstractContextManager[Any]:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
-import trio
 from msgspec.structs import replace
 
-from actors.egress.hosts import Hosts
-from actors.egress.turns import ASKED, Claim
 from actors.messages.sources import AddSource, SourceEdit
 from actors.messages.views import Added
-from actors.source.actor import PolledSource
 from actors.source.desk import Desk
 from actors.source.keeper import Keeper
 from storage.records.identity import SourceId
-from storage.records.source import Harvest, HotState, SourceState
+from storage.records.source import SourceState
 from storage.sqlite import log
 from storage.sqlite.writer import Transaction
 
@@ -36,50 +31,6 @@ def harvests_of_any_version() -> AbstractContextManager[Any]:
         return right(self, transaction, replace(state, since=stored))
 
     return patch.object(log._States, "take", wrong)
-
-
-def version_read_after_the_look() -> AbstractContextManager[Any]:
-    """A harvest names the version that is stored when it is handed in, not the one that its look began with."""
-    right = PolledSource._send
-
-    async def wrong(self: PolledSource, harvest: Harvest) -> None:
-        stored = await self._ports.storage.sources.get(harvest.source)
-        if stored is not None and harvest.state is not None:
-            harvest = replace(harvest, state=replace(harvest.state, since=stored.version))
-        await right(self, harvest)
-
-    return patch.object(PolledSource, "_send", wrong)
-
-
-def lazy_states_never_saved() -> AbstractContextManager[Any]:
-    """What a look without news has learnt is kept in memory, and nobody saves it."""
-
-    def wrong(self: PolledSource, hot: HotState) -> None:
-        right(self, hot)
-        self._live.unsaved = False
-
-    right = PolledSource._keep
-    return patch.object(PolledSource, "_keep", wrong)
-
-
-def probes_left_half_open() -> AbstractContextManager[Any]:
-    """A probe that is called off in the middle is waited for for ever."""
-
-    @asynccontextmanager
-    async def wrong(self: Hosts, host: str, claim: Claim = Claim()) -> AsyncIterator[None]:  # noqa: B008  # frozen
-        state = self._of(host)
-        self._known.move_to_end(self._twins.one(host))
-        probing = self._admit(host, state)
-        await self._wait_turn(host, state, ASKED if probing else claim, probing)
-        try:
-            yield
-        finally:
-            state = state.now()
-            state.busy -= 1
-            self._call(state)
-            state.used_at = trio.current_time()
-
-    return patch.object(Hosts, "turn", wrong)
 
 
 def deleted_from_the_table_only() -> AbstractContextManager[Any]:
