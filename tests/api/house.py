@@ -273,7 +273,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         return [house.listener]
 
     world = World(
-        wall=lambda: NOW / 1000 + trio.current_time(),
+        wall=_wall(),
         chance=random.Random,
         entropy=random.Random("entropy").randbytes,
         resolver=resolver,
@@ -306,6 +306,18 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         importer=house.importer.mailbox,
     )
     return house
+
+
+def _wall() -> Callable[[], float]:
+    """Return a clock at `NOW` now, or at its first use where Trio does not run yet: Trio's begins within eleven days."""
+    begun = [trio.current_time()] if trio.lowlevel.in_trio_run() else []
+
+    def wall() -> float:
+        if not begun:
+            begun.append(trio.current_time())
+        return NOW / 1000 + trio.current_time() - begun[0]
+
+    return wall
 
 
 async def _no_keys() -> bytes:

@@ -125,9 +125,9 @@ async def test_the_way_back_is_only_ever_a_page_of_ours(house: House, browser: B
 
 
 async def test_what_a_source_is_called_stays_text(house: House, browser: Browser) -> None:
-    hostile = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'{{7*7}}"
+    hostile = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'{{7919*7927}}"
     bad = Health(0.1, "rotten", hostile)
     put(house, title=hostile, tags=(f"label:{hostile}",), url="https://a.test/?q=<script>", hot=HotState(health=bad))
     await browser.get("/sources")
-    assert browser.text.count("<script>alert(1)</script>") >= 3 and "49" not in browser.text
+    assert browser.text.count("<script>alert(1)</script>") >= 3 and "62773913" not in browser.text
     assert not browser.page.xpath("//main//script | //main//img | //@onerror")
