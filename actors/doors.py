@@ -13,7 +13,7 @@ from actors.messages.sources import RegistryMessage
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
 from actors.settings import Settings
-from actors.source.spending import Spent
+from actors.sources.schedule.budget import Spent
 from actors.templates.instantiation import Templates
 from actors.world import World
 from storage.interface import Storage

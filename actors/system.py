@@ -35,10 +35,10 @@ from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from actors.signing import SigningKeys
-from actors.source.admission import Admission
-from actors.source.gate import Gate
-from actors.source.ports import Ports
-from actors.source.registry import Registry
+from actors.sources.admission import Admission
+from actors.sources.ports import Ports
+from actors.sources.registry.actor import Registry
+from actors.sources.schedule.pause import Gate
 from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
 from actors.world import World

@@ -2,9 +2,9 @@
 
 `make bench-cadence [TRACES=folder]` prints the table for a folder with `traces.csv.gz` and `manifest.jsonl`; without
 one, for the shared material beside the project. What runs as *Sanderling* is the product's own code: its memory is
-decoded, taught and encoded at each look. The constants in `actors/source/rhythm.py` were chosen on the half of the
-sites that is called tuned on; the other half is held out. One idea came from the latter: a page of it
-with a steady beat led to the ages since the last change that a rhythm tells apart.
+decoded, taught and encoded at each look. The constants in `actors/sources/schedule/change_rate.py` were chosen on the
+half of the sites that is called tuned on; the other half is held out. One idea came from the latter: a page of it with
+a steady beat led to the ages since the last change that a rhythm tells apart.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.settings import Settings
-from actors.source.price import Price
+from actors.sources.schedule.look_price import Price
 from bench.cadence_budget import controlled
 from bench.cadence_policies import Aimd, Fixed, Foresight, Frequency, Oracle, Product, Root, product
 from bench.cadence_traces import MEAN, Maker, Outcome, Trace, at_budget, budget, half, load

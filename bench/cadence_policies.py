@@ -10,10 +10,11 @@ from bisect import bisect
 from collections import deque
 from collections.abc import Sequence
 
-from actors.source import cadence, pace
-from actors.source.cadence import Hints, Limits
-from actors.source.pace import Pace
-from actors.source.price import Price
+from actors.sources.schedule import cadence
+from actors.sources.schedule import stored as pace
+from actors.sources.schedule.cadence import Hints, Limits
+from actors.sources.schedule.look_price import Price
+from actors.sources.schedule.stored import Pace
 from bench.cadence_traces import CEILING, DAY, FLOOR, Maker, Trace
 from storage.records.identity import Millis
 

@@ -35,9 +35,9 @@ from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from actors.signing import SigningKeys
-from actors.source.admission import Admission
-from actors.source.ports import Live, Ports
-from actors.source.push import PushSource
+from actors.sources.admission import Admission
+from actors.sources.ports import Live, Ports
+from actors.sources.push.actor import PushSource
 from actors.world import World
 from bench.log_loads import loop_lag, opened, percentile
 from storage.interface import Storage

@@ -21,9 +21,9 @@ import trio
 
 from actors.egress.traffic import build_egress
 from actors.settings import Settings
-from actors.source.actor import PolledSource
-from actors.source.feed import FeedTier
-from actors.source.ports import Live, Ports
+from actors.sources.polling.actor import PolledSource
+from actors.sources.polling.feed import FeedTier
+from actors.sources.ports import Live, Ports
 from actors.world import World
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.source import Detection, HotState, Source, Validators

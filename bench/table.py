@@ -20,9 +20,9 @@ from typing import Any
 import trio
 from msgspec.structs import replace
 
-from actors.source.ports import Ports
-from actors.source.ranking import REMEMBERED, Ranking
-from actors.source.table import Table
+from actors.sources.index import Table
+from actors.sources.ports import Ports
+from actors.sources.ranking import REMEMBERED, Ranking
 from bench.sources import a_source, some_ports
 from storage.records.health import Health
 from storage.records.identity import SourceId

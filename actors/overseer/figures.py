@@ -13,7 +13,7 @@ from typing import TypeVar
 from actors.matcher.lag import Lag
 from actors.metrics import Labels
 from actors.overseer.overseer import Overseer
-from actors.source.watchman import Watchman
+from actors.sources.schedule.overdue import Watchman
 from actors.world import World
 from storage.interface import Storage
 from storage.records.health import RANK

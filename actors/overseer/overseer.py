@@ -14,10 +14,10 @@ from actors.overseer.journal import Journal, Turn
 from actors.overseer.order import Orders
 from actors.overseer.rows import Kind, Row, Sort, Word, first_line
 from actors.settings import Settings
-from actors.source.examination import examined
-from actors.source.gate import Gate
-from actors.source.ports import Live, limits_of
-from actors.source.table import Table
+from actors.sources.explanation.score import examined
+from actors.sources.index import Table
+from actors.sources.ports import Live, limits_of
+from actors.sources.schedule.pause import Gate
 from actors.world import World
 from storage.records.health import Flag
 from storage.records.identity import Millis

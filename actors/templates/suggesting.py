@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import trio
 from msgspec.structs import replace
 
-from actors.source.locks import KeyedLocks
+from actors.locks import KeyedLocks
 from actors.templates.report import LATE, AlertOutcome
 from actors.templates.template import Suggestion, Template
 from actors.world import World

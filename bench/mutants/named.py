@@ -24,7 +24,7 @@ PLANTED: Sequence[Planted] = (
     Planted(
         "push frames are not restored when the recorder gives no answer",
         "source",
-        "actors/source/keeper.py",
+        "actors/sources/push/committer.py",
         "self._intake.restore(taken)",
         "pass",
     ),
@@ -52,7 +52,7 @@ PLANTED: Sequence[Planted] = (
     Planted(
         "the lazy state of the cadence is never saved",
         "source",
-        "actors/source/actor.py",
+        "actors/sources/polling/actor.py",
         "self._live.hot, self._live.unsaved = hot, not urgent",
         "self._live.hot, self._live.unsaved = hot, False",
     ),
@@ -73,7 +73,7 @@ PLANTED: Sequence[Planted] = (
     Planted(
         "a harvest without an answer is not read back",
         "source",
-        "actors/source/actor.py",
+        "actors/sources/polling/actor.py",
         "            await self._recover()\n        else:",
         "            pass\n        else:",
     ),

@@ -8,13 +8,13 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "recorder": ("actors/recorder",),
     "matcher": ("actors/matcher",),
     "delivery": ("actors/delivery",),
-    "source": ("actors/source",),
+    "source": ("actors/sources",),
     "reader": ("api/reader.py", "api/streams.py", "api/v1/stream.py", "storage/tail.py"),
     "retention": ("actors/pruner.py", "storage/retention.py"),
     "registry": (
-        "actors/source/registry.py",
-        "actors/source/desk.py",
-        "actors/source/table.py",
+        "actors/sources/registry/actor.py",
+        "actors/sources/registry/service.py",
+        "actors/sources/index.py",
         "actors/delivery/registry.py",
     ),
     "digest": (

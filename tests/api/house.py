@@ -24,7 +24,7 @@ from actors.messages.destinations import DestinationMessage
 from actors.messages.matcher import AlertsChanged, MatcherMessage
 from actors.messages.sources import RegistryMessage
 from actors.settings import Settings
-from actors.source.spending import Spent
+from actors.sources.schedule.budget import Spent
 from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
 from actors.world import ResolveFailed, World
@@ -309,7 +309,8 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
 
 
 def _wall() -> Callable[[], float]:
-    """Return a clock at `NOW` now, or at its first use where Trio does not run yet: Trio's begins within eleven days."""
+    """Return a clock that is at `NOW` now, or, where Trio does not run yet, at its first use."""
+    # Trio's own clock begins anywhere within eleven days.
     begun = [trio.current_time()] if trio.lowlevel.in_trio_run() else []
 
     def wall() -> float:

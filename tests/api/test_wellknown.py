@@ -3,7 +3,7 @@ from __future__ import annotations
 import trio
 
 from actors.matcher.lag import Lag
-from actors.source.spending import Spent
+from actors.sources.schedule.budget import Spent
 from tests.api.house import House
 
 

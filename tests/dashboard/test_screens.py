@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from actors.matcher.lag import Lag
 from actors.messages.views import SourceView
-from actors.source.spending import Spent
+from actors.sources.schedule.budget import Spent
 from api.dashboard.assets import asset
 from storage.records.alert import Alert
 from storage.records.health import Health

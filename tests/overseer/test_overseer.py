@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import trio
 
-from actors.source.actor import PolledSource
-from actors.source.gate import SPREAD
+from actors.sources.polling.actor import PolledSource
+from actors.sources.schedule.pause import SPREAD
 from tests.actors.test_delivering import HOUR, Town, asked
 
 FEED = "http://news.test/feed"

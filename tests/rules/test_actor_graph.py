@@ -22,9 +22,9 @@ ASKED = {
 """Whose mailbox it is that is asked, by the name that it has where it is asked."""
 OTHERS = {"worker", "breaker", "_client", "_sieve"}
 """What is asked that is no mailbox: a worker process, a circuit breaker, a service over HTTP, a filter."""
-OF_REGISTRY = ("desk", "inquiry", "registry", "rehearsal", "table", "watchman")
+OF_REGISTRY = ("explanation/untold", "index", "registry/", "schedule/overdue")
 SENDERS = {
-    "actors/source": "sources",
+    "actors/sources": "sources",
     "actors/importing": "importer",
     "actors/templates": "web",
     "actors/recorder": "recorder",
@@ -32,13 +32,13 @@ SENDERS = {
     "actors/delivery": "destinations",
     "api": "web",
 }
-"""In whose tasks a module runs, by the beginning of its path; modules of `actors/source` named above, the registry."""
+"""In whose tasks a module runs, by the beginning of its path; modules of `actors/sources` named above, the registry."""
 CALLS = (("registry", "sources"), ("matcher", "deliveries"), ("deliveries", "destinations"))
 """Awaited across actors: a source is stopped, the destinations are read again, a destination is stopped."""
 
 
 def sender_of(name: str) -> str:
-    if name.startswith("actors/source/") and name.removeprefix("actors/source/").removesuffix(".py") in OF_REGISTRY:
+    if name.startswith("actors/sources/") and name.removeprefix("actors/sources/").startswith(OF_REGISTRY):
         return "registry"
     return next(actor for place, actor in SENDERS.items() if name.startswith(place))
 

@@ -95,9 +95,14 @@ def test_what_calls_itself_pure_reaches_no_effect(name: str) -> None:
 
 def test_there_are_many_and_the_heart_of_the_service_is_among_them() -> None:
     assert len(PURE) > 150
-    assert {"actors.content.churn", "actors.query.match", "actors.source.cadence", "storage.records.event"} <= {*PURE}
+    assert {
+        "actors.content.churn",
+        "actors.query.match",
+        "actors.sources.schedule.cadence",
+        "storage.records.event",
+    } <= {*PURE}
 
 
 def test_a_way_to_an_effect_is_found() -> None:
-    assert way_to_an_effect("actors.source.actor")[-1] in EFFECTS | {"random", "trio"}
+    assert way_to_an_effect("actors.sources.polling.actor")[-1] in EFFECTS | {"random", "trio"}
     assert name_of(PATHS["actors.world"]) == "actors/world.py"

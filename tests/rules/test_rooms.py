@@ -34,7 +34,7 @@ def test_a_lower_room_knows_only_its_few_third_parties(room: str) -> None:
 @pytest.mark.parametrize("package", [p for p in modules(*ROOMS) if p.name == "__init__.py"], ids=name_of)
 def test_every_package_says_what_it_is_for(package: Path) -> None:
     words = ast.get_docstring(tree_of(package)) or ""
-    assert 3 <= len(words.splitlines()) <= 12, f"{name_of(package)}: a docstring of 3 to 10 lines, not {words!r}"
+    assert 1 <= len(words.splitlines()) <= 12, f"{name_of(package)}: a docstring of up to 12 lines, not {words!r}"
 
 
 @pytest.mark.parametrize("room", ROOMS)

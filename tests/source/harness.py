@@ -19,9 +19,9 @@ from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from actors.signing import SigningKeys
-from actors.source.admission import Admission
-from actors.source.ports import Ports
-from actors.source.registry import Registry
+from actors.sources.admission import Admission
+from actors.sources.ports import Ports
+from actors.sources.registry.actor import Registry
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, SourceId
 from storage.sqlite.in_loop import Disk, InLoopStorage

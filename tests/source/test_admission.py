@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from actors.query import parse
-from actors.source.admission import REFRESH, Admission, Wanted
+from actors.sources.admission import REFRESH, Admission, Wanted
 from storage.errors import StorageError
 from storage.records.alert import Alert
 from tests.support.build import NOW, a_source

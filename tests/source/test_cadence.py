@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.source.cadence import Hints, Limits, balance, due_after, interval_of
-from actors.source.pace import fresh
-from actors.source.price import Price
-from actors.source.rhythm import DAY, HOUR, Ahead, Rhythm
+from actors.sources.schedule.cadence import Hints, Limits, balance, due_after, interval_of
+from actors.sources.schedule.change_rate import DAY, HOUR, Ahead, Rhythm
+from actors.sources.schedule.look_price import Price
+from actors.sources.schedule.stored import fresh
 from storage.records.identity import Millis
 
 NOON = Millis(int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000))

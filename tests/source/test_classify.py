@@ -7,8 +7,8 @@ import pytest
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import Overloaded, UrlRefused
 from actors.messages.sources import DetectUrl
-from actors.source.classify import refused
-from actors.source.fetch import refusal
+from actors.sources.detection.classify import refused
+from actors.sources.looks.fetch import refusal
 from storage.records.event import SourceType
 from tests.source.harness import SITE, page, rss, watching
 

@@ -8,12 +8,13 @@ from msgspec.structs import replace
 
 from actors.egress.failures import Blame
 from actors.messages.views import PushView, SourceView
-from actors.source import pace, pulse
-from actors.source.cadence import Hints, Limits
-from actors.source.examination import examined, next_look, parts
-from actors.source.health import after_failure
-from actors.source.pace import Pace
-from actors.source.rhythm import Rhythm
+from actors.sources.explanation.score import examined, next_look, parts
+from actors.sources.health.score import after_failure
+from actors.sources.schedule import silence as pulse
+from actors.sources.schedule import stored as pace
+from actors.sources.schedule.cadence import Hints, Limits
+from actors.sources.schedule.change_rate import Rhythm
+from actors.sources.schedule.stored import Pace
 from storage.records.health import BreakerState
 from storage.records.identity import Millis
 from storage.records.source import HotState

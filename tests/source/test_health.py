@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame
-from actors.source import pulse
-from actors.source.health import after_failure, after_look, after_success, flag_of
-from actors.source.pulse import Pulse
+from actors.sources.health.score import after_failure, after_look, after_success, flag_of
+from actors.sources.schedule import silence as pulse
+from actors.sources.schedule.silence import Pulse
 from storage.records.health import Flag, Health
 from storage.records.identity import Millis
 from tests.source.test_pulse import after_gaps

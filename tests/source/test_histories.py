@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from actors.egress.http import Fetched
 from actors.jail.inline import InlineJail
-from actors.source.feed import FeedTier
-from actors.source.telling import NEW
+from actors.sources.looks.drafts import NEW
+from actors.sources.polling.feed import FeedTier
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from actors.errors import NotFound
 from actors.messages.sources import EditSource, ExplainSource, SourceEdit
 from actors.messages.views import Explained
-from actors.source.answers import noted
+from actors.sources.explanation.sentences import noted
 from storage.records.identity import Millis, SourceId
 from storage.records.note import Note, Part
 from storage.sqlite.in_loop import Disk

@@ -23,7 +23,7 @@ from actors.messages.sources import (
     PreviewSource,
     SourceEdit,
 )
-from actors.source import lanes
+from actors.sources.registry import lanes
 from storage.records.identity import SourceId
 from supervision import Reply
 from tests.source.harness import SITE, Watching, page, rss, watching

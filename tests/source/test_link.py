@@ -3,8 +3,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.source.cadence import Limits
-from actors.source.link import Minute, Session, delay, ended, failed, lived, opened, waiting
+from actors.sources.push.connection import Minute, Session, delay, ended, failed, lived, opened, waiting
+from actors.sources.schedule.cadence import Limits
 from storage.records.health import BreakerState
 from storage.records.identity import Millis
 from storage.records.source import HotState

@@ -7,8 +7,8 @@ import trio
 
 from actors.content.churn import judge
 from actors.content.memory import encode
-from actors.source import neighbours
-from actors.source.neighbours import MOST_OF_A_HOST, Neighbours
+from actors.sources.polling import shared_blocks as neighbours
+from actors.sources.polling.shared_blocks import MOST_OF_A_HOST, Neighbours
 from storage.records.identity import SourceId
 from tests.content.pages import PROSE, html, reading
 from tests.source.harness import page, watching

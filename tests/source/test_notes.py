@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.messages.sources import SourceEdit
-from actors.source.registry import Registry
+from actors.sources.registry.actor import Registry
 from storage.records import note
 from storage.records.identity import Millis, SourceId
 from storage.records.note import MOST_BYTES, MOST_NOTES, Kept, Note, Part

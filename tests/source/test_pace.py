@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.source.cadence import START_INTERVAL, Hints, Limits, interval_of
-from actors.source.pace import VERSION, Pace, decode, encode, fresh, learned
-from actors.source.price import LOWEST, Price
-from actors.source.rhythm import DAY, HOUR, Rhythm
+from actors.sources.schedule.cadence import START_INTERVAL, Hints, Limits, interval_of
+from actors.sources.schedule.change_rate import DAY, HOUR, Rhythm
+from actors.sources.schedule.look_price import LOWEST, Price
+from actors.sources.schedule.stored import VERSION, Pace, decode, encode, fresh, learned
 from storage.records.identity import Millis
 
 NOW = Millis(1_780_000_000_000)

@@ -6,7 +6,7 @@ import trio
 
 from actors.egress.failures import Blame, LookFailed
 from actors.messages.sources import EditSource, SourceEdit
-from actors.source.patience import Patience
+from actors.sources.schedule.failure_delays import Patience
 from storage.records.alert import Alert
 from storage.records.identity import SourceId
 from storage.sqlite.in_loop import Disk

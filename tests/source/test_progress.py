@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.source import pace, pulse
-from actors.source.cadence import Hints, Limits
-from actors.source.progress import Looked, failed, settle, succeeded, unreached, urgent
+from actors.sources.looks.progress import Looked, failed, settle, succeeded, unreached, urgent
+from actors.sources.schedule import silence as pulse
+from actors.sources.schedule import stored as pace
+from actors.sources.schedule.cadence import Hints, Limits
 from storage.records.identity import Millis
 from storage.records.source import HotState, Validators
 

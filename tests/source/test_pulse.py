@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.source.pulse import DAY, KEPT, QUARTER, VERSION, Pulse, decode, encode, passed, silence, yielded
+from actors.sources.schedule.silence import DAY, KEPT, QUARTER, VERSION, Pulse, decode, encode, passed, silence, yielded
 from storage.records.identity import Millis
 
 HOUR = 3600.0

@@ -10,8 +10,8 @@ from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_st
 
 from actors.errors import Unprocessable
 from actors.messages.sources import EditSource, SourceEdit
-from actors.source import pulse
-from actors.source.admission import Admission
+from actors.sources.admission import Admission
+from actors.sources.schedule import silence as pulse
 from storage.records.alert import Alert
 from storage.records.trail import Verdict, read
 from storage.sqlite.in_loop import Disk

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.source.ranking import CHUNK, REMEMBERED, Place, Ranking, order_of
+from actors.sources.ranking import CHUNK, REMEMBERED, Place, Ranking, order_of
 from storage.records.health import Flag, Health
 from storage.records.identity import SourceId
 

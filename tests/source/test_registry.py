@@ -22,10 +22,10 @@ from actors.messages.sources import (
 from actors.messages.views import SourcePage, SourceView
 from actors.picked import Picked
 from actors.settings import Settings
-from actors.source import table
-from actors.source.desk import Desk
-from actors.source.price import Price
-from actors.source.registry import REPRICE, Registry
+from actors.sources import index as table
+from actors.sources.registry.actor import REPRICE, Registry
+from actors.sources.registry.service import Desk
+from actors.sources.schedule.look_price import Price
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of

@@ -23,8 +23,8 @@ from actors.messages.sources import (
 from actors.messages.views import Practised, SourceView
 from actors.practice.documents import What, address
 from actors.signatures.event import check, jwks
-from actors.source import registry
-from actors.source.rehearsal import PACE
+from actors.sources.registry import actor as registry
+from actors.sources.registry.practice import PACE
 from storage.records.identity import SourceId
 from storage.sqlite.in_loop import Disk
 from tests.source.harness import KEY, SITE, Origin, Watching, rss, watching

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.source.seen import KEPT, Mark, compare
+from actors.sources.polling.seen import KEPT, Mark, compare
 
 FP = "00000000000000aa"
 OTHER = "00000000000000bb"

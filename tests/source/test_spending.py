@@ -5,8 +5,8 @@ from __future__ import annotations
 import trio
 
 from actors.messages.sources import DeleteSource
-from actors.source.spending import Spending, Spent
-from actors.source.watchman import EVERY
+from actors.sources.schedule.budget import Spending, Spent
+from actors.sources.schedule.overdue import EVERY
 from tests.source.harness import SITE, rss, watching
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from actors.source.spread import CATCH_UP_RATE, MARGIN, wait_of
+from actors.sources.schedule.start_spread import CATCH_UP_RATE, MARGIN, wait_of
 from storage.records.event import SourceType
 from storage.records.identity import Millis
 from storage.sqlite.in_loop import Disk

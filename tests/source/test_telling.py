@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from actors.content.frames import Frame
 from actors.content.readings import Entry
-from actors.source.telling import NEW, Piece, draft_of
+from actors.sources.looks.drafts import NEW, Piece, draft_of
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source
 

@@ -9,7 +9,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.notices import asked_for
-from actors.source.troubles import Reached, news
+from actors.sources.health.notices import Reached, news
 from storage.errors import Unavailable
 from storage.records.event import Kind, Stored
 from storage.records.health import Flag, Health, Telling

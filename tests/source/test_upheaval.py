@@ -7,8 +7,8 @@ import trio
 
 from actors.content.readings import Entry, FeedReading
 from actors.errors import Unprocessable
-from actors.source.seen import Manner
-from actors.source.upheaval import Turn, error_report, turn_of
+from actors.sources.polling.feed_reset import Turn, error_report, turn_of
+from actors.sources.polling.seen import Manner
 from storage.records.event import Kind
 from storage.records.identity import Millis
 from tests.source.harness import SITE, rss, watching

@@ -7,7 +7,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.source.watchman import PATIENCE, News, Round, Watchman
+from actors.sources.schedule.overdue import PATIENCE, News, Round, Watchman
 from storage.records.identity import SourceId
 from tests.source.harness import SITE, Watching, rss, watching
 from tests.source.test_line import silent_resolver

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.source.window import LEAST_SAVED, SPAN, Window, decode
+from actors.sources.dedup_window import LEAST_SAVED, SPAN, Window, decode
 from storage.records.note import Note, opened, read
 from tests.support.build import NOW
 

@@ -10,8 +10,8 @@ from typing import Any
 from actors.messages.views import SourceView
 from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
-from actors.source.gate import Gate
-from actors.source.ports import Live
+from actors.sources.ports import Live
+from actors.sources.schedule.pause import Gate
 from actors.world import World
 from storage.records.health import RANK
 from supervision import DynamicSupervisor, Supervisor

@@ -11,8 +11,8 @@ from unittest.mock import patch
 from msgspec.structs import replace
 
 from actors.recorder import actor as recording
-from actors.source.actor import PolledSource
-from actors.source.keeper import Keeper
+from actors.sources.polling.actor import PolledSource
+from actors.sources.push.committer import Keeper
 from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq

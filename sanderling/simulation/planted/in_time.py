@@ -10,11 +10,11 @@ from unittest.mock import patch
 from msgspec.structs import replace
 
 from actors.notices import telling_of_the_end
-from actors.source import troubles
-from actors.source.actor import PolledSource
-from actors.source.admission import Admission
-from actors.source.bell import Bell
-from actors.source.upheaval import Turn, turn_of
+from actors.sources.admission import Admission
+from actors.sources.health import notices as troubles
+from actors.sources.health.waiting import Bell
+from actors.sources.polling.actor import PolledSource
+from actors.sources.polling.feed_reset import Turn, turn_of
 from storage.records.event import KIND_OF, Draft, Kind
 from storage.records.source import Harvest
 from storage.sqlite import log
@@ -28,7 +28,7 @@ def batches_are_moves() -> AbstractContextManager[Any]:
         undated = [replace(entry, published_at=None) for entry in new] if len(dates) <= len(new) / 2 else new
         return turn_of(count, undated, before, since, **more)
 
-    return patch("actors.source.feed.turn_of", wrong)
+    return patch("actors.sources.polling.feed.turn_of", wrong)
 
 
 def held_entries_vanish() -> AbstractContextManager[Any]:

@@ -14,7 +14,8 @@ from actors.content.memory import PageMemory, decode_memory, packed_recent, unpa
 from actors.content.news import Weighed
 from actors.content.returns import Turn, turn_of
 from actors.content.swaps import Stay, Swap
-from actors.source import actor, html
+from actors.sources.polling import actor
+from actors.sources.polling import page as html
 from storage.records.event import Draft
 
 

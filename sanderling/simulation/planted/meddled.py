@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from actors.messages.sources import AddSource, SourceEdit
 from actors.messages.views import Added
-from actors.source.desk import Desk
-from actors.source.keeper import Keeper
+from actors.sources.push.committer import Keeper
+from actors.sources.registry.service import Desk
 from storage.records.identity import SourceId
 from storage.records.source import SourceState
 from storage.sqlite import log

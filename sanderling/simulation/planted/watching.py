@@ -20,9 +20,10 @@ from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.robots import Robots, RobotsVerdict
 from actors.egress.twins import Twins
-from actors.source import actor, progress, seen
-from actors.source.actor import PolledSource
-from actors.source.upheaval import Turn
+from actors.sources.looks import progress
+from actors.sources.polling import actor, seen
+from actors.sources.polling.actor import PolledSource
+from actors.sources.polling.feed_reset import Turn
 from storage.records.identity import Millis
 from storage.records.source import Harvest, HotState, Validators
 
@@ -143,7 +144,8 @@ def absent_entries_forgotten() -> AbstractContextManager[Any]:
 def resets_told() -> AbstractContextManager[Any]:
     """A feed that is new as a whole is all news."""
     return patch(
-        "actors.source.feed.turn_of", lambda count, new, before, since, was_empty: Turn(tuple(new), (), False, before)
+        "actors.sources.polling.feed.turn_of",
+        lambda count, new, before, since, was_empty: Turn(tuple(new), (), False, before),
     )
 
 

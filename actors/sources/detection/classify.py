@@ -1,0 +1,261 @@
+"""What a URL is, found out by one polite look, and the look itself, so that the baseline needs no second one.
+
+Detection is by the body. A page that advertises feeds is followed to the best one that works; a ws:// or wss:// URL
+is tried with a handshake. What can't be watched is refused in words: a PDF, an image, an empty body, a login wall,
+a 404. Feeds that a page advertises are looked at once and never followed on, so two that name each other are no loop.
+
+robots.txt is asked before the first request for what is declared a page, and otherwise once the body has turned out to
+be one: feeds are not asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from actors.content.readings import FeedLink, FeedReading, Finding
+from actors.content.requests import DetectRequest
+from actors.egress.failures import Blame, LookFailed, LookRefused, RobotsForbids
+from actors.egress.http import Fetched
+from actors.egress.turns import ASKED, Claim
+from actors.egress.url import Url, parse_url
+from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
+from actors.previews import RobotsWord
+from actors.sources.detection.handshake import Greeting, shake_hands
+from actors.sources.looks.fetch import fetch
+from actors.sources.looks.tier import in_jail, patience
+from actors.sources.ports import Ports
+from storage.records.event import SourceType
+from storage.records.identity import Millis
+from storage.records.source import Detection
+
+CANDIDATES: Final = 3
+"""Feeds of a page that are tried before the page itself is watched."""
+CANDIDATE_WITHIN: Final = 10.0
+"""Seconds for each, so that a dead one does not keep the page from being watched."""
+RECENT: Final = 60.0
+"""Seconds for which a body serves a question that adds nothing."""
+ACCEPT: Final = (
+    "text/html, application/xhtml+xml, application/atom+xml, application/rss+xml, application/feed+json, */*;q=0.5"
+)
+
+
+_ADVICE: Final = {
+    401: "; it wants a login, and nothing here logs in",
+    403: "; the site keeps us out: look for a feed, or ask its owner",
+    404: "; check the URL in a browser",
+    410: "; it is gone for good: look for where it moved",
+    451: "; it is withheld for legal reasons",
+}
+
+
+class Wanted(Struct, frozen=True):
+    """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
+
+    recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
+    subprotocols: what a WebSocket's handshake offers.
+    """
+
+    type: SourceType | None = None
+    narrowed: bool = False
+    recent: bool = False
+    listen: float = 0.0
+    subprotocols: tuple[str, ...] = ()
+
+
+class Look(NamedTuple):
+    """On whose turn is looked, and whether a body of the last minute will do."""
+
+    claim: Claim
+    recent: bool
+
+
+Seen: TypeAlias = tuple[Fetched, Finding, Millis]
+"""A body, what it is, and when it was fetched."""
+
+
+class Classified(Struct, frozen=True):
+    """What was found, and the type it is to be watched as: the one that was asked for, if one was.
+
+    `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
+    its place for a WebSocket. `feed` is the reading itself, of a feed. `robots` is what robots.txt says about a page.
+    """
+
+    type: SourceType
+    detection: Detection
+    watch_url: str
+    fetched: Fetched | None
+    at: Millis
+    robots: RobotsWord | None = None
+    greeting: Greeting | None = None
+    feed: FeedReading | None = None
+
+
+async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
+    """Find out what a URL is, for who asks.
+
+    Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
+    What may pass by itself says so (`may_pass`), and has the LookFailed as its cause.
+    """
+    try:
+        return await found_out(ports, url, wanted)
+    except LookFailed as failure:
+        raise refused(failure, url.text) from failure
+
+
+async def found_out(ports: Ports, url: Url, wanted: Wanted, claim: Claim = ASKED) -> Classified:
+    """Find out what a URL is, on somebody's turn. Raises as `classify`, but LookFailed for a look that failed."""
+    if url.scheme in ("ws", "wss"):
+        if wanted.type not in (None, "push"):
+            raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
+        return await _greeted(ports, url, wanted)
+    if wanted.type == "push":
+        raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
+    look = Look(claim, wanted.recent)
+    fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
+    if finding.refusal is not None and wanted.type is None:
+        raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
+    if finding.type == "feed" and wanted.type != "html":
+        found = detection_of("feed", wanted.type, finding, fetched)
+        return Classified("feed", found, url.text, fetched, at, feed=finding.feed)
+    return await _as_page(ports, url, wanted, look, (fetched, finding, at))
+
+
+async def _as_page(ports: Ports, url: Url, wanted: Wanted, look: Look, seen: Seen) -> Classified:
+    """Return what a page is watched as: itself, or a feed that it advertises."""
+    fetched, finding, at = seen
+    robots = await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
+    why = ""
+    if finding.type == "html" and (wanted.type == "feed" or (wanted.type is None and not wanted.narrowed)):
+        followed, why = await _follow(ports, finding.feeds, fetched, look)
+        if followed is not None:
+            return followed
+    elif finding.feeds and wanted.type is None:
+        why = "watched as a page, because a part of it was chosen"
+    if wanted.type == "feed":
+        says = "; ".join(filter(None, (_seen(finding, fetched), why)))
+        raise Unprocessable(f"this is no feed: {says}", "body.type", wanted.type)
+    found = detection_of("html", wanted.type, finding, fetched, why)
+    return Classified("html", found, url.text, fetched, at, robots)
+
+
+async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) -> Seen:
+    """Return a body, what it is, and when it was fetched. declared: as a page. Raises LookFailed, UrlRefused."""
+    kept = ports.shelf.find(text, RECENT) if look.recent else None
+    if kept is not None:
+        fetched, at = kept.fetched, kept.at
+    else:
+        fetched, at = await fetch(ports, look.claim, text, accept=ACCEPT, robots=declared), ports.world.now()
+        ports.shelf.put(text, fetched, at)
+    return fetched, await found_in(ports, fetched), at
+
+
+async def found_in(ports: Ports, fetched: Fetched) -> Finding:
+    """Return what a body is. Raises LookFailed."""
+    request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
+    deadline = patience(ports.settings.parse_deadline, fetched.body)
+    answer = await in_jail(ports.world.jail, "detect", msgspec.msgpack.encode(request), deadline=deadline)
+    return msgspec.msgpack.decode(answer, type=Finding)
+
+
+async def _follow(ports: Ports, links: Sequence[FeedLink], page: Fetched, look: Look) -> tuple[Classified | None, str]:
+    """Return the first advertised feed that works, and what became of those before it."""
+    dead: list[str] = []
+    for link in links[:CANDIDATES]:
+        why = f"no answer within {CANDIDATE_WITHIN:g} s"
+        with trio.move_on_after(CANDIDATE_WITHIN):
+            try:
+                fetched, finding, at = await _look(ports, link.url, look)
+            except LookFailed as failure:
+                if failure.blame is Blame.LOCAL:
+                    raise
+                why = failure.reason
+            except UrlRefused as refusal:
+                why = f"refused by the guard ({refusal.rule})"
+            else:
+                if finding.type == "feed":
+                    notes = (f"the page advertises a feed at {link.url}: {_seen(finding, fetched)}", *dead)
+                    evidence = "; ".join(notes)
+                    found = Detection(
+                        "feed",
+                        finding.confidence,
+                        evidence,
+                        page.url,
+                        fetched.content_type,
+                        link.url,
+                        format=finding.format,
+                    )
+                    return Classified("feed", found, link.url, fetched, at, feed=finding.feed), ""
+                why = f"it is no feed ({finding.evidence})"
+        dead.append(f"{link.url} does not work: {why}")
+    return None, "; ".join(dead)
+
+
+async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: Claim) -> RobotsWord:
+    """Return what robots.txt says about a page. Raises Unprocessable when it forbids it, LookFailed."""
+    verdict = await ports.egress.robots.verdict(parse_url(text), claim)
+    if verdict.blame is Blame.REMOTE_TRANSIENT:
+        raise verdict.refusal()
+    if not verdict.allowed:
+        way = f"; its feed may be watched instead: {feeds[0].url}" if feeds else ""
+        raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}{way}", "body.url", text)
+    return RobotsWord(True, verdict.crawl_delay, verdict.why)
+
+
+async def _greeted(ports: Ports, url: Url, wanted: Wanted) -> Classified:
+    try:
+        greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols)
+    except LookFailed as failure:
+        raise ports.egress.line.failed(url.host, failure, asked=True) from None
+    found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)
+    return Classified("push", found, url.text, None, ports.world.now(), greeting=greeting)
+
+
+def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> Detection:
+    """Return what a server is that has accepted a WebSocket handshake."""
+    evidence = "the server accepted a WebSocket handshake (101)"
+    if offered:
+        evidence += f" and chose the subprotocol {chosen}" if chosen else " and chose none of the subprotocols"
+    return Detection("push", "high", evidence, url, "", None)
+
+
+def detection_of(
+    chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: Fetched, why: str = ""
+) -> Detection:
+    """Return what a URL was found to be, whatever was asked for, with the evidence in words."""
+    evidence = "; ".join(filter(None, (_seen(finding, fetched), why)))
+    forced = wanted is not None and wanted != finding.type
+    if forced:
+        evidence = f"watched as {wanted}, as asked for; by itself: {evidence}"
+    found, at = finding.type or chosen, fetched.url
+    return Detection(found, finding.confidence, evidence, at, fetched.content_type, None, forced, finding.format)
+
+
+def _seen(finding: Finding, fetched: Fetched) -> str:
+    """Return the evidence of the body, and where it came from if that is elsewhere."""
+    return f"{finding.evidence}; redirected to {fetched.url}" if fetched.hops else finding.evidence
+
+
+def refused(failure: LookFailed, url: str) -> DomainError:
+    """Return what to tell the person whose URL could not be looked at."""
+    if isinstance(failure, LookRefused):
+        return failure.refusal
+    error = _refused(failure, url)
+    error.may_pass = not (isinstance(failure, RobotsForbids) and failure.blame is Blame.REMOTE_PERMANENT)
+    return error
+
+
+def _refused(failure: LookFailed, url: str) -> DomainError:
+    if isinstance(failure, RobotsForbids):
+        return Unprocessable(f"robots.txt forbids watching this page: {failure.reason}", "body.url", url)
+    if failure.blame is Blame.LOCAL:
+        return Overloaded(f"our own network is in trouble: {failure.reason}", 60)
+    if failure.retry_after is not None or failure.status in (429, 503):
+        seconds = round(failure.retry_after or 60)
+        return Overloaded(f"it can't be watched now: {failure.reason}; try again in {seconds} s", seconds)
+    advice = _ADVICE.get(failure.status or 0, "")
+    return Unprocessable(f"it can't be watched now: {failure.reason}{advice}", "body.url", url)

@@ -1,0 +1,102 @@
+"""Sources that have yet to answer: added on request although the look at them failed, and found out at a later one.
+
+The record says it (`Detection.pending`), so a restart changes nothing. The source's own actor asks again like for any
+other source, with the same breaker, until a look works; that look says what the URL is and makes the baseline.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.turns import Claim
+from actors.egress.url import Url, parse_url
+from actors.errors import DomainError, Overloaded, Unprocessable
+from actors.sources.detection.classify import Classified, Wanted, found_out
+from actors.sources.health.score import flag_of
+from actors.sources.looks import progress
+from actors.sources.ports import Live, Ports, drawn, limits_of
+from actors.sources.schedule.cadence import START_INTERVAL
+from storage.records.event import SourceType
+from storage.records.health import Health
+from storage.records.identity import Millis
+from storage.records.source import Detection, HotState, Source
+from storage.records.trail import Verdict, look, noted
+
+MOST_SCORE: Final = 0.5
+"""The score of what has never answered, at most."""
+SAYS: Final = "It has yet to answer"
+
+
+def guess(url: Url, wished: SourceType | None, error: DomainError) -> Detection:
+    """Return what stands for a detection until the URL answers; a page, unless something else is known."""
+    type: SourceType = wished or ("push" if url.scheme in ("ws", "wss") else "html")
+    evidence = f"it has yet to answer: {reason_of(error)}"
+    return Detection(type, "low", evidence, url.text, "", forced=wished is not None, pending=True)
+
+
+def reason_of(error: DomainError) -> str:
+    """Return why a look at a URL failed."""
+    return error.__cause__.reason if isinstance(error.__cause__, LookFailed) else error.detail
+
+
+async def check_addable(ports: Ports, url: Url, wished: SourceType | None, error: DomainError) -> None:
+    """Raise what speaks against keeping a URL that could not be looked at: its type, the guard, a name that is none.
+
+    Where a name leads has to be known before it is watched, so one that does not resolve is not added.
+    """
+    is_push = url.scheme in ("ws", "wss")
+    if wished is not None and is_push != (wished == "push"):
+        raise Unprocessable(f"a {url.scheme} URL can't be watched as {wished}", "body.type", wished)
+    try:
+        await ports.egress.guard.check(url)
+    except LookFailed:
+        raise error from None
+
+
+def first_state(ports: Ports, source: Source, error: DomainError) -> HotState:
+    """Return the memory of a source whose first look has failed."""
+    now = ports.world.now()
+    failure = error.__cause__
+    if not isinstance(failure, LookFailed):
+        failure = LookFailed(Blame.REMOTE_TRANSIENT, error.detail)
+    draw = ports.world.chance(f"source/{source.id}/first").random()
+    after = progress.failed(HotState(interval=START_INTERVAL), failure, now, limits_of(source, ports.settings), draw)
+    row = look(now, Verdict[failure.blame.name], failure.status)
+    return waiting(replace(after, trail=noted(after.trail, row)), now)
+
+
+def waiting(hot: HotState, now: Millis) -> HotState:
+    """Return a memory whose health says that there has been no answer yet."""
+    health = hot.health
+    score = min(health.score, MOST_SCORE)
+    reason = f"{SAYS}: {hot.last_error}" if hot.last_error else f"{SAYS}."
+    since = now if health.down_since is None else min(now, health.down_since)
+    return replace(hot, health=Health(score, flag_of(score, health.flag), reason, since, "reach"))
+
+
+def welcomed(hot: HotState) -> HotState:
+    """Return the memory at the first answer: nothing is over that was ever told, so its end is no news."""
+    return replace(hot, health=Health())
+
+
+async def find_out(ports: Ports, source: Source, claim: Claim) -> Classified:
+    """Look at a URL for what it is, on the source's own turn. Raises LookFailed, also for what can't be watched."""
+    found = source.detection
+    wished = source.type if found.forced or source.type != found.type else None
+    wanted = Wanted(wished, narrowed=source.selector is not None or bool(source.ignore))
+    try:
+        return await found_out(ports, parse_url(source.url), wanted, claim)
+    except (Unprocessable, Overloaded) as error:
+        raise LookFailed(Blame.REMOTE_PERMANENT, f"it can't be watched: {error.detail}") from None
+
+
+async def answered(ports: Ports, live: Live, found: Classified) -> None:
+    """Put what was found into the source's record. Raises StorageError."""
+    after = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
+    version = drawn(ports.world)
+    await ports.storage.sources.update(after, ports.storage.lease, version)
+    live.source, live.hot, live.version = after, welcomed(live.hot), version
+    ports.world.log("source.answered", source_id=after.id, type=after.type)

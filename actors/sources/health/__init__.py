@@ -1,0 +1,1 @@
+"""How a source is doing: its score, and the notices that say so."""

@@ -1,0 +1,190 @@
+"""How a source is doing: a score from 0 to 1, a flag, and the sentence that explains it. Pure.
+
+    score = min(reach, 0.2 + 0.8 * yield) * (1 - 0.5 * partial)
+
+- *Reach* is 1 until the third failure in a row, then falls with the time `t` since the first of them:
+  `max(0, 1 - ln(1 + t/30 min) / ln(1 + 72 h/30 min))`. An answer, changed or not, resets it.
+- *Yield* falls when the source is silent for longer than its own past explains: with S, the chance of such a silence
+  (`pulse`), it is 1 down to S = 1 % and 0 from S = 1e-6, on a logarithmic scale. Alone it makes a source degraded at
+  S = 3.2e-4 and rotten at 3.2e-6. A source that was always quiet keeps 1.0: silence it used to have costs nothing.
+- *Partial* is the share of looks that the source answered with what could not be read.
+- *Stuck*: a trouble that will not mend by itself (404, a certificate, a page that is no feed any more), seen by three
+  looks in a row or more over a day, sets yield to 0.
+
+Throttling and our own network's troubles cost nothing. A flag changes at the second look in a row that says so, and
+climbs only `HYSTERESIS` above where it fell; but an answer ends an outage at once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.egress.failures import Blame
+from actors.sources.schedule.silence import WINDOW, Pulse, silence
+from storage.records.health import RANK, Cause, Flag, Health
+from storage.records.identity import Millis
+
+OK_FROM, DEGRADED_FROM, HYSTERESIS = 0.7, 0.3, 0.05
+LEAST_WITH_REACH: Final = 0.2
+"""The score of a source that answers and will yield nothing any more."""
+LIKELY, UNTHINKABLE = 1e-2, 1e-6
+"""Chances of a silence from which on it counts, and from which on it counts in full."""
+FAILURES: Final = 3
+_WORKED: Final = "The last look worked."
+_HALF_HOUR = 1800.0
+_THREE_DAYS = 72 * 3600.0
+_DAY = 24 * 3600.0
+_WILL_NOT_MEND: Final = (Blame.REMOTE_PERMANENT, Blame.CONTENT)
+_ENDED_BY_AN_ANSWER: Final = ("reach", "stuck")
+
+
+class Penalty(Struct, frozen=True):
+    """What lowers a score: the part of it that is left, and the sentence."""
+
+    cause: Cause
+    left: float
+    reason: str
+
+
+def reach(seconds_down: float) -> float:
+    """Return the reach score after so many seconds of nothing but failures.
+
+    >>> [round(reach(h * 3600), 2) for h in (0, 1, 6, 24, 72)]
+    [1.0, 0.78, 0.48, 0.22, 0.0]
+    """
+    return max(0.0, 1 - math.log1p(max(0.0, seconds_down) / _HALF_HOUR) / math.log1p(_THREE_DAYS / _HALF_HOUR))
+
+
+def yield_of(chance: float) -> float:
+    """Return the yield score of a silence that had this chance.
+
+    >>> [round(yield_of(chance), 2) for chance in (1.0, 1e-2, 1e-4, 1e-6, 0.0)]
+    [1.0, 1.0, 0.5, 0.0, 0.0]
+    """
+    return min(1.0, max(0.0, math.log(max(chance, 1e-300) / UNTHINKABLE) / math.log(LIKELY / UNTHINKABLE)))
+
+
+def after_success(health: Health) -> Health:
+    """Return the health of a source whose connection stands: there is nothing to confirm by another look."""
+    if health.cause == "none" and health.down_since is None and health.score == 1.0 and health.flag == "ok":
+        return health
+    return Health(reason=_WORKED, told=health.told)
+
+
+def after_look(health: Health, pulse: Pulse, remark: str | None = "") -> tuple[Health, Pulse]:
+    """Return the health, and its memory, after a look that worked.
+
+    remark: what is to be known of the page though it costs nothing, "" for none; None keeps the one before.
+    """
+    if pulse.confirmed:
+        pulse = replace(pulse, confirmed=0)
+    penalties = [silent(pulse), defective(pulse, "")]
+    if health.cause in _ENDED_BY_AN_ANSWER and health.flag != "ok":
+        # An answer needs no second one to confirm that the source answers.
+        pulse = replace(pulse, waiting="ok")
+    if remark is None:
+        remark = health.remark
+    after, pulse = _judged(health, pulse, penalties, f"{_WORKED} {remark}".strip(), None)
+    return (replace(after, remark=remark) if remark and after.cause == "none" else after), pulse
+
+
+def after_failure(  # noqa: PLR0917  # who, how, when and why
+    health: Health, pulse: Pulse, blame: Blame, failures: int, now: Millis, why: str
+) -> tuple[Health, Pulse]:
+    """Return the health, and its memory, after the `failures`-th failed look in a row, this one for `why`."""
+    if blame is Blame.LOCAL:
+        return health, pulse
+    if blame is Blame.THROTTLED:
+        if health.cause == "none":
+            health = replace(health, reason=f"Asked to look less often, which is not held against it: {why}")
+        return health, pulse
+    pulse = _confirmed(pulse, now) if blame in _WILL_NOT_MEND else replace(pulse, confirmed=0)
+    down_since = now if health.down_since is None else min(now, health.down_since)
+    down = (now - down_since) / 1000
+    penalties = [silent(pulse), defective(pulse, why), stuck(pulse, now, why)]
+    if blame is not Blame.CONTENT and failures >= FAILURES:
+        reason = f"{failures} looks in a row have failed, for {span(down)}: {why}"
+        penalties.append(Penalty("reach", reach(down), reason))
+    return _judged(health, pulse, penalties, f"The last look failed: {why}", down_since)
+
+
+def flag_of(score: float, before: Flag) -> Flag:
+    """Return the flag of a score; climbing back takes `HYSTERESIS` more than falling did.
+
+    >>> flag_of(0.72, "ok"), flag_of(0.72, "degraded"), flag_of(0.75, "degraded"), flag_of(0.1, "ok")
+    ('ok', 'degraded', 'ok', 'rotten')
+    """
+    climb_ok = OK_FROM + (HYSTERESIS if before != "ok" else 0.0)
+    climb_degraded = DEGRADED_FROM + (HYSTERESIS if before == "rotten" else 0.0)
+    if score >= climb_ok:
+        return "ok"
+    return "degraded" if score >= climb_degraded else "rotten"
+
+
+def _judged(
+    health: Health, pulse: Pulse, penalties: list[Penalty], otherwise: str, down_since: Millis | None
+) -> tuple[Health, Pulse]:
+    """Put the penalties together. The one that leaves least gives the reason."""
+    worst = min(penalties, key=lambda penalty: penalty.left)
+    whole = min(penalty.left for penalty in penalties if penalty.cause != "partial")
+    part = min(penalty.left for penalty in penalties if penalty.cause == "partial")
+    score = round(whole * part, 4)
+    cause, reason = (worst.cause, worst.reason) if score < 1.0 else ("none", otherwise)
+    wanted = flag_of(score, health.flag)
+    flag, waiting = _held(health.flag, wanted, pulse.waiting)
+    if waiting != pulse.waiting:
+        pulse = replace(pulse, waiting=waiting)
+    return Health(score, flag, reason, down_since, cause, health.told), pulse
+
+
+def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | None]:
+    """Return the flag to show and the one that waits: two looks in a row must agree on the way, up or down."""
+    if wanted == flag:
+        return flag, None
+    same_way = waiting is not None and (RANK[waiting] > RANK[flag]) == (RANK[wanted] > RANK[flag])
+    return (wanted, None) if same_way else (flag, wanted)
+
+
+def silent(pulse: Pulse) -> Penalty:
+    """Return what the present silence costs."""
+    chance = silence(pulse)
+    left = LEAST_WITH_REACH + (1 - LEAST_WITH_REACH) * yield_of(chance)
+    odds = f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "less than 1 in a billion"
+    return Penalty("yield", left, f"Silent for {span(pulse.age)}; the chance of that at its usual pace is {odds}.")
+
+
+def defective(pulse: Pulse, why: str) -> Penalty:
+    """Return what unreadable answers cost; `why`: the last one's reason."""
+    bad = pulse.defects.bit_count()
+    reason = f"{bad} of the last {WINDOW} answers could not be read" + (f": {why}" if why else ".")
+    return Penalty("partial", 1 - 0.5 * pulse.partial, reason)
+
+
+def stuck(pulse: Pulse, now: Millis, why: str) -> Penalty:
+    """Return what a trouble costs that will not mend by itself."""
+    lasts = (now - pulse.stuck_since) / 1000
+    is_stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
+    reason = f"It will not mend by itself: {pulse.confirmed} looks in {span(lasts)} say {why}"
+    return Penalty("stuck", LEAST_WITH_REACH if is_stuck else 1.0, reason)
+
+
+def _confirmed(pulse: Pulse, now: Millis) -> Pulse:
+    since = pulse.stuck_since if pulse.confirmed else now
+    return replace(pulse, confirmed=min(255, pulse.confirmed + 1), stuck_since=min(now, since))
+
+
+def span(seconds: float) -> str:
+    """Return a time in the unit in which it is short.
+
+    >>> span(45), span(1800), span(7200), span(864000)
+    ('45 s', '30 min', '2 h', '10 d')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds < 2 * _DAY else f"{seconds / _DAY:.0f} d"

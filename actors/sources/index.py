@@ -1,0 +1,315 @@
+"""The sources in memory, with their actors' live state: what lists and descriptions are answered from.
+
+Whatever walks over all of them does it a slice at a time, so that a library of 100,000 holds the loop for no longer
+than one of a thousand.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from random import Random
+
+import trio
+from msgspec.structs import replace
+
+from actors.errors import NotFound
+from actors.messages.views import SourcePage, SourceView
+from actors.picked import Picked
+from actors.picking import picks
+from actors.sources.looks import progress
+from actors.sources.looks.fetch import host_of
+from actors.sources.looks.tier import Tier
+from actors.sources.polling.actor import PolledSource
+from actors.sources.polling.feed import FeedTier
+from actors.sources.polling.page import HtmlTier
+from actors.sources.ports import Live, Ports, limits_of
+from actors.sources.push.actor import PushSource
+from actors.sources.ranking import Place, Ranking
+from actors.sources.schedule.look_price import Price, first_guess
+from actors.sources.schedule.overdue import Round
+from actors.sources.schedule.start_spread import wait_of
+from storage.records.health import Flag
+from storage.records.identity import Millis, SourceId
+from storage.records.source import Source, SourceState
+from supervision import ChildSpec, DynamicSupervisor, Run
+
+PAGE = 200
+SLICE = 1000
+"""Sources that are walked over, or started, in one step of the loop."""
+START_SLICE = 50
+MANY = 5000
+"""From so many sources on the collector is kept off them: a pass over 100,000 holds the loop for 0.8 s."""
+LONGEST_WAIT = 3_600_000
+"""Milliseconds. What is more was not planned: the program did not run."""
+UNWATCHED = 600.0
+"""Seconds: if a look should have been made so long ago, not counting what a sweep had yet to save, nobody was watching,
+and a trouble may be over.
+"""
+LATE = 60_000
+"""Milliseconds after which a due look that has not happened makes a source overdue."""
+
+
+class Table:
+    """All sources, by id in id order of adding. Written by the registry only.
+
+    Practice sources are found by their id alone: no list has them, and they count in no limit and no statistics.
+    """
+
+    def __init__(self, ports: Ports, sources: DynamicSupervisor) -> None:
+        self._ports = ports
+        self._supervisor = sources
+        self._live: dict[SourceId, Live] = {}
+        self._html = HtmlTier()
+        self.tiers: dict[str, Tier] = {"feed": FeedTier(ports.settings.parse_deadline), "html": self._html}
+        self._ranking = Ranking()
+        self._practice: set[SourceId] = set()
+        self._paused: set[SourceId] = set()
+
+    def __len__(self) -> int:
+        return len(self._live) - len(self._practice)
+
+    async def load(self) -> None:
+        """Read all sources from storage and start the actors that do not run."""
+        after: SourceId | None = None
+        idle: list[Live] = []
+        while page := await self._ports.storage.sources.page(after, PAGE):
+            after = page[-1].source.id
+            for watched in page:
+                live = self._live.get(watched.source.id)
+                if live is None:
+                    self._keep(live := Live(watched.source, watched.hot, watched.version))
+                    self._introduce(live)
+                if live.source.enabled and not self._supervisor.has(live.source.id):
+                    idle.append(live)
+            if len(idle) >= MANY:
+                gc.freeze()
+        await self._price_anew()
+        late, chance = await self._late(idle), self._ports.world.chance("registry/spread")
+        for part in _slices(idle, START_SLICE):
+            self._spread(part, late, chance)
+            for live in part:
+                self.start(live)
+            if len(idle) >= MANY:
+                gc.freeze()  # they live for as long as the process, or else are freed by their reference counts
+            await trio.lowlevel.checkpoint()
+
+    def get(self, source: SourceId) -> Live:
+        """Return a source. Raises NotFound."""
+        live = self._live.get(source)
+        if live is None:
+            raise NotFound(f"there is no source {source}")
+        return live
+
+    def practice(self) -> Sequence[Live]:
+        """Return the practice sources, in id order."""
+        return [self._live[id] for id in sorted(self._practice)]
+
+    def put(self, live: Live) -> None:
+        """Add a source and start its actor, if it is enabled."""
+        self._keep(live)
+        if live.source.enabled:
+            self.start(live)
+
+    def start(self, live: Live) -> None:
+        """Start a source's actor."""
+        self._supervisor.start_child(ChildSpec(live.source.id, self._run_of(live), mailbox=live.mailbox))
+
+    async def stop(self, live: Live) -> None:
+        """Stop a source's actor, if it runs; return when it is gone."""
+        if self._supervisor.has(live.source.id):
+            await self._supervisor.stop_child(live.source.id)
+
+    def drop(self, source: SourceId) -> None:
+        """Forget a source."""
+        self._live.pop(source, None)
+        self._practice.discard(source)
+        self._paused.discard(source)
+        self._html.neighbours.forget(source)
+        self._ranking.drop(source)
+
+    def describe(self, source: SourceId) -> SourceView:
+        """Return a source as it is now. Raises NotFound."""
+        live = self.get(source)
+        place = self._ports.egress.hosts.before(host_of(live.source.watch_url), source)
+        return self._view(live, place)
+
+    def earliest(self, live: Live) -> Millis:
+        """Return when somebody who asks may have a source looked at again: courtesy, a breaker, its server's wish."""
+        now = self._ports.world.now()
+        hot = progress.settle(live.hot, now, limits_of(live.source, self._ports.settings))
+        # A moment that has not come was told by a clock that was ahead: it binds nobody.
+        last = max(moment if moment <= now else 0 for moment in (hot.last_look_at or 0, live.asked_at))
+        earliest = last + round(self._ports.settings.cadence_floor * 1000)
+        if hot.breaker.state == "open" or hot.not_before is not None:
+            earliest = max(earliest, hot.next_look_at or 0)
+        return Millis(earliest)
+
+    async def find(self, after: Place | None, limit: int, where: Picked) -> SourcePage:
+        """Return the next `limit` sources after a place that are meant, worst health first; see `Ranking`."""
+        if not where:
+            ids, rest = self._ranking.page(after, limit)
+            return SourcePage([self._view(self._live[source]) for source in ids], rest, self._census())
+        found: list[SourceView] = []
+        place, ended = after, False
+        while len(found) < limit and not ended:
+            part, place = await self._stretch(place, limit - len(found), where)
+            found += part
+            ended = place is None
+        ahead, rest = place, place
+        while ahead is not None:  # is there a further one? a next page that is empty would be a false promise
+            part, ahead = await self._stretch(ahead, 1, where)
+            if part:
+                break
+        else:
+            rest = None
+        return SourcePage(found, rest, self._census())
+
+    def _census(self) -> dict[str, int]:
+        """Return how many are watched with which flag, worst first, and how many are paused."""
+        counts = {str(flag): count for flag, count in self._ranking.census().items()}
+        for source in sorted(self._paused):
+            counts[self._live[source].hot.health.flag] -= 1
+        return {**counts, "paused": len(self._paused)}
+
+    async def _stretch(self, after: Place | None, limit: int, where: Picked) -> tuple[list[SourceView], Place | None]:
+        ids, rest = self._ranking.page(after, limit, lambda source: picks(where, self._view(self._live[source])), SLICE)
+        await trio.lowlevel.checkpoint()
+        return [self._view(self._live[source]) for source in ids], rest
+
+    def slices(self) -> Iterator[list[Live]]:
+        """Return all sources, a slice at a time."""
+        return _slices(self._live.values())
+
+    def look_up(self, source: str) -> Live | None:
+        """Return a source, None when there is none."""
+        return self._live.get(SourceId(source))
+
+    def census(self) -> Mapping[Flag, int]:
+        """Return how many sources have each flag of health."""
+        return self._ranking.census()
+
+    async def round(self) -> Round:
+        """Return how the watching goes. Walks over all sources."""
+        now = self._ports.world.now()
+        sources = overdue = waiting = looks = 0
+        worst: tuple[int, SourceId] | None = None
+        tiers, breakers = Counter[str](), Counter[str]()
+        for part in _slices(self._live.values()):
+            for live in part:
+                if not live.source.enabled or live.source.practice is not None:
+                    continue
+                late, polled = _overdue(live, now), live.source.type != "push"
+                sources, overdue = sources + 1, overdue + late
+                looks += live.hot.looks * polled
+                tiers[live.source.type] += 1
+                breakers[live.hot.breaker.state] += 1
+                if late and polled:
+                    waiting += 1
+                    found = (live.hot.next_look_at or 0, live.source.id)
+                    worst = found if worst is None else min(worst, found)
+            await trio.lowlevel.checkpoint()
+        there = worst is not None and worst[1] in self._live  # it may have been dropped meanwhile
+        return Round(sources, overdue, waiting, worst[1] if worst and there else None, looks, tiers, breakers)
+
+    async def unsaved(self) -> Sequence[Live]:
+        """Return the sources whose state in storage is older than in memory. Walks over all sources."""
+        found: list[Live] = []
+        for part in _slices(self._live.values()):
+            found += [live for live in part if live.unsaved]
+            await trio.lowlevel.checkpoint()
+        return found
+
+    def take_unsaved(self, live: Live) -> SourceState:
+        """Return the state to save, and count it as saved."""
+        live.unsaved = False
+        return live.swept()
+
+    async def planned(self) -> float:
+        """Return the looks a second that all polled sources together have planned. Walks over all sources."""
+        total = 0.0
+        for part in _slices(self._live.values()):
+            total += sum(1000 / max(1000, _planned_wait(live)) for live in part if _polled(live))
+            await trio.lowlevel.checkpoint()
+        return total
+
+    async def _price_anew(self) -> None:
+        """Begin with the price that would fit so many sources of middling pace; the first hours correct it."""
+        settings, polled = self._ports.settings, 0
+        for part in _slices(self._live.values()):
+            polled += sum(_polled(live) for live in part)
+            await trio.lowlevel.checkpoint()
+        value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
+        self._ports.market.price = Price(value, settings.cadence_evenness)
+
+    def _keep(self, live: Live) -> None:
+        self._live[live.source.id] = live
+        if live.source.practice is not None:
+            self._practice.add(live.source.id)
+            return
+        (self._paused.discard if live.source.enabled else self._paused.add)(live.source.id)
+        live.ranking = self._ranking
+        self._ranking.put(live.source.id, live.hot.health)
+
+    def _introduce(self, live: Live) -> None:
+        """Tell the line of a host that has answered; of one at rest nobody knows whether it ever will again."""
+        hot = live.hot
+        if hot.last_success_at is not None and hot.breaker.state == "closed":
+            self._ports.egress.line.knows(host_of(live.source.watch_url))
+
+    def _view(self, live: Live, place: int = 0) -> SourceView:
+        return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place, live.push)
+
+    def _run_of(self, live: Live) -> Run:
+        if live.source.type == "push":
+            return PushSource(self._ports, live).run
+        return PolledSource(self._ports, live, self.tiers).run
+
+    async def _late(self, idle: Sequence[Live]) -> int:
+        now, late = self._ports.world.now(), 0
+        for part in _slices(idle):
+            late += sum((live.hot.next_look_at or 0) <= now for live in part)
+            await trio.lowlevel.checkpoint()
+        return late
+
+    def _spread(self, part: Sequence[Live], late: int, chance: Random) -> None:
+        now = self._ports.world.now()
+        watched = now - 1000 * (self._ports.settings.sweep + UNWATCHED)
+        for live in part:
+            if (live.hot.next_look_at or 0) <= now:
+                wait = wait_of(late, live.hot.interval, chance.random(), page=live.source.type == "html")
+                live.doubted = (live.hot.next_look_at or 0) < watched
+                live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
+
+
+def _slices(lives: Iterable[Live], size: int = SLICE) -> Iterator[list[Live]]:
+    """Cut into parts what is there now; what is added or dropped between two parts is not seen."""
+    everyone = list(lives)
+    return (everyone[start : start + size] for start in range(0, len(everyone), size))
+
+
+def _polled(live: Live) -> bool:
+    return live.source.enabled and live.source.type != "push" and live.source.practice is None
+
+
+def _planned_wait(live: Live) -> float:
+    """Return the milliseconds from the last look to the next, as planned when the program last ran."""
+    hot = live.hot
+    if hot.last_look_at is None or hot.next_look_at is None:
+        return hot.interval * 1000
+    return min(hot.next_look_at - hot.last_look_at, LONGEST_WAIT)
+
+
+def _overdue(live: Live, now: Millis) -> bool:
+    due = live.hot.next_look_at
+    return live.source.enabled and due is not None and now > due + LATE
+
+
+def renewed(live: Live, source: Source) -> Live:
+    """Return a live source with other wishes and the same memory."""
+    after = Live(source, live.hot, live.version)
+    after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
+    after.asked_at, after.owed = live.asked_at, live.owed
+    after.doubted = live.doubted or not live.source.enabled
+    return after

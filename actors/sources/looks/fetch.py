@@ -1,0 +1,121 @@
+"""One polite request for a source: robots.txt, the host's turn, a place among all looks, then the guarded client."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import trio
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.http import Elsewhere, Fetched
+from actors.egress.turns import Claim
+from actors.egress.url import Url, parse_url
+from actors.errors import UrlRefused
+from actors.sources.looks.practised import practised
+from actors.sources.ports import Ports
+from storage.records.source import Source, Validators
+
+NO_VALIDATORS = Validators()
+
+
+async def fetch(
+    ports: Ports, claim: Claim, text: str, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
+) -> Fetched:
+    """Return the answer (200 or 304). Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
+
+    Each request on the way, redirects included, takes a turn of its own at its host, one at a time. The host learns of
+    the outcome, so that its own breaker can rest all its sources at once.
+    """
+    url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
+    while True:
+        if robots:
+            await _ask_robots(ports, claim, url)
+        try:
+            return await _ask(ports, claim, url, _Wish(accept, validators, hops))
+        except Elsewhere as redirect:
+            if validators.url is None and redirect.url.origin != url.origin:
+                validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this origin's
+            url, hops = redirect.url, redirect.hops
+
+
+async def look_at(
+    ports: Ports, claim: Claim, source: Source, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
+) -> Fetched:
+    """Return what a source answers: fetched, or, of a practice source and nothing else, made here. Raises as `fetch`.
+
+    Which it is, the record says, and no API writes that field: no URL that anybody names, by adding it, by a redirect
+    or in a page, leads to what is served in-process.
+    """
+    if source.practice is None:
+        return await fetch(ports, claim, source.watch_url, accept=accept, robots=robots, validators=validators)
+    await trio.lowlevel.checkpoint()
+    return practised(source.watch_url, source.practice, validators)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    accept: str
+    validators: Validators
+    hops: tuple[str, ...]
+
+
+async def _ask(ports: Ports, claim: Claim, url: Url, wish: _Wish) -> Fetched:
+    """Ask one URL. Raises LookFailed, and Elsewhere when it sends us to another one."""
+    egress = ports.egress
+    async with egress.hosts.turn(url.host, claim):
+        try:
+            async with ports.looks:
+                fetched = await egress.http.get(
+                    url,
+                    etag=wish.validators.etag,
+                    last_modified=wish.validators.last_modified,
+                    validated=wish.validators.url,
+                    accept=wish.accept,
+                    stay=True,
+                    hops=wish.hops,
+                )
+        except LookFailed as error:
+            failure = egress.line.failed(url.host, error, asked=claim.asked)
+            tell_host(ports, url, claim.name, failure)
+            raise failure from None
+        except Elsewhere:
+            answered(ports, url)
+            raise
+        answered(ports, url)
+    return fetched
+
+
+def answered(ports: Ports, url: Url) -> None:
+    """Tell the line and the host that the host has answered, in whatever way."""
+    ports.egress.line.answered(url.host)
+    ports.egress.hosts.succeeded(url.host)
+
+
+def host_of(text: str) -> str:
+    """Return the host of a watched URL; "" for one that the guard would no longer take."""
+    try:
+        return parse_url(text).host
+    except UrlRefused:
+        return ""
+
+
+def refusal(error: UrlRefused) -> LookFailed:
+    """Return the failed look that a refusal by the guard is."""
+    return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
+
+
+async def _ask_robots(ports: Ports, claim: Claim, url: Url) -> None:
+    verdict = await ports.egress.robots.verdict(url, claim)
+    if not verdict.allowed:
+        raise verdict.refusal()
+    ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay, url.origin)
+
+
+def tell_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
+    """Tell the host what a failed request means for all its sources."""
+    if failure.blame is Blame.REMOTE_TRANSIENT:
+        ports.egress.hosts.failed(url.host, source)
+    elif failure.blame is Blame.THROTTLED:
+        ports.egress.hosts.hold(url.host, failure.hold)
+    elif failure.status is not None:
+        ports.egress.hosts.succeeded(url.host)  # an answer, if not the one that was hoped for

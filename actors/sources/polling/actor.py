@@ -1,0 +1,318 @@
+"""A polled source's life: sleep, look, harvest, send. One task, one mailbox, no other state than its memory.
+
+The memory that belongs to a harvest is the harvest's: until the recorder acknowledges, this actor does not know
+whether it was committed. So a question that ends without an answer is followed by reading the state back from
+storage. The tier's own memory (seen entries, page blocks) is read from storage when a body has changed, not kept: a
+parked source is a few kilobytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
+
+import trio
+from msgspec.structs import replace
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.hosts import HostOpen
+from actors.egress.http import Fetched
+from actors.egress.turns import Claim
+from actors.errors import UrlRefused
+from actors.messages.recorder import Record, SaveStates
+from actors.sources.detection import naming, newcomer
+from actors.sources.health.waiting import Bell
+from actors.sources.looks import progress
+from actors.sources.looks.fetch import host_of, look_at, refusal
+from actors.sources.looks.progress import Looked
+from actors.sources.looks.tier import Reading, Tier
+from actors.sources.polling.feed import reading_of, without_reports
+from actors.sources.ports import Live, Ports, drawn, limits_of
+from storage.errors import StorageError
+from storage.records import note
+from storage.records.event import Draft
+from storage.records.identity import Millis
+from storage.records.source import Harvest, HotState, SourceState, Validators
+from storage.records.trail import Row, Verdict, look, noted
+from supervision import Child, MailboxFull, Unanswered
+
+
+class PolledSource:
+    """The actor of one feed or page."""
+
+    __slots__ = ("_bell", "_chance", "_limits", "_live", "_ports", "_tiers")
+
+    def __init__(self, ports: Ports, live: Live, tiers: Mapping[str, Tier]) -> None:
+        self._ports = ports
+        self._live = live
+        self._tiers = tiers
+        self._limits = limits_of(live.source, ports.settings)
+        self._chance = ports.world.chance(f"source/{live.source.id}")
+        self._bell = Bell(ports, live)
+
+    async def run(self, child: Child) -> None:
+        """Look whenever a look is due, until cancelled."""
+        while True:
+            asked = await self._sleep(child)
+            if await self._may_look(child):
+                child.note("looking")
+                await self._look(asked=asked)
+                with suppress(trio.WouldBlock):
+                    self._live.mailbox.receive_nowait()  # who asked during the look has it
+            child.attention = self._live.hot.breaker.state != "closed"
+
+    async def _sleep(self, child: Child) -> bool:
+        """Wait until the next look is due, or until somebody asks for one now; return whether somebody has."""
+        now = self._ports.world.now()
+        self._live.hot = progress.settle(self._live.hot, now, self._limits)
+        due = self._live.hot.next_look_at
+        wait = 0.0 if due is None else (due - now) / 1000
+        child.note("asleep")
+        if self._live.hot.health.down_since is not None:
+            return await self._bell.sleep(wait, self._tell)
+        with trio.move_on_after(max(0.0, wait)):
+            await self._live.mailbox.receive()
+            return True
+        return False
+
+    async def _may_look(self, child: Child) -> bool:
+        """Pause while the gate is closed or our own line is down. False: this look has a new moment in the spread."""
+        line, gate = self._ports.egress.line, self._ports.gate
+        if gate.closed:
+            child.note("paused: the service is drained", paused=True)
+            wait = await gate.clearance(self._chance.random())
+        elif line.down:
+            child.note("paused: our own line is down", paused=True)
+            wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
+        else:
+            return True
+        if wait:
+            due = Millis(self._ports.world.now() + round(wait * 1000))
+            self._live.hot, self._live.doubted = replace(self._live.hot, next_look_at=due), True
+        return not wait
+
+    async def _look(self, *, asked: bool) -> None:
+        live, ports, before = self._live, self._ports, self._live.hot
+        claim, tier = Claim(live.source.id, before.last_look_at or 0, asked), self._tiers[live.source.type]
+        reading: Reading | None
+        try:
+            if live.source.detection.pending:
+                fetched, at, reading = await self._find_out(claim)
+                before = live.hot
+            else:
+                fetched = await look_at(
+                    ports,
+                    claim,
+                    live.source,
+                    accept=tier.accept,
+                    robots=tier.robots,
+                    validators=before.validators,
+                )
+                at = ports.world.now()
+                reading = await self._read(fetched, at)
+        except HostOpen as rest:
+            await self._postpone(rest)
+            return
+        except (LookFailed, UrlRefused) as error:
+            failure = error if isinstance(error, LookFailed) else refusal(error)
+            ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
+            now = ports.world.now()
+            self._bell.looked(local=failure.blame is Blame.LOCAL)
+            after = progress.failed(before, failure, now, self._limits, self._chance.random())
+            row = look(now, Verdict[failure.blame.name], failure.status)
+            self._count(row)
+            after = _trailed(after, row)
+            await self._settle(after, now, base=await self._noted(failure, now))
+            return
+        self._bell.looked()
+        if reading is not None:
+            await naming.follow(ports, live, reading.title)
+        looked = _looked(before, fetched, reading, at)
+        after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
+        found, base = ((), None) if reading is None else (reading.drafts, reading.base)
+        row = _row(fetched, reading, at)
+        self._count(row)
+        await self._settle(_trailed(after, row), at, found, base)
+
+    async def _find_out(self, claim: Claim) -> tuple[Fetched, Millis, Reading]:
+        """Find out what a source is that has yet to answer, and read the same body for the baseline.
+
+        A crash after that leaves a source that was found out and not looked at: its next look is the first.
+        """
+        ports, live = self._ports, self._live
+        found = await newcomer.find_out(ports, live.source, claim)
+        assert found.fetched is not None, "what is polled was fetched"
+        source = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
+        if found.feed is not None:
+            reading = reading_of(source, b"", without_reports(found.feed, found.fetched), found.fetched, found.at)
+        else:
+            reading = await self._tiers[found.type].read(ports.world.jail, source, b"", found.fetched, found.at)
+        stored = await ports.storage.sources.get(source.id)
+        kept = note.opened(stored.base if stored is not None else b"")._replace(tier=b"")
+        await newcomer.answered(ports, live, found)
+        reading = replace(reading, base=note.after(kept, reading.base, reading.note), changed=False)
+        return found.fetched, found.at, reading
+
+    def _count(self, row: Row) -> None:
+        if self._live.source.practice is not None:
+            return
+        metrics, due = self._ports.world.metrics, self._live.hot.next_look_at
+        metrics.looks.add(self._live.source.type, row.verdict.name.lower())
+        if due is not None and row.last_at >= due:  # else somebody asked for it earlier
+            metrics.look_delay.observe((row.last_at - due) / 1000)
+
+    async def _postpone(self, rest: HostOpen) -> None:
+        """Come back when the host has rested, not with all its other sources at once. No look was made, so none counts.
+
+        But a source whose host is down does not reach anything either, and its health must say so.
+        """
+        hot, now = self._live.hot, self._ports.world.now()
+        wait = (rest.retry_after or 0.0) + self._limits.floor * self._chance.random()
+        after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=rest.reason)
+        if rest.failing:
+            self._bell.looked()
+            after = progress.unreached(after, now, rest.reason)
+        await self._settle(after, now)
+
+    async def _settle(
+        self, after: HotState, at: Millis, drafts: tuple[Draft, ...] = (), base: bytes | None = None
+    ) -> None:
+        """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
+        source = self._live.source
+        if source.detection.pending:
+            after = newcomer.waiting(after, at)
+        health, said = self._bell.news(self._live.hot.health, after.health, at)
+        after, drafts = replace(after, health=health), (*said, *drafts)
+        if drafts or base is not None:
+            await self._send(self._harvest(drafts, after, base))
+        else:
+            self._keep(after)
+
+    async def _tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
+        """Have what a source says of itself committed, between two looks: the next one stays when it is."""
+        due = self._live.hot.next_look_at
+        await self._send(self._harvest(said, after))
+        self._live.hot = replace(self._live.hot, next_look_at=due)
+
+    async def _read(self, fetched: Fetched, at: Millis) -> Reading | None:
+        """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored."""
+        known = self._live.hot.validators.body_hash
+        if fetched.status == 304 or (known is not None and known == body_hash(fetched)):
+            return None
+        stored = await self._ports.storage.sources.get(self._live.source.id)
+        kept = note.opened(stored.base if stored is not None else b"")
+        since = self._live.hot.last_success_at
+        number = self._live.hot.looks + 1
+        reading = await self._tiers[self._live.source.type].read(
+            self._ports.world.jail, self._live.source, kept.tier, fetched, at, since=since, number=number
+        )
+        return replace(reading, base=note.after(kept, reading.base, reading.note))
+
+    async def _noted(self, failure: LookFailed, now: Millis) -> bytes | None:
+        """Return the base with a note of a body that could not be read; None when there is nothing new to note."""
+        if failure.blame is not Blame.CONTENT:
+            return None
+        stored = await self._ports.storage.sources.get(self._live.source.id)
+        kept = note.opened(stored.base if stored is not None else b"")
+        return note.after(kept, None, note.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
+
+    def _keep(self, hot: HotState) -> None:
+        """Keep a state that no harvest carries: in memory, and with the next commit if it must not be lost."""
+        urgent = progress.urgent(self._live.hot, hot)
+        self._live.hot, self._live.unsaved = hot, not urgent
+        if urgent:
+            try:
+                self._ports.recorder.send_nowait(SaveStates((self._live.swept(),)))
+            except MailboxFull:
+                self._live.unsaved = True  # the sweep saves it
+
+    def _harvest(self, drafts: tuple[Draft, ...], after: HotState, base: bytes | None = None) -> Harvest:
+        live, version = self._live, drawn(self._ports.world)
+        return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
+
+    async def _send(self, harvest: Harvest) -> None:
+        """Have a harvest committed; without an answer, or refused, find out from storage what is true."""
+        live, state = self._live, harvest.state
+        assert state is not None
+        self._live.unsaved = False  # else a sweep would save the older state after this one
+        try:
+            await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
+        except (Unanswered, StorageError) as error:
+            self._ports.world.log("harvest.unacknowledged", source_id=harvest.source, error=str(error))
+            await self._recover()
+        else:
+            live.hot, live.version = state.hot, state.version
+
+    async def _recover(self) -> None:
+        stored = await self._ports.storage.sources.get(self._live.source.id)
+        hot = self._live.hot if stored is None else stored.hot
+        self._live.version = self._live.version if stored is None else stored.version
+        soon = self._ports.world.now() + round(1000 * self._limits.floor * (0.5 + self._chance.random()))
+        self._live.hot = replace(hot, next_look_at=Millis(soon))
+
+
+def body_hash(fetched: Fetched) -> str:
+    """Return the hash by which an unchanged body is recognised when the origin sends no validators."""
+    return hashlib.blake2b(fetched.body, digest_size=12).hexdigest()
+
+
+def _trailed(hot: HotState, row: Row) -> HotState:
+    return replace(hot, trail=noted(hot.trail, row))
+
+
+def _row(fetched: Fetched, reading: Reading | None, at: Millis) -> Row:
+    verdict = Verdict.UNCHANGED
+    if reading is not None:
+        verdict = Verdict.CHANGED if reading.drafts else Verdict.NOTHING_TO_TELL
+    return look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
+
+
+def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Millis) -> Looked:
+    if reading is None:
+        validators = confirmed(before.validators, fetched) if fetched.status == 304 else validators_of(fetched)
+        return Looked(at, fetched.status, validators, changed=False, remark=None)
+    return Looked(
+        at=at,
+        status=fetched.status,
+        # A doubt is settled by reading again, even if the page stays as it is now.
+        validators=Validators() if reading.again_soon or reading.unsettled else validators_of(fetched),
+        changed=reading.changed,
+        events=sum(1 for draft in reading.drafts if draft.alert_type is None),
+        hints=reading.hints,
+        again_soon=reading.again_soon,
+        times=reading.times,
+        remark=reading.remark,
+    )
+
+
+def validators_of(fetched: Fetched) -> Validators:
+    """Return what makes the next request conditional on this answer."""
+    return Validators(fetched.etag, fetched.last_modified, body_hash(fetched), fetched.url)
+
+
+def confirmed(validators: Validators, fetched: Fetched) -> Validators:
+    """Return the validators after a 304, whose headers are newer than those of the body (RFC 9111, 4.3.4)."""
+    return replace(
+        validators,
+        etag=fetched.etag or validators.etag,
+        last_modified=fetched.last_modified or validators.last_modified,
+    )
+
+
+def first_state(fetched: Fetched, reading: Reading, at: Millis, ports: Ports, live: Live) -> SourceState:
+    """Return the state of a source whose first look (the one that detected it) has just been read."""
+    limits = limits_of(live.source, ports.settings)
+    draw = ports.world.chance(f"source/{live.source.id}/first").random()
+    looked = Looked(
+        at,
+        fetched.status,
+        validators_of(fetched),
+        changed=False,
+        events=len(reading.drafts),
+        hints=reading.hints,
+        times=reading.times,
+    )
+    hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
+    base = note.after(note.Kept(b""), reading.base, reading.note)
+    return SourceState(live.source.id, hot, base, live.version, drawn(ports.world))

@@ -1,0 +1,124 @@
+"""What every source's actor is given, and the slot in which it shows its state to the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import trio
+
+from actors.egress.traffic import Egress
+from actors.messages.recorder import RecorderMessage
+from actors.messages.sources import SourceMessage
+from actors.messages.views import PushView
+from actors.settings import Settings
+from actors.sources.admission import Admission
+from actors.sources.body_cache import Shelf
+from actors.sources.dedup_window import Window
+from actors.sources.ranking import Ranking
+from actors.sources.schedule.cadence import Limits
+from actors.sources.schedule.failure_delays import Patience
+from actors.sources.schedule.look_price import Price
+from actors.sources.schedule.pause import Gate
+from actors.world import World
+from storage.interface import Storage
+from storage.records.event import Draft
+from storage.records.identity import Millis
+from storage.records.source import FIRST, HotState, Source, SourceState, Version
+from supervision import Mailbox
+
+
+class Market:
+    """The price of a look, shared by all sources: read by each at its look, moved by the registry."""
+
+    __slots__ = ("price",)
+
+    def __init__(self) -> None:
+        self.price = Price()
+
+    def __repr__(self) -> str:
+        return f"<Market {self.price.value:.2f} event-seconds a look>"
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Shared by all sources. `looks` bounds how many are fetching and reading at once."""
+
+    world: World
+    settings: Settings
+    storage: Storage
+    egress: Egress
+    recorder: Mailbox[RecorderMessage]
+    admission: Admission
+    looks: trio.CapacityLimiter
+    market: Market = field(default_factory=Market)
+    shelf: Shelf = field(default_factory=Shelf)
+    gate: Gate = field(default_factory=Gate)
+    patience: Patience = field(default_factory=Patience)
+
+
+class Live:
+    """A source as it is now: written by its actor, read by the registry; both in one Trio run, so without a lock.
+
+    `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
+    who asked why had it looked at last. `ranking` follows the health, once the source is in it. `push` and `window` are
+    a push source's: what its connections bring, and what it has admitted lately (None until its actor has read it).
+    `owed`: admitted frames (mark, own id, draft) of which a life that has ended never heard whether they are stored.
+    `version` is that of the stored state which `hot` came from.
+    `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
+    """
+
+    __slots__ = (
+        "_hot",
+        "asked_at",
+        "doubted",
+        "mailbox",
+        "owed",
+        "push",
+        "ranking",
+        "source",
+        "unsaved",
+        "version",
+        "window",
+    )
+
+    def __init__(self, source: Source, hot: HotState, version: Version = FIRST) -> None:
+        self.source = source
+        self.version = version
+        self._hot = hot
+        self.unsaved = self.doubted = False
+        self.asked_at = Millis(0)
+        self.ranking: Ranking | None = None
+        self.push: PushView | None = None
+        self.window: Window | None = None
+        self.owed: Sequence[tuple[bytes, str, Draft]] = ()
+        self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
+
+    @property
+    def hot(self) -> HotState:
+        """The memory that its looks have made."""
+        return self._hot
+
+    @hot.setter
+    def hot(self, hot: HotState) -> None:
+        before, self._hot = self._hot.health, hot
+        if self.ranking is not None and hot.health is not before:
+            self.ranking.put(self.source.id, hot.health)
+
+    def swept(self) -> SourceState:
+        """Return the state to save without a harvest: what others know of the stored one stays true."""
+        return SourceState(self.source.id, self.hot, None, self.version, self.version)
+
+    def __repr__(self) -> str:
+        return f"Live({self.source.type} {self.source.watch_url!r}, next {self.hot.next_look_at})"
+
+
+def drawn(world: World) -> Version:
+    """Return a new version of a source's stored state."""
+    return Version(int.from_bytes(world.entropy(8), "big") >> 2)
+
+
+def limits_of(source: Source, settings: Settings) -> Limits:
+    """Return the bounds of a source's cadence."""
+    schedule = None if source.schedule is None else float(source.schedule)
+    return Limits(settings.cadence_floor, settings.cadence_ceiling, schedule)

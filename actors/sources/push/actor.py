@@ -1,0 +1,279 @@
+"""A pushing source's life: connect, say hello, take frames, have the wanted ones committed, connect again.
+
+Frames come faster than commits, so those admitted while a few milliseconds pass are one harvest. One task does it
+all: while a harvest is being committed nothing is read, and that pushes back on the server by TCP itself.
+Reconnecting waits with full jitter from 1 s up to 5 min; a minute of life or one admitted frame resets the streak,
+so that a server which accepts and drops is not hammered.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace as renew
+from typing import Final
+
+import trio
+from msgspec.structs import replace
+
+from actors.egress.closing import SessionOver
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.hosts import HostOpen
+from actors.egress.turns import Claim
+from actors.egress.url import Url, parse_url
+from actors.egress.websocket import Frames
+from actors.errors import UrlRefused
+from actors.messages.views import PushView
+from actors.sources.detection import newcomer
+from actors.sources.detection.classify import Classified, found_by_handshake
+from actors.sources.health.waiting import Bell
+from actors.sources.looks import progress
+from actors.sources.looks.fetch import answered, host_of, refusal, tell_host
+from actors.sources.ports import Live, Ports, limits_of
+from actors.sources.push import connection as link
+from actors.sources.push.committer import Keeper
+from actors.sources.push.connection import Minute, Session
+from actors.sources.push.frames import Intake
+from storage.records.identity import Millis
+from supervision import Child
+
+LINGER: Final = 0.01
+"""Seconds that an admitted frame waits for others to be committed with."""
+MINUTE: Final = 60.0
+"""Seconds of life after which a connection is proved, and counts as a look, and then again."""
+FLUSH_WITHIN: Final = 2.0
+
+
+class PushSource:
+    """The actor of one WebSocket."""
+
+    __slots__ = (
+        "_beat_at",
+        "_began",
+        "_bell",
+        "_chance",
+        "_frames",
+        "_intake",
+        "_keeper",
+        "_live",
+        "_ports",
+        "_proved",
+        "_streak",
+    )
+
+    def __init__(self, ports: Ports, live: Live) -> None:
+        self._ports = ports
+        self._live = live
+        self._intake = Intake(ports, live)
+        self._bell = Bell(ports, live)
+        self._keeper = Keeper(ports, live, self._intake, self._bell)
+        self._chance: random.Random = ports.world.chance(f"source/{live.source.id}")
+        self._streak = 0
+        self._frames: Frames | None = None
+        self._began = self._beat_at = 0.0
+        self._proved = False
+
+    async def run(self, child: Child) -> None:
+        """Stay connected until cancelled; then what was admitted and is nobody's yet is committed within 2 seconds."""
+        try:
+            await self._stay(child)
+        finally:
+            with trio.move_on_after(FLUSH_WITHIN, shield=True):
+                await self._take_the_last()
+            self._disconnected()
+            with trio.move_on_after(FLUSH_WITHIN, shield=True):
+                await self._keeper.flush()
+            self._keeper.leave()
+
+    async def _take_the_last(self) -> None:
+        """Take what the server had sent before it heard that we go: nobody would send it again.
+
+        A storage that is slow just now must not cost a frame: then what was wanted last decides.
+        """
+        if self._frames is not None and (texts := self._frames.left()):
+            await self._intake.take(texts, self._frames.statistics().skipped, within=FLUSH_WITHIN / 2)
+
+    async def _stay(self, child: Child) -> None:
+        if self._live.owed:
+            await self._keeper.take_over()
+        elif self._live.window is None:
+            await self._intake.recall()
+        now = self._ports.world.now()
+        self._live.hot = progress.settle(self._live.hot, now, limits_of(self._live.source, self._ports.settings))
+        await self._rest(((self._live.hot.next_look_at or now) - now) / 1000)
+        while True:
+            await self._await_line(child)
+            child.note("connecting")
+            try:
+                await self._session(child)
+            except HostOpen as rest:
+                wait = await self._postponed(rest)
+            except (LookFailed, UrlRefused) as error:
+                wait = await self._over(error if isinstance(error, LookFailed) else refusal(error))
+            child.attention = self._streak > 1
+            child.note("waiting to reconnect")
+            await self._rest(wait)
+
+    # --- a connection ------------------------------------------------------------------------------------------------
+
+    async def _await_line(self, child: Child) -> None:
+        """Wait while the gate is closed or our own line is down, and then for this source's moment in the spread."""
+        line, gate = self._ports.egress.line, self._ports.gate
+        if gate.closed:
+            child.note("paused: the service is drained", paused=True)
+            self._live.doubted = True
+            await self._rest(await gate.clearance(self._chance.random()))
+        if line.down:
+            child.note("paused: our own line is down", paused=True)
+            wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
+            if wait:
+                await self._rest(wait)
+
+    async def _session(self, child: Child) -> None:
+        """Hold one connection until it ends, which is always a LookFailed; deliver what it brings."""
+        self._frames, self._proved, self._began = None, False, trio.current_time()
+        self._intake.begin()
+        url = parse_url(self._live.source.watch_url, schemes=("ws", "wss"))
+        async with AsyncExitStack() as stack:
+            frames = self._frames = await self._connect(stack, url)
+            child.note("connected")
+            await self._greet(frames)
+            while True:
+                await self._round(frames)
+
+    async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames:
+        """Shake hands. That is one request to the host; the open connection does not keep others from it."""
+        ports, source = self._ports, self._live.source
+        async with ports.egress.hosts.turn(url.host, Claim(source.id, self._live.hot.last_look_at or 0)):
+            began = trio.current_time()
+            try:
+                async with ports.looks:
+                    opening = ports.egress.websocket(url, subprotocols=source.subprotocols)
+                    frames = await stack.enter_async_context(opening)
+            except LookFailed as error:
+                failure = ports.egress.line.failed(url.host, error)
+                tell_host(ports, url, source.id, failure)
+                raise failure from None
+            answered(ports, url)
+        self._began = trio.current_time()
+        self._beat_at = self._began + MINUTE
+        now, ms = ports.world.now(), round(1000 * (self._began - began))
+        if source.detection.pending:
+            chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
+            await newcomer.answered(ports, self._live, Classified("push", chosen, url.text, None, now))
+        self._live.hot, self._live.unsaved = link.opened(self._live.hot, now, ms), True
+        seen = self._live.push or PushView()
+        self._live.push = renew(
+            seen, connected_since=now, subprotocol=frames.subprotocol, connections=seen.connections + 1
+        )
+        return frames
+
+    async def _greet(self, frames: Frames) -> None:
+        """Say what the source is asked to say, with the id of the frame that was admitted last."""
+        if self._live.source.hello is not None:
+            escaped = json.dumps(self._intake.window.last_id)[1:-1]
+            await frames.send(self._live.source.hello.replace("{last_id}", escaped))
+
+    async def _round(self, frames: Frames) -> None:
+        """Take what comes, until a harvest is full or its first frame has waited long enough; have it committed."""
+        until = math.inf
+        while not self._intake.full:
+            texts: Sequence[str] = ()
+            with trio.move_on_at(min(until, self._beat_at)) as waiting:
+                try:
+                    texts = await frames.receive()
+                except SessionOver:
+                    if not self._intake.pending:
+                        raise
+                    break  # it will say so again
+            try:
+                await self._intake.take(texts, frames.statistics().skipped)
+            except trio.Cancelled:
+                frames.give_back(texts)
+                raise
+            if waiting.cancelled_caught:
+                break
+            if self._intake.pending and until == math.inf:
+                until = trio.current_time() + LINGER
+        if self._intake.pending:
+            await self._keeper.commit()
+            if not self._proved:
+                await self._prove()
+        if trio.current_time() >= self._beat_at:
+            await self._prove()
+
+    async def _prove(self) -> None:
+        """Count a minute of life, or the part of one after which the first wanted frame came."""
+        now = trio.current_time()
+        self._proved, self._streak = True, 0
+        self._bell.looked()
+        await self._keeper.settle(link.lived(self._live.hot, self._minute(now), self._ports.world.now()))
+        self._beat_at = now + MINUTE
+
+    def _minute(self, now: float) -> Minute:
+        """Return what came since the last minute was counted, and begin the next."""
+        frames, unreadable = self._intake.counted()
+        return Minute(now - (self._beat_at - MINUTE), frames, unreadable)
+
+    # --- the end of a connection, and the way to the next ------------------------------------------------------------
+
+    def _disconnected(self) -> None:
+        with suppress(trio.WouldBlock):
+            while True:
+                self._live.mailbox.receive_nowait()  # who asked for a look during the connection has had it
+        self._intake.pause()
+        if self._live.push is not None:
+            self._live.push = renew(self._live.push, connected_since=None, subprotocol=None)
+
+    async def _over(self, failure: LookFailed) -> float:
+        """Take note of how a try ended; return the seconds before the next."""
+        self._disconnected()
+        ports, source = self._ports, self._live.source
+        host, now = host_of(source.watch_url), ports.world.now()
+        if isinstance(failure, SessionOver):
+            if failure.answered:
+                ports.egress.line.answered(host)
+            else:
+                failure = ports.egress.line.failed(host, failure)
+        self._bell.looked(local=failure.blame is Blame.LOCAL)
+        session = self._brought()
+        hot, proved = self._live.hot, self._proved
+        if proved:
+            hot = link.lived(hot, self._minute(trio.current_time()), now)
+        fault: Blame | None = failure.blame
+        if proved and isinstance(failure, SessionOver) and failure.orderly:
+            hot, fault = link.ended(hot, session, now), None
+        else:
+            self._streak += failure.blame is not Blame.LOCAL
+            draw = self._chance.random()
+            hot = link.failed(hot, failure, session, now, limits_of(source, ports.settings), draw)
+        if source.detection.pending:
+            hot = newcomer.waiting(hot, now)
+        await self._keeper.settle(hot)
+        ports.world.log("push.ended", source_id=source.id, blame=failure.blame.value, why=failure.reason)
+        return link.delay(self._live.hot, self._streak, fault, now, self._chance.random())
+
+    def _brought(self) -> Session:
+        seconds = trio.current_time() - self._began
+        if self._frames is None:
+            return Session(0, 0, 0, seconds)
+        counts = self._frames.statistics()
+        return Session(counts.received, self._intake.admitted, counts.size, seconds)
+
+    async def _postponed(self, rest: HostOpen) -> float:
+        """Come back when the host has rested. Nothing was asked of it, so nothing counts, unless it does not answer."""
+        hot, now = replace(self._live.hot, last_error=rest.reason), self._ports.world.now()
+        if rest.failing:
+            self._bell.looked()
+        await self._keeper.settle(progress.unreached(hot, now, rest.reason) if rest.failing else hot)
+        return (rest.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
+
+    async def _rest(self, wait: float) -> None:
+        """Wait so many seconds; a request to look now ends the wait."""
+        if wait <= 0:
+            return
+        self._live.hot = link.waiting(self._live.hot, Millis(self._ports.world.now() + round(wait * 1000)))
+        await self._bell.sleep(wait, self._keeper.tell)

@@ -1,0 +1,132 @@
+"""What a push source has to have kept: harvests of admitted frames, notices of its health, and its window at a stop.
+
+Without an answer from the recorder it is unknown whether a harvest was committed. Storage says what it had, and the
+rest is sent again: by this life, or by the next one, which is given what this one never heard of (`Live.owed`). Were
+the harvest still with the recorder then, one of the two would be refused by its version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+import trio
+from msgspec.structs import replace
+
+from actors.messages.recorder import Record, SaveStates
+from actors.sources.health.waiting import Bell
+from actors.sources.ports import Live, Ports, drawn
+from actors.sources.push.frames import Intake
+from storage.errors import StorageError
+from storage.records.event import Draft
+from storage.records.source import Harvest, HotState, SourceState
+from supervision import MailboxFull, Unanswered
+
+AGAIN: Final = 1.0
+
+
+class Keeper:
+    """Sends to the recorder for one push source.
+
+    unsure: whether the last harvest may have been committed or not. asking: whether one is in the recorder's hands.
+    taken: the frames in it.
+    """
+
+    __slots__ = ("_asking", "_bell", "_intake", "_live", "_ports", "_taken", "_unsure")
+
+    def __init__(self, ports: Ports, live: Live, intake: Intake, bell: Bell) -> None:
+        self._ports = ports
+        self._live = live
+        self._intake = intake
+        self._bell = bell
+        self._unsure = self._asking = False
+        self._taken: Sequence[tuple[bytes, str, Draft]] = ()
+
+    def __repr__(self) -> str:
+        return f"<Keeper of {self._live.source.url}{', unsure' if self._unsure else ''}>"
+
+    async def settle(self, after: HotState) -> None:
+        """Keep a state; with its notice, if it has one. One that was not committed is tried again with the next."""
+        health, said = self._bell.news(self._live.hot.health, after.health, self._ports.world.now())
+        await self.tell(replace(after, health=health), said)
+
+    async def tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
+        """Keep a state, and have committed what it knows to be told; without an answer, storage says if it was.
+
+        Until then nobody else may save it, or a crash would swallow the notice.
+        """
+        if not said:
+            self._live.hot, self._live.unsaved = after, True
+        elif await self._send(said, 0, after) or await self._is_told(after):
+            self._live.hot = after
+        else:
+            before = self._live.hot.health
+            health = replace(before, down_since=after.health.down_since)
+            self._live.hot, self._live.unsaved = replace(after, health=health), True
+
+    async def take_over(self) -> None:
+        """Have committed what an earlier life was left with, as far as storage does not have it."""
+        self._intake.restore(self._live.owed)
+        self._live.owed, self._unsure = (), True
+        await self.commit()
+
+    async def commit(self) -> None:
+        """Have what is pending committed, however often it must be tried."""
+        while self._intake.pending:
+            if self._unsure:
+                await trio.sleep(AGAIN)
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Try once to have what is pending committed. Cancelled, it is pending still or in the recorder's hands."""
+        if self._taken:  # cancelled before: what is pending must not be stored with a window that has those
+            return
+        if self._unsure:
+            try:
+                await self._intake.recall()
+            except StorageError:
+                return
+            self._unsure = False
+        taken = self._taken = self._intake.drop()
+        if taken and not await self._send(tuple(draft for _, _, draft in taken), len(taken)):
+            self._intake.restore(taken)
+            self._unsure = True
+        self._taken = ()
+
+    def leave(self) -> None:
+        """Save the whole window, if the last harvest saved a part of it; leave what is in doubt to the next life."""
+        window = self._live.window
+        if self._unsure or self._asking:
+            self._live.owed = (*self._taken, *self._intake.drop())
+            return
+        if window is None or window.is_saved:
+            return
+        state = replace(self._live.swept(), base=window.encode(len(window)))
+        with suppress(MailboxFull):
+            self._ports.recorder.send_nowait(SaveStates((state,)))
+
+    async def _is_told(self, after: HotState) -> bool:
+        try:
+            stored = await self._ports.storage.sources.get(self._live.source.id)
+        except StorageError:
+            return False
+        if stored is not None:
+            self._live.version = stored.version
+        return stored is not None and stored.hot.health.told == after.health.told
+
+    async def _send(self, drafts: tuple[Draft, ...], fresh: int, hot: HotState | None = None) -> bool:
+        source = self._live.source.id
+        base = self._intake.window.encode(fresh) if fresh else None
+        since, version = self._live.version, drawn(self._ports.world)
+        state = SourceState(source, self._live.hot if hot is None else hot, base, since, version)
+        self._live.unsaved = False  # else a sweep would save the older state after this one
+        self._asking = True
+        try:
+            await self._ports.recorder.ask(lambda reply: Record(Harvest(source, drafts, state), reply))
+        except (Unanswered, StorageError) as error:
+            self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
+            self._asking, self._live.unsaved = False, True
+            return False
+        self._asking, self._live.version = False, version
+        return True

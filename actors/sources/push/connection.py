@@ -1,0 +1,118 @@
+"""What a connection of a push source does to its memory: it opened, it is proved, it lived on, it ended. Pure.
+
+A handshake proves nothing: a server may accept and drop. A connection is proved by a minute of life or by a frame that
+somebody wants; only then are earlier failures over. From then on each minute counts as one look at a polled source
+does: frames in it are what the source yields, wanted or not, and minutes without any are its silence, judged by its
+own past like that of any other source.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.egress.failures import Blame, LookFailed
+from actors.sources.health import score as health
+from actors.sources.looks import progress
+from actors.sources.schedule import silence as pulse
+from actors.sources.schedule.cadence import Limits
+from storage.records.health import BreakerState
+from storage.records.identity import Millis, day_of
+from storage.records.scores import scored
+from storage.records.source import HotState
+from storage.records.trail import Verdict, look, noted
+
+FIRST_DELAY: Final = 1.0
+LONGEST_DELAY: Final = 300.0
+_MOST_DOUBLINGS: Final = 10
+
+
+class Minute(Struct, frozen=True):
+    """What came in `seconds` of a proved connection: at most a minute."""
+
+    seconds: float
+    frames: int
+    unreadable: int
+
+
+class Session(Struct, frozen=True):
+    """What one connection brought, from its handshake to its end."""
+
+    frames: int
+    admitted: int
+    size: int
+    seconds: float
+
+
+def opened(hot: HotState, now: Millis, ms: int) -> HotState:
+    """Return the memory after a handshake that took so many milliseconds."""
+    row = look(now, Verdict.UNCHANGED, 101, ms=ms)
+    return replace(
+        hot,
+        last_look_at=now,
+        last_success_at=now,
+        next_look_at=None,
+        last_status=101,
+        last_error=None,
+        trail=noted(hot.trail, row),
+    )
+
+
+def lived(hot: HotState, minute: Minute, now: Millis) -> HotState:
+    """Return the memory after a minute of a proved connection, or the last part of one."""
+    defect = minute.unreadable > 0 and minute.unreadable >= minute.frames
+    beat = pulse.passed(pulse.decode(hot.pulse), minute.seconds, defect=defect)
+    if minute.frames > minute.unreadable:
+        beat = pulse.yielded(beat)
+    judged, beat = health.after_look(hot.health, beat)
+    return replace(
+        hot,
+        breaker=BreakerState(),
+        health=judged,
+        scores=scored(hot.scores, day_of(now), judged.score),
+        not_before=None,
+        last_look_at=now,
+        last_success_at=now,
+        pulse=pulse.encode(beat),
+    )
+
+
+def ended(hot: HotState, session: Session, now: Millis) -> HotState:
+    """Return the memory after a proved connection that its server ended in good order."""
+    verdict = Verdict.UNCHANGED
+    if session.frames:
+        verdict = Verdict.CHANGED if session.admitted else Verdict.NOTHING_TO_TELL
+    return _trailed(hot, verdict, 101, session, now)
+
+
+def failed(hot: HotState, failure: LookFailed, session: Session, now: Millis, limits: Limits, draw: float) -> HotState:  # noqa: PLR0917  # as progress.failed
+    """Return the memory after a handshake that failed, or a connection that should not have ended so."""
+    after = progress.failed(hot, failure, now, limits, draw)
+    return _trailed(after, Verdict[failure.blame.name], failure.status, session, now)
+
+
+def delay(hot: HotState, streak: int, blame: Blame | None, now: Millis, draw: float) -> float:
+    """Return the seconds before the next try: full jitter from 1 s to 5 min, by the tries in a row that failed.
+
+    What the server asked for is waited, and where trying again is no use the breaker's longer wait.
+    """
+    ceiling = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(streak + 1, _MOST_DOUBLINGS))
+    wait = FIRST_DELAY + draw * (ceiling - FIRST_DELAY)
+    if hot.not_before is not None:
+        wait = max(wait, (hot.not_before - now) / 1000)
+    if blame is Blame.REMOTE_PERMANENT and hot.breaker.retry_at is not None:
+        wait = max(wait, (hot.breaker.retry_at - now) / 1000)
+    return wait
+
+
+def waiting(hot: HotState, due: Millis) -> HotState:
+    """Return the memory of a source that tries again at `due`: the breaker of what it shows says the same."""
+    breaker = hot.breaker if hot.breaker.state == "closed" else replace(hot.breaker, retry_at=due)
+    return replace(hot, next_look_at=due, breaker=breaker)
+
+
+def _trailed(hot: HotState, verdict: Verdict, status: int | None, session: Session, now: Millis) -> HotState:
+    row = look(now, verdict, status, size=session.size, ms=round(session.seconds * 1000))
+    return replace(hot, trail=noted(hot.trail, row))

@@ -1,0 +1,228 @@
+"""From the frames of a connection to the drafts that somebody wants, in steps that leave the loop to others.
+
+Frames are untrusted. Small ones are read here, large ones in a worker. What is a duplicate, or wanted by nobody, is
+counted and forgotten before anything is stored. At most `MOST` admitted frames, or `MOST_SIZE` characters of them,
+wait to be committed: who fills it stops reading until they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+import trio
+
+from actors.content.errors import ContentError
+from actors.content.frames import SMALL, Frame, read_frame, told
+from actors.content.requests import FrameRequest
+from actors.egress.failures import LookFailed
+from actors.messages.views import PushView
+from actors.sources.dedup_window import Window, decode
+from actors.sources.looks.drafts import NEW, draft_of
+from actors.sources.looks.tier import in_jail
+from actors.sources.ports import Live, Ports
+from storage.errors import StorageError
+from storage.records.event import Draft
+from storage.records.identity import Millis
+from storage.records.note import Note
+from storage.records.source import Source
+
+MOST: Final = 256
+MOST_SIZE: Final = 1 << 20
+_STEP: Final = 24.0
+"""Small frames, with few queries to ask, that are read in one step of the loop."""
+_FRAME_SIZE: Final = 500
+_FRAME_QUERIES: Final = 20
+_AGAIN: Final = 1.0
+_NOTE_EVERY, _LONGEST_STRETCH = 60_000, 3_600_000
+"""Milliseconds between two notes of one stretch of listening, and how long one lasts at most."""
+
+
+class Intake:
+    """What came and is not committed yet. `admitted` counts since `begin`."""
+
+    __slots__ = (
+        "_frames",
+        "_live",
+        "_noted_at",
+        "_ports",
+        "_since",
+        "_skipped",
+        "_stretch",
+        "_unreadable",
+        "_version",
+        "_wanted",
+        "admitted",
+        "pending",
+        "size",
+    )
+
+    def __init__(self, ports: Ports, live: Live) -> None:
+        self._ports = ports
+        self._live = live
+        self._version = -1
+        self._wanted = ports.admission.wanted(live.source)
+        self._skipped = self._frames = self._unreadable = self.admitted = 0
+        self._since = self._noted_at = ports.world.now()
+        self._stretch: Counter[str] = Counter()
+        self.pending: list[tuple[bytes, str, Draft]] = []
+        """(mark, own id, draft), in the order in which they came."""
+        self.size = 0
+
+    def __repr__(self) -> str:
+        return f"<Intake of {self._live.source.url}, {len(self.pending)} pending>"
+
+    @property
+    def full(self) -> bool:
+        """Whether what is pending must be committed before more is taken."""
+        return len(self.pending) >= MOST or self.size >= MOST_SIZE
+
+    @property
+    def window(self) -> Window:
+        """What was admitted lately; `recall` has read it."""
+        assert self._live.window is not None, "recall() comes first"
+        return self._live.window
+
+    def begin(self) -> None:
+        """Count anew, for a new connection."""
+        self._since = self._ports.world.now()
+        self._skipped = self._frames = self._unreadable = self.admitted = 0
+
+    def pause(self) -> None:
+        """End a stretch of listening: its note goes with the next harvest, or at a stop."""
+        now = self._ports.world.now()
+        if self._stretch:
+            self._write_note(now)
+        self._stretch, self._since = Counter(), now
+
+    def counted(self) -> tuple[int, int]:
+        """Return how many frames came since the last call or `begin`, and how many of them could not be read."""
+        found = self._frames, self._unreadable
+        self._frames = self._unreadable = 0
+        return found
+
+    async def recall(self) -> None:
+        """Read back from storage what was admitted lately; of what is pending, keep what is not in it."""
+        stored = await self._ports.storage.sources.get(self._live.source.id)
+        window = self._live.window = decode(stored.base) if stored is not None else Window()
+        if stored is not None:
+            self._live.version = stored.version
+        kept = [each for each in self.pending if each[0] not in window]
+        self.drop()
+        for each in kept:
+            self._keep(*each)
+
+    def drop(self) -> Sequence[tuple[bytes, str, Draft]]:
+        """Empty what is pending, and return it."""
+        taken, self.pending, self.size = self.pending, [], 0
+        return taken
+
+    def restore(self, taken: Sequence[tuple[bytes, str, Draft]]) -> None:
+        """Put back what `drop` has returned."""
+        self.pending = [*taken, *self.pending]
+        self.size = sum(len(draft.content) for _, _, draft in self.pending)
+
+    async def take(self, texts: Sequence[str], skipped: int, *, within: float = math.inf) -> None:
+        """Read frames, and keep those that somebody wants. `skipped`: how many others of this connection were no text.
+
+        Cancelled, some of the frames may not have been looked at. within: seconds after which they are judged by what
+        was wanted last, when storage does not say what is wanted now.
+        """
+        with trio.move_on_after(within):
+            await self._refresh()
+        now, before, spent = self._ports.world.now(), len(self.pending), 0.0
+        counts = {"duplicates": 0, "filtered": 0, "unreadable": skipped - self._skipped, "admitted": 0}
+        frames, self._skipped = len(texts) + skipped - self._skipped, skipped
+        if self._wanted.nothing:
+            counts["filtered"], texts = len(texts), ()
+        for text in texts:
+            counts[await self._judge(text, now)] += 1
+            spent += 1 + len(text) / _FRAME_SIZE + self._wanted.cost / _FRAME_QUERIES
+            if spent > _STEP:
+                spent = 0.0
+                await trio.lowlevel.cancel_shielded_checkpoint()
+        if frames:
+            self._count(now, frames, len(self.pending) - before, counts)
+
+    async def _refresh(self) -> None:
+        """See what is wanted now. As long as nobody can say, no frame is judged."""
+        admission = self._ports.admission
+        while True:
+            try:
+                await admission.refresh()
+                break
+            except StorageError as error:
+                self._ports.world.log("alerts.unreadable", source_id=self._live.source.id, error=str(error))
+                await trio.sleep(_AGAIN)
+        if self._version != admission.version:
+            self._version = admission.version
+            self._wanted = admission.wanted(self._live.source)
+
+    async def _judge(self, text: str, now: Millis) -> str:
+        """Return what a frame counts as, besides being pending when it is admitted."""
+        source = self._live.source
+        try:
+            frame = await self._read(text, source)
+        except (ContentError, LookFailed):
+            return "unreadable"
+        if frame.mark in self.window:
+            return "duplicates"
+        if len(frame.content) > SMALL:
+            await self._wanted.prepare(frame.content)
+        if not self._wanted.admits(frame.title, frame.content):
+            return "filtered"
+        self._keep(frame.mark, frame.id, draft_of(source, frame if frame.content_hash else told(frame), NEW, now))
+        return "admitted"
+
+    async def _read(self, text: str, source: Source) -> Frame:
+        if len(text) <= SMALL:
+            return read_frame(text, source.watch_url)
+        request = msgspec.msgpack.encode(FrameRequest(text, source.watch_url))
+        answer = await in_jail(self._ports.world.jail, "frame", request)
+        return msgspec.msgpack.decode(answer, type=Frame)
+
+    def _keep(self, mark: bytes, own_id: str, draft: Draft) -> None:
+        self.pending.append((mark, own_id, draft))
+        self.size += len(draft.content)
+        self.window.add(mark, own_id)
+
+    def _note(self, now: Millis, counts: Mapping[str, int]) -> None:
+        """Add to the stretch of listening, and have it noted now and then."""
+        self._stretch.update(counts)
+        if now - self._since >= _LONGEST_STRETCH:
+            self.pause()
+        elif now - self._noted_at >= _NOTE_EVERY:
+            self._write_note(now)
+
+    def _write_note(self, now: Millis) -> None:
+        self._noted_at = now
+        self.window.note(Note(self._since, "stretch", "", counts=dict(self._stretch), until=now))
+
+    def _count(self, now: Millis, frames: int, admitted: int, counts: dict[str, int]) -> None:
+        self._frames += frames
+        self._unreadable += counts["unreadable"]
+        self.admitted += admitted
+        self._note(now, {"frames": frames, **counts})
+        live, seen = self._live, self._live.push or PushView()
+        live.push = replace(
+            seen,
+            frames=seen.frames + frames,
+            admitted=seen.admitted + admitted,
+            duplicates=seen.duplicates + counts["duplicates"],
+            filtered=seen.filtered + counts["filtered"],
+            unreadable=seen.unreadable + counts["unreadable"],
+        )
+        hot = live.hot
+        live.hot = msgspec.structs.replace(
+            hot,
+            looks=hot.looks + frames,
+            events=hot.events + admitted,
+            last_look_at=now,
+            last_success_at=now,
+            last_event_at=now if admitted else hot.last_event_at,
+        )
+        live.unsaved = True

@@ -1,0 +1,225 @@
+"""Owns the set of sources: starts their actors, adds, edits, disables, deletes, describes; and saves their lazy
+state.
+
+One actor that reads one mailbox. What memory answers is answered in turn, at once; every other question has a task of
+its own, a bounded number at once (`lanes.py`), so that a slow origin or disk delays no question that needs neither.
+Looks for an asker who has left are given up. The table outlives this actor's lives, as the sources' actors do: they
+are children of the dynamic supervisor, not of the registry.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, assert_never
+
+import trio
+from msgspec.structs import replace
+
+from actors.errors import Busy
+from actors.messages.recorder import Record, SaveStates
+from actors.messages.sources import (
+    AddSource,
+    ChangePractice,
+    CheckNow,
+    DeleteSource,
+    DescribeSource,
+    DetectUrl,
+    EditSource,
+    EndPractice,
+    ExamineSource,
+    ExplainSource,
+    ListSources,
+    PreviewSource,
+    RegistryMessage,
+    ShowPractice,
+    Teach,
+)
+from actors.notices import draft
+from actors.sources.explanation.score import examined
+from actors.sources.explanation.untold import Inquiry
+from actors.sources.index import Table
+from actors.sources.ports import Live, Ports, limits_of
+from actors.sources.registry.lanes import Lane, Lanes
+from actors.sources.registry.practice import Rehearsal
+from actors.sources.registry.service import Desk
+from actors.sources.schedule.budget import Spending
+from actors.sources.schedule.look_price import moved
+from actors.sources.schedule.overdue import EVERY, News, Watchman
+from storage.errors import STANDSTILL, StorageError
+from storage.records.source import Harvest
+from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
+
+REPRICE = 60.0
+"""Seconds between two corrections of the price of a look."""
+SWEEP_SLICE = 250
+"""States saved with one message; the recorder commits each slice with whatever else waits."""
+TELL_WITHIN = 5.0
+PARKED = 5.0
+"""Seconds between two tries while storage does not give the sources."""
+
+
+class Registry:
+    """The set of sources. `sources` is the dynamic supervisor under which their actors live."""
+
+    def __init__(self, ports: Ports, sources: DynamicSupervisor, mailbox: Mailbox[RegistryMessage]) -> None:
+        self._ports = ports
+        self._mailbox = mailbox
+        self.table = Table(ports, sources)
+        self.watchman = Watchman()
+        self._desk = Desk(ports, self.table)
+        self._inquiry = Inquiry(ports, self.table)
+        self._rehearsal = Rehearsal(ports, self.table, self._desk)
+        self.lanes = Lanes()
+
+    async def run(self, child: Child) -> None:
+        """Load and start all sources, then answer until stopped; the last thing done is a sweep."""
+        await self._load(child)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._sweep_for_ever)
+            nursery.start_soon(self._watch_for_ever)
+            nursery.start_soon(self._price_for_ever)
+            nursery.start_soon(self._answer_for_ever)
+            child.ready()
+            await child.stopping.wait()
+            nursery.cancel_scope.cancel()
+        await self._sweep()
+
+    async def _load(self, child: Child) -> None:
+        """Load and start all sources. While storage does not give them, try again: the rest can do without for a while.
+
+        A crash would be met by every next life, and in the end the history were not served either.
+        """
+        while True:
+            try:
+                return await self.table.load()
+            except STANDSTILL as error:
+                self._ports.world.log("registry.parked", error=str(error))
+                child.ready()
+                await trio.sleep(PARKED)
+
+    async def _answer_for_ever(self) -> None:
+        async with trio.open_nursery() as nursery:
+            while True:
+                message = await self._mailbox.receive()
+                reply: Reply[Any] = message.reply
+                if reply.gone:
+                    continue
+                lane = self.lanes.of(message)
+                if lane is None:
+                    await self._serve(message)
+                    continue
+                try:
+                    lane.enter()
+                except Busy as busy:
+                    reply.fail(busy)
+                else:
+                    nursery.start_soon(self._answer, message, lane)
+
+    async def _answer(self, message: RegistryMessage, lane: Lane) -> None:
+        try:
+            if lane is self.lanes.network:
+                with message.reply.while_wanted():
+                    await self._serve(message)
+            else:
+                await self._serve(message)
+        finally:
+            lane.leave()
+
+    async def _serve(self, message: RegistryMessage) -> None:
+        """Answer one question; its asker gets whatever error it ends in, and no other question suffers."""
+        reply: Reply[Any] = message.reply
+        with reply:
+            try:
+                reply.answer(await self._result(message))
+            except Exception as error:
+                # Handed to the asker, who knows what to do with it; an unexpected one is logged there as a 500.
+                reply.fail(error)
+
+    async def _result(self, message: RegistryMessage) -> object:
+        match message:
+            case AddSource():
+                return await self._desk.add(message)
+            case DetectUrl():
+                return await self._desk.detect(message)
+            case PreviewSource():
+                return await self._desk.preview(message)
+            case EditSource():
+                return await self._desk.edit(message.source, message.edit, message.expected)
+            case Teach():
+                return await self._desk.teach(message)
+            case DeleteSource():
+                await self._desk.delete(message.source, message.expected)
+                return None
+            case CheckNow():
+                return self._desk.check(message.source)
+            case ShowPractice():
+                return await self._rehearsal.show(start=message.start)
+            case ChangePractice():
+                return await self._rehearsal.change(message.what)
+            case EndPractice():
+                await self._rehearsal.end()
+                return None
+            case DescribeSource():
+                return self.table.describe(message.source)
+            case ExplainSource():
+                return await self._inquiry.explain(message)
+            case ExamineSource():
+                view, settings = self.table.describe(message.source), self._ports.settings
+                return examined(view, limits_of(view.source, settings), self._ports.world.now())
+            case ListSources():
+                return await self.table.find(message.after, message.limit, message.where)
+            case _:
+                assert_never(message)
+
+    async def _price_for_ever(self) -> None:
+        """Move the shared price of a look so that all sources together stay within the budget."""
+        market, budget = self._ports.market, self._ports.settings.looks_per_second
+        while True:
+            await trio.sleep(REPRICE)
+            value = moved(market.price.value, await self.table.planned(), budget, REPRICE)
+            market.price = replace(market.price, value=value)
+
+    async def _watch_for_ever(self) -> None:
+        spending = Spending(self._ports.settings.looks_per_second)
+        while True:
+            found = await self.table.round()
+            self._weigh(spending)
+            paused = self._ports.egress.line.down or self._ports.gate.closed
+            news = self.watchman.see(found, trio.current_time(), paused=paused)
+            if news is not News.NOTHING:
+                self._ports.world.log(f"watching.{news.value}", level="error", overdue=found.overdue, worst=found.worst)
+            if news is News.STALLED and found.worst is not None:
+                await self._tell_stall(self.table.get(found.worst))
+            await trio.sleep(EVERY)
+
+    def _weigh(self, spending: Spending) -> None:
+        """See whether looks keep to the budget; say so in the log when that changes."""
+        before = self.watchman.spent
+        self.watchman.spent = spent = spending.see(self._ports.world.metrics.looks.total(), trio.current_time())
+        if bool(before.passed) != bool(spent.passed):
+            what = "passed" if spent.passed else "kept"
+            self._ports.world.log(f"budget.{what}", level="warning", a_second=round(spent.rate, 2), budget=spent.budget)
+
+    async def _tell_stall(self, live: Live) -> None:
+        """Put the stall into the log of events, under the source that waits longest.
+
+        If the recorder is what is stuck, the log line and /readyz must do.
+        """
+        says = f"Sources are not being looked at: {self.watchman.says()}. This one has waited longest."
+        now, source = self._ports.world.now(), live.source
+        told = draft("watching_stalled", source.url, "The watching has stalled", says, now, source_type=source.type)
+        harvest = Harvest(source.id, (told,), None)
+        with trio.move_on_after(TELL_WITHIN), suppress(Unanswered, StorageError):
+            await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            await trio.sleep(self._ports.settings.sweep)
+            await self._sweep()
+
+    async def _sweep(self) -> None:
+        """Save what looks without a harvest have changed, in id order, so that neighbouring rows share a page."""
+        unsaved = await self.table.unsaved()
+        for start in range(0, len(unsaved), SWEEP_SLICE):
+            states = tuple(self.table.take_unsaved(live) for live in unsaved[start : start + SWEEP_SLICE])
+            await self._ports.recorder.send(SaveStates(states))

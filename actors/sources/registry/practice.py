@@ -1,0 +1,140 @@
+"""What the registry does for practice: puts its sources there, changes one and has it looked at, takes them away.
+
+They are sources like others, except that their record says "practice". So their bodies come from this process and
+never from the network (`fetch.look_at`), no list and no limit knows them (`Table`), and only alerts that name them get
+their events (`storage.records.alert.covers`). What a press of the button starts is the way of every look: the source's
+own actor, the worker that parses, the judgement, the recorder, the signature, the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from msgspec.structs import replace
+
+from actors.egress.failures import LookFailed
+from actors.errors import Conflict, NotFound, TooSoon
+from actors.messages.sources import LookNow
+from actors.messages.views import Practised, SourceView
+from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
+from actors.sources.detection.classify import Classified, detection_of, found_in, refused
+from actors.sources.index import Table
+from actors.sources.looks.fetch import NO_VALIDATORS
+from actors.sources.looks.practised import practised
+from actors.sources.ports import Live, Ports, drawn
+from actors.sources.registry.service import Desk
+from actors.sources.schedule.cadence import START_INTERVAL
+from storage.records.event import SourceType
+from storage.records.identity import Millis, SourceId, id_of, seq_at
+from storage.records.source import HotState, Source
+from supervision import MailboxFull
+
+PACE: Final = 3_000
+"""Milliseconds between two changes of one document."""
+PATIENCE: Final = 30_000
+"""Milliseconds for which a change waits for the look at the one before, so that each has an event of its own."""
+_SELDOM: Final = 7 * 86_400
+"""Seconds between two looks when nobody presses anything: as seldom as a schedule can say."""
+
+
+class Rehearsal:
+    """Handles the questions about practice."""
+
+    def __init__(self, ports: Ports, table: Table, desk: Desk) -> None:
+        self._ports, self._table, self._desk = ports, table, desk
+        self._chance = ports.world.chance("registry/practice")
+
+    async def show(self, *, start: bool) -> Sequence[SourceView]:
+        """Return the practice sources; with `start`, both of them. Raises Conflict, StorageError."""
+        lives = [await self._ready(what) for what in WHATS] if start else self._here()
+        return [self._table.describe(live.source.id) for live in lives]
+
+    async def change(self, what: What) -> Practised:
+        """Change a document and ask for a look at it. Raises TooSoon, Conflict, StorageError."""
+        live = await self._ready(what)
+        async with self._desk.locks.hold(live.source.url):
+            live = self._table.get(live.source.id)
+            now = self._ports.world.now()
+            _check(live, now)
+            step = (live.source.practice or 0) + 1
+            after = replace(live.source, practice=step, updated_at=now)
+            version = drawn(self._ports.world)
+            await self._ports.storage.sources.update(after, self._ports.storage.lease, version)
+            live.source, live.asked_at, live.version = after, now, version
+            try:
+                live.mailbox.send_nowait(LookNow())
+            except MailboxFull:
+                self._ports.world.log("check.merged", source_id=after.id)  # a look is already asked for
+            return Practised(self._table.describe(after.id), DOCUMENTS[what].says(step))
+
+    async def end(self) -> None:
+        """Delete the practice sources, also those of an address that the service no longer has."""
+        for live in self._table.practice():
+            await self._drop(live)
+
+    async def _drop(self, live: Live) -> None:
+        with suppress(NotFound):  # somebody else has been quicker
+            await self._desk.delete(live.source.id)
+
+    def _here(self) -> Sequence[Live]:
+        """Return the practice sources of the present address, in the order of WHATS."""
+        found = {live.source.url: live for live in self._table.practice()}
+        urls = [self._address(what) for what in WHATS]
+        return [found[url] for url in urls if url in found]
+
+    def _address(self, what: What) -> str:
+        return address(self._ports.settings.public_url(), what)
+
+    async def _ready(self, what: What) -> Live:
+        """Return the practice source of a document; make it when there is none. Raises Conflict, Unprocessable."""
+        url = self._address(what)
+        for live in self._table.practice():
+            if live.source.url == url:
+                return live
+            if named(live.source.url) == what:
+                await self._drop(live)  # of another address
+        async with self._desk.locks.hold(url):
+            there = await self._ports.storage.sources.by_url(url)
+            if there is None:
+                return await self._make(url)
+            if there.practice is None:
+                raise Conflict(f"{url} is watched as an ordinary source: delete that first")
+            return self._table.get(there.id)
+
+    async def _make(self, url: str) -> Live:
+        now, fetched = self._ports.world.now(), practised(url, 0, NO_VALIDATORS)
+        try:
+            finding = await found_in(self._ports, fetched)
+        except LookFailed as failure:
+            raise refused(failure, url) from None
+        kind: SourceType = "feed" if finding.type == "feed" else "html"
+        found = Classified(kind, detection_of(kind, None, finding, fetched), url, fetched, now, feed=finding.feed)
+        source = Source(
+            id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
+            url=url,
+            watch_url=url,
+            type=kind,
+            detection=found.detection,
+            created_at=now,
+            updated_at=now,
+            tags=(f"practice:{named(url)}",),
+            schedule=_SELDOM,
+            practice=0,
+        )
+        live = Live(source, HotState(interval=START_INTERVAL))
+        await self._desk.begin(live, found)
+        self._table.put(live)
+        return live
+
+
+def _check(live: Live, now: Millis) -> None:
+    """Raise Conflict for a disabled source; TooSoon after the last change, and while that waits for its look."""
+    if not live.source.enabled:
+        raise Conflict("the practice source is disabled: enable it first")
+    if now < live.asked_at + PACE:
+        wait = -((now - live.asked_at - PACE) // 1000)
+        raise TooSoon(f"it was changed just now, and once in {PACE // 1000} s is the most: again in {wait} s", wait)
+    if (live.hot.last_look_at or 0) < live.asked_at and now < live.asked_at + PATIENCE:
+        raise TooSoon("its last change is still being looked at", 2)

@@ -1,0 +1,371 @@
+"""What the registry does with each question about a source: add, detect, edit, delete, check now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from actors.content.readings import FORMATS, NO_PARTS
+from actors.content.requests import KeysRequest
+from actors.egress.failures import LookFailed
+from actors.egress.http import Fetched
+from actors.egress.turns import Claim
+from actors.egress.url import Url, parse_url
+from actors.errors import Conflict, DomainError, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
+from actors.locks import KeyedLocks
+from actors.messages.recorder import Record
+from actors.messages.sources import AddSource, DetectUrl, LookNow, PreviewSource, SourceEdit, Teach
+from actors.messages.views import Added, Learned, SourceView
+from actors.previews import Preview, Previewed
+from actors.query import QueryError, parse
+from actors.sources.detection import newcomer
+from actors.sources.detection.classify import RECENT, Classified, Wanted, classify, refused
+from actors.sources.detection.naming import named
+from actors.sources.index import Table, renewed
+from actors.sources.looks.fetch import host_of, look_at
+from actors.sources.looks.tier import Reading, in_jail
+from actors.sources.polling.actor import first_state
+from actors.sources.polling.feed import reading_of, without_reports
+from actors.sources.polling.page import HtmlTier
+from actors.sources.ports import Live, Ports, drawn
+from actors.sources.registry.preview import LISTEN, Narrowing, check_selectors, preview, preview_page
+from actors.sources.schedule.cadence import START_INTERVAL
+from storage.errors import StorageError
+from storage.records import note
+from storage.records.identity import Millis, SourceId, id_of, seq_at
+from storage.records.revision import Expected, is_expected
+from storage.records.source import MOST_NOISE, OWN_NAMESPACES, Harvest, HotState, Source, SourceState, Validators
+from supervision import MailboxFull
+
+
+class Desk:
+    """Handles questions. Two about one URL are handled one after the other, by whatever road they came."""
+
+    def __init__(self, ports: Ports, table: Table) -> None:
+        self._ports = ports
+        self._table = table
+        self._chance = ports.world.chance("registry/ids")
+        self.locks, self._showing = KeyedLocks(), KeyedLocks()
+        self._beginning = 0
+        """Sources that are being saved, and not yet in the table."""
+
+    async def detect(self, wish: DetectUrl) -> Previewed:
+        """Classify a URL without adding it, and show what watching it would tell."""
+        url = parse_url(wish.url)
+        part = Narrowing(wish.selector, wish.ignore)
+        _check_filter(wish.filter)
+        await check_selectors(self._ports, part)
+        wanted = Wanted(wish.type, narrowed=bool(part), recent=True, listen=LISTEN)
+        found = await classify(self._ports, url, wanted)
+        shown = await preview(self._ports, found, part, wish.filter)
+        known = await self._ports.storage.sources.by_url(url.text)
+        return Previewed(found.detection, shown, None if known is None else known.id)
+
+    async def preview(self, wish: PreviewSource) -> Preview:
+        """Show what a changed selector would keep of a source's page, as it is now or was a short while ago."""
+        live = self._table.get(wish.source)
+        if live.source.type != "html":
+            raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
+        part = Narrowing(wish.selector, wish.ignore)
+        await check_selectors(self._ports, part)
+        async with self._showing.hold(live.source.url):  # no change of the source waits for a look that only shows
+            fetched, at = await self._body(live)
+        return Preview(at, page=await preview_page(self._ports, fetched, part))
+
+    async def _body(self, live: Live) -> tuple[Fetched, Millis]:
+        """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
+        shelf, url = self._ports.shelf, live.source.watch_url
+        kept = shelf.find(url, RECENT)
+        try:
+            if kept is not None:
+                return kept.fetched, kept.at
+            self._check_polite(live)
+            claim = Claim(live.source.id, asked=True)
+            fetched = await look_at(self._ports, claim, live.source, accept=HtmlTier.accept, robots=True)
+        except TooSoon:
+            if (kept := shelf.find(url)) is None:
+                raise
+            return kept.fetched, kept.at
+        except LookFailed as failure:
+            raise refused(failure, url) from None
+        at = self._ports.world.now()
+        shelf.put(url, fetched, at)
+        return fetched, at
+
+    async def add(self, wish: AddSource) -> Added:
+        """Watch a URL, from a baseline that is the look which classified it."""
+        url = parse_url(wish.url)
+        part = Narrowing(wish.selector, wish.ignore)
+        _check_filter(wish.filter)
+        if url.scheme not in ("ws", "wss"):
+            _check_only_push(wish.subprotocols, wish.hello)
+        await check_selectors(self._ports, part)
+        async with self.locks.hold(url.text):
+            existing = await self._ports.storage.sources.by_url(url.text)
+            if existing is not None:
+                await wish.reply.commit()
+                return Added(await self._marked(existing.id, wish.mark), created=False)
+            self._check_room()
+            try:
+                found = await classify(
+                    self._ports, url, Wanted(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
+                )
+            except (Unprocessable, Overloaded) as error:
+                if not (wish.later and error.may_pass):
+                    raise
+                return await self._keep(url, wish, error)
+            if part and found.fetched is not None and found.type == "html":
+                await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
+            await wish.reply.commit()
+            live = self._make(url.text, wish, found)
+            self._check_room()  # others have been added while it was looked at
+            self._beginning += 1
+            try:
+                await self.begin(live, found)
+                self._table.put(live)
+            finally:
+                self._beginning -= 1
+            return Added(self._table.describe(live.source.id), created=True)
+
+    async def _keep(self, url: Url, wish: AddSource, error: DomainError) -> Added:
+        """Add a URL that could not be looked at; its actor finds out what it is when it answers."""
+        await newcomer.check_addable(self._ports, url, wish.type, error)
+        await wish.reply.commit()
+        found = newcomer.guess(url, wish.type, error)
+        live = self._make(url.text, wish, Classified(found.type, found, url.text, None, self._ports.world.now()))
+        live.hot = newcomer.first_state(self._ports, live.source, error)
+        self._check_room()
+        self._beginning += 1
+        try:
+            state, storage = SourceState(live.source.id, live.hot, b""), self._ports.storage
+            await storage.sources.add(live.source, state, storage.lease)
+            self._table.put(live)
+        finally:
+            self._beginning -= 1
+        return Added(self._table.describe(live.source.id), created=True)
+
+    def _check_room(self) -> None:
+        most = self._ports.settings.max_sources
+        if len(self._table) + self._beginning >= most:
+            raise LibraryFull(f"the library is full: max_sources is {most}")
+
+    async def _marked(self, source: SourceId, mark: Sequence[str]) -> SourceView:
+        """Give a source the tags that it lacks."""
+        live = self._table.get(source)
+        tags = tuple(dict.fromkeys((*live.source.tags, *mark)))
+        return (
+            self._table.describe(source) if tags == live.source.tags else await self._edit(live, SourceEdit(tags=tags))
+        )
+
+    async def edit(self, source: SourceId, edit: SourceEdit, expected: Expected = None) -> SourceView:
+        """Change what the user asked for; the actor starts anew, with a new baseline if another part is watched."""
+        async with self.locks.hold(self._table.get(source).source.url):
+            live = self._table.get(source)
+            _refuse_stale(live.source, expected)
+            return await self._edit(live, edit)
+
+    async def _edit(self, live: Live, edit: SourceEdit) -> SourceView:
+        before, source = live.source, live.source.id
+        after = _edited(before, edit, self._ports.world.now())
+        _check_filter(after.filter)
+        if after.type != "push":
+            _check_only_push(after.subprotocols, after.hello)
+        await check_selectors(self._ports, Narrowing(edit.selector, edit.ignore or ()))
+        if (edit.selector or edit.ignore) and before.detection.format in FORMATS:
+            where = "body.selector" if edit.selector else "body.ignore"
+            raise Unprocessable(f"{before.url} is a document without elements: {NO_PARTS}", where)
+        if after.type != before.type and "push" in (after.type, before.type):
+            raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
+        if after == before:
+            return self._table.describe(source)
+        await self._table.stop(live)
+        if live.source is not before:  # it has answered meanwhile, and is known by now
+            after = _edited(live.source, edit, self._ports.world.now())
+        try:
+            changed = await self._replace(live, after)
+        except StorageError:
+            self._table.put(live)  # it is watched as it was
+            raise
+        self._table.put(changed)
+        return self._table.describe(source)
+
+    async def _replace(self, live: Live, after: Source) -> Live:
+        """Store a source as it is to be, without its memory if another part is watched, and return it.
+
+        A harvest of its stopped actor that still waits is refused from then on: it came from the state before.
+        """
+        before, storage, version = live.source, self._ports.storage, drawn(self._ports.world)
+        state = None
+        if (after.type, after.selector, after.ignore) != (before.type, before.selector, before.ignore):
+            hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
+            state = SourceState(after.id, hot, await self._forgotten(after.id), live.version, version)
+        await storage.sources.update(after, storage.lease, version, state)
+        changed = renewed(live, after)
+        if state is not None:
+            changed.hot = state.hot
+        elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
+            changed.hot = stored.hot  # a harvest that was under way at the stop may have been committed
+        changed.version = version
+        return changed
+
+    async def teach(self, lesson: Teach) -> Learned:
+        """Take the blocks that a user has called noise into the source's noise, or out of it when they are real."""
+        async with self.locks.hold(self._table.get(lesson.source).source.url):
+            live = self._table.get(lesson.source)
+            if live.source.type != "html":
+                raise Unprocessable(f"{live.source.url} is not watched as a page: only pages learn noise")
+            keys = dict.fromkeys(await self._keys(lesson.texts))
+            kept = [key for key in live.source.noise if key not in keys]
+            known = len(live.source.noise) - len(kept)
+            noise = tuple([*kept, *keys][-MOST_NOISE:] if lesson.noise else kept)
+            view = await self._edit(live, SourceEdit(noise=noise))
+            return Learned(view, len(keys) - known if lesson.noise else known)
+
+    async def _keys(self, texts: tuple[str, ...]) -> list[str]:
+        try:
+            answer = await in_jail(self._ports.world.jail, "block_keys", msgspec.msgpack.encode(KeysRequest(texts)))
+        except LookFailed as failure:
+            raise Overloaded(f"the blocks could not be read: {failure.reason}") from None
+        return msgspec.msgpack.decode(answer, type=list[str])
+
+    async def _forgotten(self, source: SourceId) -> bytes:
+        """Return a base that remembers nothing of what was watched but the notes of the looks at it."""
+        stored = await self._ports.storage.sources.get(source)
+        return b"" if stored is None else note.sealed(note.opened(stored.base)._replace(tier=b""))
+
+    async def delete(self, source: SourceId, expected: Expected = None) -> None:
+        """Stop watching and forget; a look under way ends first, so no event comes after the answer."""
+        async with self.locks.hold(self._table.get(source).source.url):
+            live = self._table.get(source)
+            _refuse_stale(live.source, expected)
+            await self._table.stop(live)
+            try:
+                await self._ports.storage.sources.delete(source, self._ports.storage.lease)
+            except StorageError:
+                self._table.put(live)
+                raise
+            self._table.drop(source)
+
+    def check(self, source: SourceId) -> Millis:
+        """Ask for a look now. Raises TooSoon while politeness forbids it."""
+        live = self._table.get(source)
+        if not live.source.enabled:
+            raise Conflict(f"source {source} is disabled: enable it first")
+        now = self._check_polite(live)
+        if self._ports.egress.hosts.hurry(host_of(live.source.watch_url), source):
+            return now
+        try:
+            live.mailbox.send_nowait(LookNow())
+        except MailboxFull:
+            self._ports.world.log("check.merged", source_id=source)  # a look is already asked for
+        return now
+
+    def _check_polite(self, live: Live) -> Millis:
+        """Return the time. Raises TooSoon while politeness forbids a look."""
+        now = self._ports.world.now()
+        earliest = self._table.earliest(live)
+        if now < earliest:
+            wait = (earliest - now) // 1000 + 1
+            raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)
+        return now
+
+    def _make(self, url: str, wish: AddSource, found: Classified) -> Live:
+        now = self._ports.world.now()
+        source = Source(
+            id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
+            url=url,
+            watch_url=found.watch_url,
+            type=found.type,
+            detection=found.detection,
+            created_at=now,
+            updated_at=now,
+            tags=tuple(dict.fromkeys((*wish.tags, *wish.mark))),
+            selector=wish.selector,
+            ignore=wish.ignore,
+            schedule=wish.schedule,
+            backfill=wish.backfill,
+            filter=wish.filter,
+            bar=wish.bar,
+            subprotocols=wish.subprotocols,
+            hello=wish.hello,
+            title=wish.title,
+        )
+        return Live(source, HotState(interval=START_INTERVAL))
+
+    async def begin(self, live: Live, found: Classified) -> None:
+        """Save a new source with its baseline and what a backfill asks for, in one transaction.
+
+        Raises StorageError, Unanswered: it may be there then, and is found by its URL when it is asked for again.
+        """
+        storage, source = self._ports.storage, live.source
+        if found.fetched is None:
+            await storage.sources.add(source, SourceState(source.id, live.hot, b""), storage.lease)
+            return
+        now = self._ports.world.now()
+        try:
+            reading = await self._first_reading(source, found, found.fetched, now)
+        except LookFailed as failure:
+            raise refused(failure, source.url) from None
+        live.source = source = named(source, reading.title)
+        state = first_state(found.fetched, reading, now, self._ports, live)
+        if reading.drafts:
+            harvest = Harvest(source.id, reading.drafts, state, born=source)
+            await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
+        else:
+            await storage.sources.add(source, state, storage.lease)
+        live.hot, live.version = state.hot, state.version
+
+    async def _first_reading(self, source: Source, found: Classified, fetched: Fetched, now: Millis) -> Reading:
+        """Return what the body that classified a source says; a feed was read for that already."""
+        if found.feed is not None:
+            return reading_of(source, b"", without_reports(found.feed, fetched), fetched, now)
+        return await self._table.tiers[source.type].read(self._ports.world.jail, source, b"", fetched, now)
+
+
+def _refuse_stale(source: Source, expected: Expected) -> None:
+    if not is_expected(source, expected):
+        raise Stale
+
+
+def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
+    """Return a source with an edit applied, itself if nothing changes."""
+    given = {
+        name: value
+        for name in (
+            "type",
+            "enabled",
+            "tags",
+            "selector",
+            "ignore",
+            "schedule",
+            "filter",
+            "bar",
+            "noise",
+            "subprotocols",
+            "hello",
+            "title",
+        )
+        if (value := getattr(edit, name)) is not None
+    }
+    if edit.tags is not None:
+        ours = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
+        given["tags"] = tuple(dict.fromkeys((*edit.tags, *ours)))  # a user's list is of the user's own
+    if edit.type is not None and source.detection.pending:
+        given["detection"] = replace(source.detection, type=edit.type, forced=True)
+    edited = replace(source, **given, **dict.fromkeys(edit.clear))
+    return source if edited == source else replace(edited, updated_at=now)
+
+
+def _check_only_push(subprotocols: Sequence[str], hello: str | None) -> None:
+    for name, given in (("subprotocols", bool(subprotocols)), ("hello", hello is not None)):
+        if given:
+            raise Unprocessable(f"body.{name}: only a push source has it", f"body.{name}")
+
+
+def _check_filter(text: str | None) -> None:
+    try:
+        parse(text or "", "simple")
+    except QueryError as error:
+        raise Unprocessable(f"{error.reason} at character {error.position}", "body.filter", text) from None

@@ -1,0 +1,7 @@
+"""When to look. `cadence.py` decides, and the others say what it decides by.
+
+`change_rate.py` predicts when a source changes, `look_price.py` and `budget.py` hold all looks together to the setting,
+`stored.py` packs what was learned. `silence.py` knows how long a source is quiet, `overdue.py` whether looks happen at
+all, `pause.py` stops them, `start_spread.py` spreads them after a start, `failure_delays.py` says when a failure is
+told. Pure but for `pause.py` and `failure_delays.py`, which tasks wait on.
+"""

@@ -1,0 +1,100 @@
+"""The cadence's memory of one source, as it lies in `HotState.pace`: what was learned, and the origin's last hints.
+
+Some 220 bytes: a version, the rhythm's numbers in single and half precision, the hints in MessagePack. A memory of
+another version, or one that can't be read, is a fresh one that begins at the source's last interval: it costs some
+looks to learn anew, and nothing else. Pure.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from actors.sources.schedule.cadence import START_INTERVAL, Hints
+from actors.sources.schedule.change_rate import BELIEF, PRIOR_EVENTS, Rhythm, observed
+from actors.sources.schedule.look_price import COURTESY
+from storage.records.identity import Millis
+
+VERSION: Final = 2
+_NUMBERS: Final = struct.Struct("<Bd6f24e7e15e15e")
+_LONGEST_GAP: Final = 7 * 86_400.0
+"""Seconds of not looking that are believed, so that a clock which jumped does not make a source a quiet one."""
+_HISTORY: Final = 28 * 86_400.0
+_MOST_HISTORY: Final = 64
+"""How far back, and how many, the entries' dates of a first look are believed."""
+
+
+class Pace(Struct, frozen=True):
+    """What is known of when a source changes, and what it says of that itself."""
+
+    rhythm: Rhythm = Rhythm()
+    hints: Hints = Hints()
+
+
+def decode(memory: bytes, interval: float = START_INTERVAL) -> Pace:
+    """Return the memory that `encode` gave; for any other bytes a fresh one, which begins with about this interval."""
+    if len(memory) < _NUMBERS.size or memory[0] != VERSION:
+        return Pace(fresh(interval))
+    _, last, events, seconds, quick, slow, followed, judged, *shares = _NUMBERS.unpack_from(memory)
+    hours, days, came, awaited = shares[:24], shares[24:31], shares[31:46], shares[46:]
+    rhythm = Rhythm(
+        events,
+        seconds,
+        tuple(hours),
+        tuple(days),
+        quick,
+        slow,
+        followed,
+        judged,
+        last,
+        tuple(came),
+        tuple(awaited),
+    )
+    try:
+        return Pace(rhythm, msgspec.msgpack.decode(memory[_NUMBERS.size :], type=Hints))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Pace(rhythm)
+
+
+def encode(pace: Pace) -> bytes:
+    """Return a memory as bytes."""
+    of = pace.rhythm
+    scales = (of.last, of.events, of.seconds, of.quick, of.slow, of.followed, of.judged)
+    numbers = _NUMBERS.pack(VERSION, *scales, *of.hours, *of.days, *of.came, *of.awaited)
+    return numbers + msgspec.msgpack.encode(pace.hints)
+
+
+def learned(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[Millis], changed: bool) -> Rhythm:
+    """Return the rhythm after a look at `now`; the one before was at `before`, None if there was none.
+
+    `times` are what the source says itself of when its news came, believed where they lie between the two looks. A
+    change without such a time is put in the middle. At the first look they are the history.
+    """
+    moment = now / 1000
+    if before is None:
+        return _history(rhythm, moment, sorted(at / 1000 for at in times))
+    gap = max(0.0, min(_LONGEST_GAP, (now - before) / 1000))
+    start = moment - gap
+    if not changed:
+        return observed(rhythm, moment, gap, ())
+    told = sorted(at / 1000 for at in times if start <= at / 1000 <= moment) or [moment - gap / 2]
+    return observed(rhythm, moment, gap, told)
+
+
+def fresh(interval: float) -> Rhythm:
+    """Return a rhythm of which nothing is known, but that this wait would suit it if there were looks to spare."""
+    rate = 2 * COURTESY / (interval * interval)
+    return Rhythm(seconds=PRIOR_EVENTS * (1 - BELIEF) / rate)
+
+
+def _history(rhythm: Rhythm, now: float, times: Sequence[float]) -> Rhythm:
+    """Return what the dates of the entries that are there at the first look tell, as if each had been waited for."""
+    known = [at for at in times if now - _HISTORY <= at <= now][-_MOST_HISTORY:]
+    for before, at in pairwise(known):
+        rhythm = observed(rhythm, at, at - before, (at,))
+    return observed(rhythm, now, now - known[-1], ()) if len(known) > 1 else rhythm
