@@ -13,11 +13,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from actors.content.fingerprint import digest16
 from actors.content.relative import without_past
 from actors.content.wording import words_in
+
+KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
+"""Keys by text: of blocks that are no table cells, and of those that are."""
 
 _SPELLING = str.maketrans(
     {

@@ -13,22 +13,18 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.canonical import key
+from actors.content.canonical import KnownKeys, key
 from actors.content.place_codes import pack_places, unpack_places
 from actors.content.places import Place
 from actors.content.signs import STORED
 from actors.content.traits import CELL
 from actors.content.weights import Zone, entries_of, zone_of
 from actors.content.wording import word_counts
-
-KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
-"""Keys by text: of blocks that are no table cells, and of those that are."""
 
 MOST_TEXT = 192 * 1024
 """Characters of told text that are kept, some 64 KiB deflated; of the blocks beyond it only the keys are."""

@@ -14,7 +14,6 @@ from actors.content.encoding import decode
 from actors.content.errors import ContentError
 from actors.content.evidence import NO_EVIDENCE, Evidence, evidence_of
 from actors.content.main_text import main_text
-from actors.content.memory import KnownKeys
 from actors.content.moments import moment
 from actors.content.places import Place
 from actors.content.plain import ROOT, no_parts, read_plain, root_of, unwatchable
@@ -162,7 +161,7 @@ def reading_of(
     content: str,
     *,
     narrowed: bool,
-    known: KnownKeys = ({}, {}),
+    known: canonical.KnownKeys = ({}, {}),
 ) -> PageReading:
     """Return the reading of a tree whose blocks and content are known.
 
@@ -207,7 +206,7 @@ def _joined(parts: Sequence[Blocks]) -> tuple[Place | None, ...]:
     return tuple(place for part in parts for place in part.places or (None,) * len(part.texts))
 
 
-def _keyed(blocks: Blocks, known: KnownKeys) -> tuple[list[str], list[str]]:
+def _keyed(blocks: Blocks, known: canonical.KnownKeys) -> tuple[list[str], list[str]]:
     """Return the normal form and the key of each block; a text that is known is in its normal form already."""
     outside, in_cells = known
     keys = [
