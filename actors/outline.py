@@ -1,6 +1,6 @@
 """A list of feeds as readers of feeds exchange them (OPML): what one holds, and the library written as one. Pure.
 
-Read in a worker (`content/outlines.py`), because such a file is as hostile as any other.
+Read in a worker (`content/bodies/outlines.py`), because such a file is as hostile as any other.
 """
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from actors.content.canonical import key
-from actors.content.churn import PageMemory, judge
+from actors.content.changes.churn import PageMemory, judge
 from actors.content.errors import ContentError
-from actors.content.main_text import main_text
-from actors.content.pages import PageReading, read_tree, reading_of
-from actors.content.traits import ASIDE, CELL
+from actors.content.pages.main_text import main_text
+from actors.content.pages.page import PageReading, read_tree, reading_of
+from actors.content.pages.traits import ASIDE, CELL
+from actors.content.wording.canonical import key
 from bench.churn_filters import AGAIN
 from bench.churn_material import Pair
 

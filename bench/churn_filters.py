@@ -17,11 +17,11 @@ import justext
 import msgspec
 from lxml import etree
 
-from actors.content import markup
-from actors.content.encoding import decode
+from actors.content.bodies import markup
+from actors.content.bodies.encoding import decode
+from actors.content.changes.sites import told_keys
 from actors.content.errors import ContentError
-from actors.content.requests import PageLook, PageRequest
-from actors.content.sites import told_keys
+from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import TASKS
 from bench.churn_material import Pair
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from lxml import etree
 
-from actors.content.requests import PageRequest
+from actors.content.messages.requests import PageRequest
 from actors.content.tasks import look_page
 
 MATERIAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "pages"

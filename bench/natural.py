@@ -28,7 +28,7 @@ from time import perf_counter, process_time
 import msgspec
 
 from actors.content.errors import ContentError
-from actors.content.requests import PageLook, PageRequest
+from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
 
 DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "natural"

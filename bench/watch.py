@@ -23,7 +23,7 @@ from typing import Any
 from msgspec import Struct
 
 from actors.content.errors import ContentError
-from actors.content.requests import PageLook
+from actors.content.messages.requests import PageLook
 from actors.content.tasks import look_page
 from bench.natural import asked, first_lines
 from bench.watching.histories import History, histories

@@ -1,4 +1,4 @@
-"""Write actors/content/cldr.py: how 40 locales write months, weekdays and past times, from Unicode's CLDR.
+"""Write actors/content/wording/cldr.py: how 40 locales write months, weekdays and past times, from Unicode's CLDR.
 
 Run by `make cldr`. Babel carries the names and the relative times; the words for today, yesterday and now it leaves
 out. They come from the npm package cldr-dates-full (`make cldr CLDR=folder`), and stay as they are without a folder.
@@ -18,14 +18,14 @@ from typing import Any
 import babel
 from babel.core import get_cldr_version
 
-from actors.content.canonical import spelled, stripped
+from actors.content.wording.canonical import spelled, stripped
 
 LOCALES = (
     "ar", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "fa", "fi", "fr", "he", "hi", "hr", "hu", "id",
     "it", "ja", "ko", "lt", "lv", "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv", "th", "tr", "uk", "vi",
     "zh", "zh_Hant",
 )  # fmt: skip
-TARGET = Path(__file__).resolve().parents[1] / "actors" / "content" / "cldr.py"
+TARGET = Path(__file__).resolve().parents[1] / "actors" / "content" / "wording" / "cldr.py"
 
 _UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
 _WIDTHS = ("", "-short", "-narrow")

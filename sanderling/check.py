@@ -104,7 +104,7 @@ async def _templates() -> str:
 
 
 async def _stop_lists() -> str:
-    from actors.content.language import stop_words
+    from actors.content.wording.language import stop_words
 
     if "och" not in stop_words("Swedish"):
         raise LookupError("the Swedish stop list is not there")
@@ -169,8 +169,8 @@ async def _worker(variables: Mapping[str, str]) -> str:
 
 async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
     """Have a worker read a feed and a page. Returns the feed's entries, its memory in KiB, and what its jail lacks."""
-    from actors.content.readings import FeedReading
-    from actors.content.requests import FeedRequest, PageLook, PageRequest
+    from actors.content.messages.readings import FeedReading
+    from actors.content.messages.requests import FeedRequest, PageLook, PageRequest
     from actors.jail.framing import Task
     from actors.jail.nursery import ask_one_worker
     from actors.settings import Settings

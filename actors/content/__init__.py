@@ -3,6 +3,6 @@
 All of it is pure: bytes in, frozen records out, no clock, no chance, no file, no socket. It runs on hostile bytes
 inside a disposable worker (`actors/jail`), which bounds time and memory; here sizes are capped, and whatever a parser
 throws leaves as `ContentError`. May import `storage.records`, `actors.previews` and parsers only. Start with `tasks.py`
-(what the worker runs), then `detection.py`, `feeds.py`, `pages.py` and `churn.py`, the decision whether a page has
-really changed.
+(what the worker runs), then `detection.py`, `feeds/feeds.py`, `pages/page.py` and `changes/churn.py`, the decision
+whether a page has really changed.
 """

@@ -11,20 +11,20 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from actors.content import markup
-from actors.content.blocks import read_blocks
-from actors.content.encoding import decode
+from actors.content.bodies import markup
+from actors.content.bodies.encoding import decode
+from actors.content.bodies.links import absolute
+from actors.content.bodies.prolog import end_of_prolog
+from actors.content.bodies.sniffing import binary_kind, is_document, looks_like_html
+from actors.content.bodies.text import normalise
+from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
-from actors.content.feeds import feed_root, read_feed
-from actors.content.json_feed import looks_like_json
-from actors.content.links import absolute
-from actors.content.plain import read_plain, unwatchable
-from actors.content.prolog import end_of_prolog
-from actors.content.readings import FeedLink, Finding, StandIn
-from actors.content.sniffing import binary_kind, is_document, looks_like_html
-from actors.content.text import normalise
-from actors.content.unpacking import unpacked
-from actors.content.walls import trouble_of
+from actors.content.feeds.feeds import feed_root, read_feed
+from actors.content.feeds.json_feed import looks_like_json
+from actors.content.messages.readings import FeedLink, Finding, StandIn
+from actors.content.pages.blocks import read_blocks
+from actors.content.pages.plain import read_plain, unwatchable
+from actors.content.pages.walls import trouble_of
 from storage.records.source import Confidence
 
 MOST_LINKS = 20

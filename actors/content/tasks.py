@@ -6,25 +6,23 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from actors.content import same, selectors
-from actors.content.blocks import Blocks
-from actors.content.churn import Verdict, judge
+from actors.content.bodies.frames import read_frame, told
+from actors.content.bodies.markup import Element
+from actors.content.bodies.outlines import read_outline
+from actors.content.bodies.text import normalise
+from actors.content.changes import same
+from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.finding import find_text
+from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys
+from actors.content.changes.noise import noise_keys
+from actors.content.changes.restless import remark_of
+from actors.content.changes.returns import When
+from actors.content.changes.summary import of_change
 from actors.content.detection import detect
 from actors.content.errors import ContentError
-from actors.content.event_text import event_text
-from actors.content.feeds import read_feed
-from actors.content.finding import find_text
-from actors.content.fingerprint import content_hash, simhash
-from actors.content.frames import read_frame, told
-from actors.content.markup import Element
-from actors.content.memory import PageMemory, decode_memory, encode, known_keys
-from actors.content.noise import noise_keys
-from actors.content.outlines import read_outline
-from actors.content.pages import Head, PageReading, blocks_in, head_of, open_page, read_page, reading_of
-from actors.content.plain import ROOT, format_of
-from actors.content.preview import preview_page
-from actors.content.readings import is_same
-from actors.content.requests import (
+from actors.content.feeds.feeds import read_feed
+from actors.content.messages.readings import is_same
+from actors.content.messages.requests import (
     HIGHEST_BAR,
     LOWEST_BAR,
     DetectRequest,
@@ -37,10 +35,13 @@ from actors.content.requests import (
     PageRequest,
     SelectorsRequest,
 )
-from actors.content.restless import remark_of
-from actors.content.returns import When
-from actors.content.summary import of_change
-from actors.content.text import normalise
+from actors.content.pages import selectors
+from actors.content.pages.blocks import Blocks
+from actors.content.pages.event_text import event_text
+from actors.content.pages.page import Head, PageReading, blocks_in, head_of, open_page, read_page, reading_of
+from actors.content.pages.plain import ROOT, format_of
+from actors.content.pages.preview import preview_page
+from actors.content.wording.fingerprint import content_hash, simhash
 
 _encode = msgspec.msgpack.encode
 

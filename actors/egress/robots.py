@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import msgspec
 import trio
 
-from actors.content.robots_text import RobotsReading, RobotsRequest, read_robots
+from actors.content.bodies.robots_text import RobotsReading, RobotsRequest, read_robots
 from actors.egress.failures import Blame, LookFailed, RobotsForbids
 from actors.egress.headers import PRODUCT
 from actors.egress.hosts import HostOpen, Hosts

@@ -11,8 +11,8 @@ from encodings import aliases
 import msgspec
 import Stemmer  # noqa: F401  # here, because a worker opens no file once it has started
 
-from actors.content.requests import DetectRequest, FeedRequest, PageRequest
-from actors.content.robots_text import TASKS as ROBOTS
+from actors.content.bodies.robots_text import TASKS as ROBOTS
+from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
 from actors.content.tasks import TASKS as CONTENT
 from actors.query.preview import TASKS as QUERY
 from actors.query.search import TASKS as SEARCH

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from actors.content.one_line import of_text
+from actors.content.wording.one_line import of_text
 from storage.records.event import Draft, Event
 from storage.records.identity import Millis, SourceId
 from storage.records.times import rfc3339

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from actors.content.frames import MARK
+from actors.content.bodies.frames import MARK
 from storage.records.note import Kept, Note, noted, opened, sealed
 
 SPAN: Final = 10_000

@@ -8,7 +8,7 @@ from contextlib import suppress
 import httpx
 from protego import Protego
 
-from actors.content.robots_text import reduce_to
+from actors.content.bodies.robots_text import reduce_to
 from actors.egress.address import check_address
 from actors.egress.headers import PRODUCT
 from actors.egress.url import LENGTH_LIMIT, Url, join, parse_url

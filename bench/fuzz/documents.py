@@ -9,15 +9,15 @@ from contextlib import suppress
 
 import msgspec
 
+from actors.content.bodies.frames import SMALL, read_frame, told
+from actors.content.bodies.outlines import read_outline
+from actors.content.changes.diff import MOST_CHARACTERS, MOST_OPS, Where, apply, compare
 from actors.content.detection import detect
-from actors.content.diff import MOST_CHARACTERS, MOST_OPS, Where, apply, compare
-from actors.content.entries import MOST_ENTRIES
 from actors.content.errors import ContentError
-from actors.content.feeds import read_feed
-from actors.content.frames import SMALL, read_frame, told
-from actors.content.outlines import read_outline
-from actors.content.preview import preview_page
-from actors.content.requests import PageRequest
+from actors.content.feeds.entries import MOST_ENTRIES
+from actors.content.feeds.feeds import read_feed
+from actors.content.messages.requests import PageRequest
+from actors.content.pages.preview import preview_page
 from actors.content.tasks import look_page
 from actors.egress.decoding import BadCoding, Body, TooLarge
 from bench.fuzz import examples

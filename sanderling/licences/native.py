@@ -57,7 +57,7 @@ def _attribute(module: str, name: str) -> str:
 
 def _unicode_cldr() -> str:
     """Return the version that the heading of the generated words names."""
-    found = re.search(r"CLDR (\d+(?:\.\d+)*)", import_module("actors.content.cldr").__doc__ or "")
+    found = re.search(r"CLDR (\d+(?:\.\d+)*)", import_module("actors.content.wording.cldr").__doc__ or "")
     return found[1] if found else UNKNOWN
 
 

@@ -164,7 +164,7 @@ class Drafting:
 
     def _is_css(self, place: str, what: str, selector: str, otherwise: str) -> bool:
         from actors.content.errors import ContentError  # lxml: only where there are selectors
-        from actors.content.selectors import check
+        from actors.content.pages.selectors import check
 
         try:
             check(selector)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from actors.content.encoding import decode
+from actors.content.bodies.encoding import decode
 from sanderling.moving.drafting import Drafting
 from sanderling.moving.plan import NotReadable, Plan, shortened
 

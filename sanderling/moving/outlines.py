@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from actors.content.bodies.outlines import read_outline
 from actors.content.errors import ContentError
-from actors.content.outlines import read_outline
 from sanderling.moving.drafting import Drafting
 from sanderling.moving.lists import MOST_LINES
 from sanderling.moving.plan import NotReadable, Plan, shortened

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from actors.content.encoding import decode
+from actors.content.bodies.encoding import decode
 from sanderling.moving.kinds import Kind
 from sanderling.moving.lists import columns_of, delimiter_of
 from sanderling.moving.plan import NotReadable

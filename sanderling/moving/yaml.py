@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import yaml
 
-from actors.content.encoding import decode
+from actors.content.bodies.encoding import decode
 from sanderling.moving.plan import NotReadable
 
 DEEPEST: Final = 24

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import trio
 
-from actors.content.memory import decode_memory, settled_of
+from actors.content.changes.memory import decode_memory, settled_of
 from actors.imports import ImportMessage
 from actors.settings import Settings
 from api import streams

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.content.churn import Verdict, judge
-from actors.content.memory import PageMemory
-from actors.content.pages import PageReading, read_page
-from actors.content.returns import When
+from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.memory import PageMemory
+from actors.content.changes.returns import When
+from actors.content.pages.page import PageReading, read_page
 
 URL = "https://shore.example/page"
 PROSE = (

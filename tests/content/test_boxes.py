@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from actors.content.churn import Verdict, judge
-from actors.content.memory import PageMemory, decode_memory, encode
-from actors.content.requests import PageRequest
-from actors.content.returns import When
+from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.memory import PageMemory, decode_memory, encode
+from actors.content.changes.returns import When
+from actors.content.messages.requests import PageRequest
 from actors.content.tasks import look_page
 from tests.content.pages import html, reading
 

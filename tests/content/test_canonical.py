@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.canonical import canonical, key
+from actors.content.wording.canonical import canonical, key
 
 
 @pytest.mark.parametrize(

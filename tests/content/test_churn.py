@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.content.churn import judge
-from actors.content.diff import apply
-from actors.content.memory import MOST_RECENT, PageMemory, decode_memory, encode, settled_of, unpack_keys
+from actors.content.changes.churn import judge
+from actors.content.changes.diff import apply
+from actors.content.changes.memory import MOST_RECENT, PageMemory, decode_memory, encode, settled_of, unpack_keys
 from tests.content.pages import PROSE, html, look, looks, reading
 
 NEWS = "A new tide table for the coming winter has been published and replaces the one that was found to be wrong."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.churn import Verdict, judge
-from actors.content.traits import FURNITURE
+from actors.content.changes.churn import Verdict, judge
+from actors.content.pages.traits import FURNITURE
 from tests.content.pages import PROSE, html, look, looks, reading
 
 SILENT = ("unchanged", "churn")

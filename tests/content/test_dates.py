@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import pytest
 
-from actors.content import cldr
-from actors.content.canonical import canonical
-from actors.content.dates import dates_in, shifted_by_a_day
-from actors.content.stamps import is_dated, is_only_date, speaks_of_edits
+from actors.content.wording import cldr
+from actors.content.wording.canonical import canonical
+from actors.content.wording.dates import dates_in, shifted_by_a_day
+from actors.content.wording.stamps import is_dated, is_only_date, speaks_of_edits
 from tests.content.generated import babel_or_skip
 
 LOCALES = cldr.LOCALES.split()

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.content.bodies.unpacking import MOST_UNPACKED, unpacked
 from actors.content.detection import detect
-from actors.content.feeds import read_feed
-from actors.content.pages import read_page
-from actors.content.unpacking import MOST_UNPACKED, unpacked
+from actors.content.feeds.feeds import read_feed
+from actors.content.pages.page import read_page
 from tests.content.pages import PROSE, html
 
 URL = "https://shore.example/blog/"

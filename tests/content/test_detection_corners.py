@@ -8,8 +8,8 @@ import itertools
 import pytest
 
 from actors.content.detection import detect
-from actors.content.feeds import read_feed
-from actors.content.readings import FORMATS
+from actors.content.feeds.feeds import read_feed
+from actors.content.messages.readings import FORMATS
 from tests.content.pages import PROSE, html
 
 URL = "https://shore.example/x/"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.diff import MOST_OPS, apply, compare
+from actors.content.changes.diff import MOST_OPS, apply, compare
 from storage.records.event import Change, Op, Spans
 
 paragraphs = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "long one with words"]), max_size=30)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.evidence import (
+from actors.content.pages.evidence import (
     KINDS,
     Evidence,
     kind_of,
@@ -12,7 +12,7 @@ from actors.content.evidence import (
     says_it_is_another,
     titles_differ,
 )
-from actors.content.stand_in_words import WORDS
+from actors.content.pages.stand_in_words import WORDS
 from tests.content.pages import PROSE, html, reading
 
 EVERY = [(language, kind) for language, kinds in WORDS.items() for kind in kinds]

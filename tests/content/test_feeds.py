@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from actors.content.entries import MOST_ENTRIES
 from actors.content.errors import ContentError
-from actors.content.feeds import read_feed
-from actors.content.hints import FeedHints
+from actors.content.feeds.entries import MOST_ENTRIES
+from actors.content.feeds.feeds import read_feed
+from actors.content.messages.hints import FeedHints
 from storage.records.times import rfc3339
 
 URL = "https://shore.example/feed.xml"
@@ -181,7 +181,7 @@ def test_lone_surrogates_do_not_pass() -> None:
 def test_of_a_feed_that_is_too_long_and_lists_the_oldest_first_the_newest_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("actors.content.feeds.MOST_ENTRIES", 20)
+    monkeypatch.setattr("actors.content.feeds.feeds.MOST_ENTRIES", 20)
 
     def item(number: int) -> str:
         at = f"2026-03-{1 + number // 1440:02}T{number // 60 % 24:02}:{number % 60:02}:00Z"

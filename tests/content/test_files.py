@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.churn import judge
-from actors.content.files import file_of
+from actors.content.changes.churn import judge
+from actors.content.pages.files import file_of
 from tests.content.pages import PROSE, html, reading
 
 LINK = '<p><a href="{}">Annual report of the society</a></p>'

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.churn import encode, judge
-from actors.content.finding import find_text
-from actors.content.requests import Findings, FindRequest
-from actors.content.searching import folded, holds
+from actors.content.changes.churn import encode, judge
+from actors.content.changes.finding import find_text
+from actors.content.messages.requests import Findings, FindRequest
+from actors.content.wording.searching import folded, holds
 from tests.content.pages import PROSE, html, reading
 
 KIND = "text/html; charset=utf-8"

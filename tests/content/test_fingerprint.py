@@ -7,7 +7,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.fingerprint import BITS, content_hash, simhash
+from actors.content.wording.fingerprint import BITS, content_hash, simhash
 from tests.content.pages import PROSE
 
 TEXT = " ".join(PROSE)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.content.bodies.frames import MOST, SMALL, read_frame, told
 from actors.content.errors import ContentError
-from actors.content.frames import MOST, SMALL, read_frame, told
 
 URL = "wss://shore.example/live"
 

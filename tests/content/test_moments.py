@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.hints import hints_of
-from actors.content.moments import moment_of, spoken_moment
-from actors.content.prolog import end_of_prolog
+from actors.content.bodies.prolog import end_of_prolog
+from actors.content.messages.hints import hints_of
+from actors.content.wording.moments import moment_of, spoken_moment
 from storage.records.times import rfc3339
 
 

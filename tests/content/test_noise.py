@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from actors.content.noise import noise_keys
-from actors.content.requests import PageLook, PageRequest
+from actors.content.changes.noise import noise_keys
+from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
 from tests.content.pages import PROSE, URL, html, look
 

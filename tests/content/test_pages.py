@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from justext.core import classify_paragraphs, revise_paragraph_classification
 
 from actors.content.errors import ContentError
-from actors.content.main_text import Paragraph, in_context
-from actors.content.pages import read_page
-from actors.content.selectors import check
-from actors.content.traits import CELL, FURNITURE, HEADING, LINK, TOP
+from actors.content.pages.main_text import Paragraph, in_context
+from actors.content.pages.page import read_page
+from actors.content.pages.selectors import check
+from actors.content.pages.traits import CELL, FURNITURE, HEADING, LINK, TOP
 from storage.records.times import rfc3339
 from tests.content.pages import PROSE, URL, html, reading
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content import markup
-from actors.content.blocks import read_blocks
-from actors.content.place_codes import pack_places, unpack_places
-from actors.content.places import Place
+from actors.content.bodies import markup
+from actors.content.pages.blocks import read_blocks
+from actors.content.pages.place_codes import pack_places, unpack_places
+from actors.content.pages.places import Place
 from storage.records.event import MOST_CONTEXT
 
 TITLE = "<main><h1>Ferries</h1>{}</main>"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.blocks import MOST_BLOCKS
 from actors.content.errors import ContentError
-from actors.content.pages import read_page
-from actors.content.plain import Plain, read_plain
-from actors.content.preview import preview_page
-from actors.content.requests import PageRequest
-from actors.content.traits import HEADING, ITEM
+from actors.content.messages.requests import PageRequest
+from actors.content.pages.blocks import MOST_BLOCKS
+from actors.content.pages.page import read_page
+from actors.content.pages.plain import Plain, read_plain
+from actors.content.pages.preview import preview_page
+from actors.content.pages.traits import HEADING, ITEM
 
 CHANGELOG = """\
 # Changelog

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from actors.content import cldr
-from actors.content.canonical import canonical
-from actors.content.relative import rows_of
+from actors.content.wording import cldr
+from actors.content.wording.canonical import canonical
+from actors.content.wording.relative import rows_of
 from tests.content.generated import babel_or_skip
 
 LOCALES = cldr.LOCALES.split()

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.content import tasks
-from actors.content.memory import PageMemory, decode_memory, encode
-from actors.content.readings import StandIn
-from actors.content.requests import PageLook, PageRequest
+from actors.content.changes.memory import PageMemory, decode_memory, encode
+from actors.content.messages.readings import StandIn
+from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
 from tests.content.pages import PROSE
 
@@ -151,7 +151,7 @@ def test_what_nobody_reads_is_not_judged(values: dict[str, str]) -> None:
 
 @pytest.mark.usefixtures("unjudged")
 def test_where_only_code_and_comments_differ_the_page_is_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("actors.content.pages.walk")
+    monkeypatch.delattr("actors.content.pages.page.walk")
     look = ask(page(list(BLOCKS[:3]), long=WORDS, nonce="other"), TOLD, 2)
     assert (look.kind, look.memory) == ("unchanged", TOLD)
 

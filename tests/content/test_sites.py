@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from actors.content.churn import judge
-from actors.content.memory import encode
-from actors.content.sites import MOST_TOLD, shared_keys, told_keys
+from actors.content.changes.churn import judge
+from actors.content.changes.memory import encode
+from actors.content.changes.sites import MOST_TOLD, shared_keys, told_keys
 from tests.content.pages import PROSE, html, reading
 
 MENU = (

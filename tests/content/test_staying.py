@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from actors.content.churn import Verdict, judge
-from actors.content.memory import PageMemory, decode_memory, encode, packed, settled_of, unpack_keys
-from actors.content.returns import When
+from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.memory import PageMemory, decode_memory, encode, packed, settled_of, unpack_keys
+from actors.content.changes.returns import When
 from tests.content.pages import html, reading
 
 MINUTE = 60_000

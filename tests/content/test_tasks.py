@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from actors.content.bodies.frames import Frame
 from actors.content.errors import ContentError
-from actors.content.fingerprint import content_hash
-from actors.content.frames import Frame
-from actors.content.pages import PageReading
-from actors.content.readings import FeedReading, Finding
-from actors.content.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
+from actors.content.messages.readings import FeedReading, Finding
+from actors.content.messages.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
+from actors.content.pages.page import PageReading
 from actors.content.tasks import TASKS
+from actors.content.wording.fingerprint import content_hash
 from tests.content.pages import PROSE, URL, html
 
 FEED = b"<rss version='2.0'><channel><title>T</title><item><title>a</title></item></channel></rss>"

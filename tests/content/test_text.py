@@ -7,8 +7,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.encoding import decode
-from actors.content.text import cap, normalise, plain
+from actors.content.bodies.encoding import decode
+from actors.content.bodies.text import cap, normalise, plain
 from storage.records.event import CONTENT_CAP
 
 

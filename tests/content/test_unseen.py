@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from actors.content.markup import is_probe
+from actors.content.bodies.markup import is_probe
 from tests.content.pages import PROSE, html, reading
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.stand_in_words import WORDS
+from actors.content.pages.stand_in_words import WORDS
 from tests.content.pages import PROSE, html, reading
 
 LANGUAGES = sorted(WORDS)

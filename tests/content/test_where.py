@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.content.contexts import StateContexts
-from actors.content.diff import Where, apply, compare
-from actors.content.memory import Settled, decode_memory
-from actors.content.requests import PageLook, PageRequest
+from actors.content.changes.contexts import StateContexts
+from actors.content.changes.diff import Where, apply, compare
+from actors.content.changes.memory import Settled, decode_memory
+from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.pages.traits import HEADING, TOP
 from actors.content.tasks import look_page
-from actors.content.traits import HEADING, TOP
 from storage.records.event import CONTENT_CAP, MOST_CONTEXT, Change, Context, Diff
 from tests.content.pages import PROSE, URL, html
 

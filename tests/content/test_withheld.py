@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.churn import Verdict, judge
-from actors.content.memory import PageMemory
-from actors.content.withheld import LONGEST, MOST
+from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.memory import PageMemory
+from actors.content.changes.withheld import LONGEST, MOST
 from tests.content.pages import PROSE, html, look, looks, reading
 
 FIGURES = "DAX {} {} % Gold {}"

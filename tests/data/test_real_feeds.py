@@ -7,10 +7,10 @@ from urllib.parse import urljoin
 
 import pytest
 
+from actors.content.bodies.text import plain
 from actors.content.detection import detect
-from actors.content.feeds import read_feed
-from actors.content.readings import FeedReading
-from actors.content.text import plain
+from actors.content.feeds.feeds import read_feed
+from actors.content.messages.readings import FeedReading
 from storage.records.times import rfc3339
 from tests.data.material import files, manifest, needs
 

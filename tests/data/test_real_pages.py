@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from actors.content.detection import detect
-from actors.content.pages import read_page
+from actors.content.pages.page import read_page
 from tests.data.material import files, in_ci, manifest, needs
 
 pytestmark = pytest.mark.data

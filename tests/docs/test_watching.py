@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.content.boxes import EARLY
-from actors.content.requests import PageLook, PageRequest
+from actors.content.changes.boxes import EARLY
+from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "watching.md"

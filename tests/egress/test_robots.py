@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.abc import Clock
 
-from actors.content.robots_text import reduce_to
+from actors.content.bodies.robots_text import reduce_to
 from actors.egress import robots
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard

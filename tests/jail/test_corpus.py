@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import trio
 
-from actors.content.requests import DetectRequest, FeedRequest, PageLook, PageRequest
+from actors.content.messages.requests import DetectRequest, FeedRequest, PageLook, PageRequest
 from actors.settings import Settings, wall_limit
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from tests.jail.test_pool import a_jail

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 import trio
 
-from actors.content.requests import DetectRequest, FeedRequest, PageRequest
+from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
 from actors.query.preview import PreviewAnswer, PreviewRequest
 from actors.settings import Settings, wall_limit
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow

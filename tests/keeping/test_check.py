@@ -23,7 +23,11 @@ async def test_this_build_is_complete() -> None:
 
 @pytest.mark.parametrize(
     ("what", "missing"),
-    [("certificates", "certifi"), ("time zones", "tzdata.zoneinfo.Europe"), ("stop lists", "actors.content.language")],
+    [
+        ("certificates", "certifi"),
+        ("time zones", "tzdata.zoneinfo.Europe"),
+        ("stop lists", "actors.content.wording.language"),
+    ],
 )
 async def test_what_is_not_in_the_build_is_a_failure_with_the_way_out(
     what: str, missing: str, monkeypatch: pytest.MonkeyPatch

@@ -7,8 +7,8 @@ import doctest
 import msgspec
 import pytest
 
-from actors.content.readings import FeedReading
-from actors.content.requests import FeedRequest, PageLook, PageRequest
+from actors.content.messages.readings import FeedReading
+from actors.content.messages.requests import FeedRequest, PageLook, PageRequest
 from actors.content.tasks import TASKS
 from actors.practice import documents, feed, notices, page
 from actors.practice.documents import DOCUMENTS, WHATS, What, address, named

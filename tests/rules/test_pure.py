@@ -96,7 +96,7 @@ def test_what_calls_itself_pure_reaches_no_effect(name: str) -> None:
 def test_there_are_many_and_the_heart_of_the_service_is_among_them() -> None:
     assert len(PURE) > 150
     assert {
-        "actors.content.churn",
+        "actors.content.changes.churn",
         "actors.query.match",
         "actors.sources.schedule.cadence",
         "storage.records.event",

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 import trio
 
-from actors.content.diff import apply
+from actors.content.changes.diff import apply
 from actors.errors import Unprocessable
 from actors.messages.sources import DetectUrl
 from storage.records.event import Delta

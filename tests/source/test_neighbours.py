@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import trio
 
-from actors.content.churn import judge
-from actors.content.memory import encode
+from actors.content.changes.churn import judge
+from actors.content.changes.memory import encode
 from actors.sources.polling import shared_blocks as neighbours
 from actors.sources.polling.shared_blocks import MOST_OF_A_HOST, Neighbours
 from storage.records.identity import SourceId

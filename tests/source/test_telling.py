@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from actors.content.frames import Frame
-from actors.content.readings import Entry
+from actors.content.bodies.frames import Frame
+from actors.content.messages.readings import Entry
 from actors.sources.looks.drafts import NEW, Piece, draft_of
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source

@@ -5,7 +5,7 @@ from email.utils import formatdate
 import pytest
 import trio
 
-from actors.content.readings import Entry, FeedReading
+from actors.content.messages.readings import Entry, FeedReading
 from actors.errors import Unprocessable
 from actors.sources.polling.feed_reset import Turn, error_report, turn_of
 from actors.sources.polling.seen import Manner

@@ -17,8 +17,8 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from actors.content.readings import FeedLink, FeedReading, Finding
-from actors.content.requests import DetectRequest
+from actors.content.messages.readings import FeedLink, FeedReading, Finding
+from actors.content.messages.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused, RobotsForbids
 from actors.egress.http import Fetched
 from actors.egress.turns import ASKED, Claim

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from actors.content.readings import Entry
-from actors.content.requests import Findings, Spot
-from actors.content.searching import holds
+from actors.content.messages.readings import Entry
+from actors.content.messages.requests import Findings, Spot
+from actors.content.wording.searching import holds
 from actors.messages.views import Reason, SourceView
 from actors.sources.polling.feed_notes import THERE
 from storage.records.event import Event

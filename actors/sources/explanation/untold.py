@@ -12,8 +12,8 @@ import msgspec
 import trio
 from msgspec import UNSET
 
-from actors.content.requests import Findings, FindRequest
-from actors.content.searching import folded, holds
+from actors.content.messages.requests import Findings, FindRequest
+from actors.content.wording.searching import folded, holds
 from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.egress.turns import ASKED

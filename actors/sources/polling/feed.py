@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from actors.content.readings import Entry, FeedReading, link_form
-from actors.content.requests import FeedRequest
+from actors.content.messages.readings import Entry, FeedReading, link_form
+from actors.content.messages.requests import FeedRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import Fetched
 from actors.notices import draft

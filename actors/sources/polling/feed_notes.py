@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from actors.content.readings import Entry
+from actors.content.messages.readings import Entry
 from storage.records.identity import Millis
 from storage.records.note import MOST_PARTS, Came, Note, Part
 

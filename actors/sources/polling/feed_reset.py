@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from actors.content.readings import Entry, FeedReading
+from actors.content.messages.readings import Entry, FeedReading
 from actors.sources.polling.seen import Manner
 from storage.records.identity import Millis
 

@@ -8,8 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from actors import notices
-from actors.content.one_line import of_text
-from actors.content.requests import EMIT, PageLook, PageRequest
+from actors.content.messages.requests import EMIT, PageLook, PageRequest
+from actors.content.wording.one_line import of_text
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.headers import modified
 from actors.egress.http import Fetched

@@ -11,8 +11,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from actors.content.readings import FORMATS, Finding, is_same
-from actors.content.requests import DetectRequest
+from actors.content.messages.readings import FORMATS, Finding, is_same
+from actors.content.messages.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import Fetched
 from actors.sources.looks.tier import in_jail

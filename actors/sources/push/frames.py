@@ -16,9 +16,9 @@ from typing import Final
 import msgspec
 import trio
 
+from actors.content.bodies.frames import SMALL, Frame, read_frame, told
 from actors.content.errors import ContentError
-from actors.content.frames import SMALL, Frame, read_frame, told
-from actors.content.requests import FrameRequest
+from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import LookFailed
 from actors.messages.views import PushView
 from actors.sources.dedup_window import Window, decode

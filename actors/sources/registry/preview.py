@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from actors.content.frames import Frame
-from actors.content.readings import NO_PARTS, Entry
-from actors.content.requests import Fault, FrameRequest, PageRequest, SelectorsRequest
+from actors.content.bodies.frames import Frame
+from actors.content.messages.readings import NO_PARTS, Entry
+from actors.content.messages.requests import Fault, FrameRequest, PageRequest, SelectorsRequest
 from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.http import Fetched
 from actors.errors import Unprocessable

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from actors.content.readings import FORMATS, NO_PARTS
-from actors.content.requests import KeysRequest
+from actors.content.messages.readings import FORMATS, NO_PARTS
+from actors.content.messages.requests import KeysRequest
 from actors.egress.failures import LookFailed
 from actors.egress.http import Fetched
 from actors.egress.turns import Claim

@@ -9,11 +9,12 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from actors.content import churn, memory, news, tasks
-from actors.content.memory import PageMemory, decode_memory, packed_recent, unpack_keys
-from actors.content.news import Weighed
-from actors.content.returns import Turn, turn_of
-from actors.content.swaps import Stay, Swap
+from actors.content import tasks
+from actors.content.changes import churn, memory, news
+from actors.content.changes.memory import PageMemory, decode_memory, packed_recent, unpack_keys
+from actors.content.changes.news import Weighed
+from actors.content.changes.returns import Turn, turn_of
+from actors.content.changes.swaps import Stay, Swap
 from actors.sources.polling import actor
 from actors.sources.polling import page as html
 from storage.records.event import Draft

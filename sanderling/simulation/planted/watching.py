@@ -10,10 +10,13 @@ from unittest.mock import patch
 import trio
 from msgspec.structs import replace
 
-from actors.content import entries, pages, swaps, tasks
-from actors.content.churn import Verdict, content_of, judge
-from actors.content.memory import PageMemory, pack
-from actors.content.pages import PageReading
+from actors.content import tasks
+from actors.content.changes import swaps
+from actors.content.changes.churn import Verdict, content_of, judge
+from actors.content.changes.memory import PageMemory, pack
+from actors.content.feeds import entries
+from actors.content.pages import page as pages
+from actors.content.pages.page import PageReading
 from actors.egress import guard, http, line, websocket
 from actors.egress.failures import PLAIN_HOLD, Blame, LookFailed
 from actors.egress.guard import Guard

@@ -1,0 +1,72 @@
+"""Lists of feeds as readers of feeds export them: OPML; listparser knows FOAF and iGoogle too.
+
+listparser gets bytes of UTF-8 with their mark, never a str: one that begins like an address it would fetch. It reads
+with libxml2's HTML parser, which knows no entities but HTML's own and opens nothing.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import listparser
+
+from actors.content.bodies.encoding import decode
+from actors.content.bodies.unpacking import unpacked
+from actors.content.errors import ContentError
+from actors.outline import Line, Outline
+from storage.records.source import OWN_NAMESPACES
+
+MOST_LINES: Final = 5_000
+"""Feeds of one list that are read."""
+MOST_FOLDERS: Final = 10
+_LONGEST_TITLE, _LONGEST_TAG, _LONGEST_URL = 200, 80, 2048
+_NAMED = re.compile(r"([a-z0-9_-]+):\S.*")
+
+
+def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
+    """Return what a list of feeds names, each address once. Raises ContentError for what is none."""
+    text = decode(unpacked(body), "").text
+    try:
+        found = listparser.parse(codecs.BOM_UTF8 + text.encode("utf-8", "replace"))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        # listparser's own defects on lists that are damaged: it closes what was never opened.
+        raise ContentError(f"The list of feeds cannot be parsed ({type(error).__name__}).") from error
+    if not found["version"]:
+        raise ContentError("It is no list of feeds: there is no <opml> element in it.")
+    feeds, lists = found["feeds"], found["lists"]
+    if not feeds:
+        names = f"; it names {len(lists)} other lists, which are not followed" if lists else ""
+        raise ContentError(f"It is a list of feeds, and there is no feed in it{names}.")
+    return Outline(
+        title=_one_line(str(found["meta"].get("title", "")), _LONGEST_TITLE),
+        feeds=tuple(_line(feed) for feed in feeds[:most]),
+        lists=tuple(_one_line(one["url"], _LONGEST_URL) for one in lists[:MOST_LINES]),
+        left_out=max(0, len(feeds) - most),
+    )
+
+
+def _line(feed: Mapping[str, Any]) -> Line:
+    tags = tuple(dict.fromkeys(_tags(feed.get("categories", ()))))[:MOST_FOLDERS]
+    return Line(feed["url"], _one_line(feed["title"], _LONGEST_TITLE), tags)
+
+
+def _tags(categories: Sequence[Sequence[str]]) -> Iterator[str]:
+    for path in categories:
+        for folder in path[:MOST_FOLDERS]:
+            if word := _tag(folder):
+                yield word
+
+
+def _tag(folder: str) -> str:
+    """Return a folder's name as a tag. "Tides: north" is a word with a colon in it, "topic:tides" a tag already."""
+    word = _one_line(folder, _LONGEST_TAG)
+    named = _NAMED.fullmatch(word)
+    is_tag = named is not None and named[1] not in OWN_NAMESPACES
+    return word if is_tag else _one_line(word.replace(":", " "), _LONGEST_TAG)
+
+
+def _one_line(text: str, most: int) -> str:
+    return " ".join(text.split())[:most].strip()

@@ -1,0 +1,132 @@
+"""What the first bytes and characters of a body give away."""
+
+from __future__ import annotations
+
+import re
+
+from actors.content.bodies.markup import BREAKS, UNSEEN
+from actors.content.bodies.prolog import end_of_prolog
+
+_MAGIC = (
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"RIFF", "a media file (RIFF)"),
+    (b"PK\x03\x04", "a ZIP archive or office document"),
+    (b"\x1f\x8b", "gzip data that the server did not declare as an encoding"),
+    (b"BZh", "bzip2 data"),
+    (b"\xfd7zXZ", "xz data"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90", "a program"),
+    (b"OggS", "an Ogg media file"),
+    (b"ID3", "an MP3 file"),
+    (b"\x00\x00\x01\x00", "an icon"),
+    (b"wOF", "a font"),
+    (b"\x00asm", "a program"),
+    (b"%!PS", "a PostScript document"),
+    (b"{\\rtf", "an RTF document"),
+    (b"\xd0\xcf\x11\xe0", "an old office document"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"\x28\xb5\x2f\xfd", "zstd data that the server did not declare as an encoding"),
+    (b"SQLite format 3\x00", "a database"),
+    (b"\x1aE\xdf\xa3", "a WebM or Matroska media file"),
+    (b"fLaC", "a FLAC file"),
+    (b"II*\x00", "a TIFF image"),
+    (b"MM\x00*", "a TIFF image"),
+    (b"\x00\x00\x00\x0cjP  ", "a JPEG 2000 image"),
+    (b"\x00\x01\x00\x00\x00", "a font"),
+    (b"OTTO\x00", "a font"),
+)
+_TEXTS = (
+    ("BEGIN:VCALENDAR", "a calendar (iCalendar)"),
+    ("BEGIN:VCARD", "a contact card (vCard)"),
+    ("#EXTM3U", "a playlist (M3U)"),
+)
+_XML_ROOTS = {
+    "urlset": "a sitemap",
+    "sitemapindex": "a sitemap",
+    "opml": "a list of feeds (OPML)",
+    "svg": "an SVG image",
+    "stylesheet": "a style sheet (XSLT)",
+    "error": "an error message in XML",
+}
+_NO_TEXTS = frozenset({"an SVG image", "an error message in XML"})
+_SNIFFED = 512
+_ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
+_OF_FEEDS = frozenset({"rss", "feed", "rdf", "channel"})
+_OF_HTML = frozenset([*BREAKS, *UNSEEN, "a", "b", "base", "em", "font", "i", "img", "link", "meta", "span", "title"])
+_JSON_LIST = re.compile(r"\s*\[\s*[\[{\"\]\d-]")
+_STILL_BRANDS = (b"avif", b"avis", b"heic", b"heix", b"mif1")
+_LEADING = 1024
+_SEARCHED = 64 * 1024
+_ELEMENT = re.compile(
+    r"<!doctype\s+html|<(?:html|head|body|title|div|table|p|h[1-6]|ul|section|main|article|span|a|meta)\b", re.I
+)
+_HTML = re.compile(r"<html\b", re.I)
+_DOCTYPE = re.compile(r"<!doctype\s+html", re.I)
+
+
+def binary_kind(body: bytes) -> str | None:
+    """Return in words what kind of file begins with such bytes ("a PDF document"), None for what may be text."""
+    if body.startswith(b"RIFF") and body[8:12] == b"WEBP":
+        return "a WebP image"
+    if body[4:8] == b"ftyp":  # ISO 14496-12: the length of the first box, then its type
+        return "an AVIF or HEIF image" if body[8:12] in _STILL_BRANDS else "an MP4 media file"
+    # Viewers take white space before a PDF's mark, so servers have it.
+    start = body[:_LEADING].lstrip() if body[:1].isspace() else body
+    if body[257:262] == b"ustar":
+        return "a TAR archive"
+    return next((name for magic, name in _MAGIC if start.startswith(magic)), None)
+
+
+def text_kind(text: str) -> str | None:
+    """Return in words what a text is that is neither a feed nor HTML ("a calendar", "a sitemap"); None: it may be.
+
+    XML is told by its root, for what is deeper inside (an SVG image has a <title>) may look like HTML.
+    """
+    start = end_of_prolog(text)
+    head = text[start : start + 64]
+    if (name := next((name for mark, name in _TEXTS if head.upper().startswith(mark)), None)) is not None:
+        return name
+    if _JSON_LIST.match(head):
+        return "JSON"
+    root = _ROOT.match(text, start)
+    if root is None:
+        return None
+    if (known := _XML_ROOTS.get(root[2].lower())) is not None:
+        return known
+    if text[:start].lstrip("\ufeff \t\r\n").startswith("<?xml") and root[2].lower() not in _OF_HTML | _OF_FEEDS:
+        return f"XML of another kind (root element <{root[0][1:61]}>)"
+    return None
+
+
+def image_kind(text: str) -> str | None:
+    """Return in words what a text is that shows something else than text ("an SVG image"), or says that it is gone."""
+    kind = text_kind(text)
+    return kind if kind in _NO_TEXTS else None
+
+
+def binary_text(text: str) -> bool:
+    """Return whether what was decoded as text is none, by control characters that no text has."""
+    head = text[:_SNIFFED]
+    controls = sum(sign < " " and sign not in "\t\r\n\f\x1b" for sign in head)
+    return "\x00" in text[:_SEARCHED] or controls > len(head) // 10
+
+
+def elements_in(text: str) -> int:
+    """Return how many tags of common elements of HTML a text has."""
+    return sum(1 for _ in _ELEMENT.finditer(text))
+
+
+def looks_like_html(text: str) -> bool:
+    """Return whether there is an element of HTML near the beginning."""
+    return _ELEMENT.search(text, 0, _SEARCHED) is not None
+
+
+def is_document(text: str) -> bool:
+    """Return whether the text is a whole HTML document, by its document type or root element."""
+    start = end_of_prolog(text)
+    return _HTML.match(text, start) is not None or _DOCTYPE.search(text, 0, start) is not None

@@ -1,0 +1,384 @@
+"""Whether a page has really changed: one look against the page's memory. A decision, never an extraction.
+
+Blocks are compared as a multiset of canonical keys, so order, masks and mark-up do not matter. The comparison is with
+the state that was last *told*: what came or went since adds up until its weight reaches the bar (`EMIT`) and is told,
+or goes back untold and is then known as churn. What a block weighs says `news`, with `weights` and `replacements`; that
+another page may stand in this one's place, `swaps`; that a page takes turns, `returns`.
+
+Whoever applies every delta in order holds the told texts: a property test holds this over random histories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from itertools import compress
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.content.changes import boxes, dated_rows, restless, swaps, withheld
+from actors.content.changes.contexts import StateContexts
+from actors.content.changes.diff import Where, compare
+from actors.content.changes.memory import (
+    MOST_GONE,
+    Face,
+    Held,
+    PageMemory,
+    Pending,
+    Settled,
+    decode_memory,
+    encode,
+    pack,
+    packed_recent,
+    pending_of,
+    placed,
+    settled_of,
+    state_of,
+    unpack_keys,
+    with_pending,
+    with_state,
+)
+from actors.content.changes.news import Difference, Known, Weighed, weighed
+from actors.content.changes.returns import When, turn_of
+from actors.content.changes.sides import Apart, apart, shapes
+from actors.content.messages.readings import StandIn
+from actors.content.messages.requests import EMIT, Withheld
+from actors.content.pages.page import PageReading
+from actors.content.pages.traits import ASIDE
+from storage.records.event import Delta, Diff
+
+__all__ = ["EMIT", "MINOR", "UNCHANGED", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
+
+MINOR = 0.2
+"""The score from which a difference that is not told is worth a line in the look's trail."""
+UNCHANGED = "Every block is as it was."
+_EPOCH = date(1970, 1, 1).toordinal()
+_DAY = 24 * 3_600_000
+_BEHIND = StandIn("login", "a login stands in its place")
+_TURNED = 3
+"""Told blocks that have become furniture at one look, from which it is the reading that changed."""
+_MOST_DOUBTS = 3
+"""Looks in a row that are asked for soon to settle a doubt: a page that draws its faces anew is left alone."""
+_FEW = 3
+"""Blocks of a chosen part of a page, told and now, up to which each of them is content."""
+
+
+class Verdict(Struct, frozen=True):
+    """What a look is worth. `diff` and `delta` are set for `changed` and `moved`, and are never empty.
+
+    `memory` is what to remember; `reason` is a sentence for the look's trail, `withheld` what was not told.
+    `weighed` is what made it `changed`. `reverted`: it goes back to what was told before. `soon`: a look within a
+    minute settles a doubt. `unsettled`: the same page once more may be told, so it must be read again even if it stays.
+    `trouble`: why this is not the page. `moved_to`: of a page that has `moved`, where it now leads, or "".
+    """
+
+    kind: Literal["baseline", "unchanged", "churn", "held", "changed", "moved"]
+    memory: PageMemory
+    diff: Diff | None
+    delta: Delta | None
+    score: float
+    reason: str
+    withheld: tuple[Withheld, ...] = ()
+    weighed: tuple[Withheld, ...] = ()
+    reverted: bool = False
+    soon: bool = False
+    unsettled: bool = False
+    trouble: StandIn | None = None
+    moved_to: str = ""
+
+
+class _Look(Struct, frozen=True):
+    """What a decision is made of. `recent` are keys of earlier looks, oldest first, `aside` of today's furniture."""
+
+    reading: PageReading
+    face: Face
+    address: str
+    when: When
+    bar: float
+    before: Settled
+    now: Settled
+    apart: Apart
+    recent: tuple[str, ...]
+    aside: tuple[str, ...]
+    pending: Pending
+    known: Known
+    narrowed: bool
+    early: bool
+
+
+def judge(
+    memory: PageMemory | None,
+    reading: PageReading,
+    shared: Sequence[str] = (),
+    *,
+    noise: Sequence[str] = (),
+    bar: float = EMIT,
+    when: When = When(0, 0),  # noqa: B008  # frozen
+    address: str = "",
+    chosen: bool = False,
+) -> Verdict:
+    """Return the verdict on a look at a page, and what to remember of it.
+
+    `shared` are keys of the host's furniture (`sites`), `noise` of what the user has marked (`noise`): neither is news.
+    address: where the page was found, after redirects. chosen: the blocks are those of a part that the user chose.
+    """
+    if reading.trouble is not None:
+        return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True)
+    face = swaps.face_of(reading, address)
+    if memory is None or not memory.keys:
+        now = content_of(reading)
+        aside = _aside(reading)
+        first = replace(pack(now, aside), face=face, told=when.number)
+        return Verdict("baseline", first, None, None, 0.0, f"First look: {len(now.keys)} blocks.")
+    if not when.number:
+        when = replace(when, number=memory.looks + 1)
+        memory = replace(memory, looks=when.number)
+    before = settled_of(memory)
+    now = content_of(reading, frozenset(before.keys))
+    aside = _aside(reading)
+    difference = apart(before, now)
+    recent = unpack_keys(memory.recent)
+    arrived, missing = (
+        (now.keys[i] for i in difference.came.positions),
+        (before.keys[i] for i in difference.went.positions),
+    )
+    pending = pending_of(memory, arrived, missing, when.number)
+    known = Known(
+        recent=frozenset(recent),
+        aside=frozenset(aside),
+        shared=frozenset(shared),
+        noise=frozenset(noise),
+        restless=restless.restless(memory.slots),
+        waits={block: when.number - since for block, since in pending.came.items()},
+        absent={block: when.number - since for block, since in pending.missing.items()},
+        today=_EPOCH + when.at // _DAY if when.at else 0,
+        chosen=chosen and 0 < len(now.keys) <= _FEW and len(before.keys) <= _FEW,
+    )
+    early = not memory.gone and when.number - memory.told <= boxes.EARLY
+    look = _Look(
+        reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen, early
+    )
+    return _compared(memory, look)
+
+
+def _compared(memory: PageMemory, look: _Look) -> Verdict:
+    if memory.face.says and swaps.says(look.reading) == memory.face.says:
+        return Verdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
+    if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
+        # What lies beyond the depth or the length that is read is missing, and need not be gone.
+        says = UNCHANGED if not look.apart.went.positions else "Cut short, with nothing new before the cut."
+        settled = replace(_grown(memory, look, ()), held=Held(), doubts=0)
+        return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
+    gone = frozenset(unpack_keys(memory.gone))
+    swap = swaps.Swap(look.before, look.now, memory.face, look.face, look.reading, gone)
+    if look.known.chosen or not swap.is_one():
+        return _decide(memory, look)
+    match swap.stays(memory.held, look.when.at):
+        case swaps.Stay.WAITS:
+            return _held(memory, look)
+        case swaps.Stay.FAILS:
+            trouble = StandIn("other page", f"another page stands in its place: {swap.says}")
+            return Verdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
+        case swaps.Stay.TELL:
+            return _told_away(_decide(memory, _stayed(memory, look)), swap, _target(swap, look))
+
+
+def _stayed(memory: PageMemory, look: _Look) -> _Look:
+    """Return a look at a page that was held: what is on it has stood there since, and what is not was missing."""
+    looks = max(memory.held.looks, memory.held.away)
+    waits = {key: max(looks, stood) for key, stood in look.known.waits.items()}
+    absent = {key: max(looks, stood) for key, stood in look.known.absent.items()}
+    return replace(look, known=replace(look.known, waits=waits, absent=absent))
+
+
+def _told_away(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
+    """Return the verdict on another page that has stayed: one that stands elsewhere, or behind a login, has moved."""
+    if verdict.delta and swap.says == swaps.LOGIN:
+        # The next looks fail: a login is not the page, and when the page is back that is told.
+        memory = replace(verdict.memory, face=replace(verdict.memory.face, says=swap.says))
+        return replace(verdict, kind="moved", moved_to=target, memory=memory, reason=f"Told once: {_BEHIND}.")
+    return replace(verdict, kind="moved", moved_to=target) if verdict.delta and target else verdict
+
+
+def _target(swap: swaps.Swap, look: _Look) -> str:
+    """Return where the page now leads, "" where it is at its place."""
+    if look.reading.evidence.leads_away:
+        return look.reading.evidence.refresh_to
+    return look.address if swap.moved() else ""
+
+
+def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Settled:
+    """Return the blocks that count: those outside of furniture, or all where that leaves none.
+
+    told: keys of the told blocks. Several of them that have become furniture all at once have not gone: another dress,
+    or a few blocks more or less, made the same page read otherwise.
+    """
+    traits = reading.traits or (0,) * len(reading.blocks)
+    kept = [not trait & ASIDE for trait in traits]
+    if not any(kept):
+        kept = [True] * len(traits)
+    if told:
+        here = {key for key, keeps in zip(reading.keys, kept, strict=True) if keeps}
+        turned = [i for i, key in enumerate(reading.keys) if not kept[i] and key in told and key not in here]
+        if len(turned) >= _TURNED:
+            for i in turned:
+                kept[i] = True
+    return Settled(
+        tuple(compress(reading.blocks, kept)),
+        tuple(compress(reading.keys, kept)),
+        tuple(trait & ~ASIDE for trait in compress(traits, kept)),
+        tuple(compress(reading.places, kept)),
+    )
+
+
+def _aside(reading: PageReading) -> tuple[str, ...]:
+    """Return the keys of furniture, also of told blocks that have become it."""
+    content = {key for key, trait in zip(reading.keys, reading.traits, strict=False) if not trait & ASIDE}
+    return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE and k not in content)
+
+
+def _held(memory: PageMemory, look: _Look) -> Verdict:
+    difference = _weighed(look)
+    blocks = withheld.of_blocks(difference.blocks, told=False, instead="held until it stays: the page was replaced")
+    held = swaps.once_more(memory.held, look.now, look.when.at)
+    reason = "Another page stands in this one's place: it is told when it stays."
+    return Verdict(
+        "held",
+        replace(memory, held=held),
+        None,
+        None,
+        0.0,
+        reason,
+        _withheld(look, blocks),
+        soon=held.looks < swaps.SOON,
+        unsettled=True,
+    )
+
+
+def _decide(memory: PageMemory, look: _Look) -> Verdict:
+    difference = _weighed(look)
+    blocks = difference.blocks
+    score = sum(block.score for block in blocks)
+    state = state_of(look.now)
+    turn = turn_of(memory, blocks, {**look.known.absent, **look.known.waits}, state, look.when)
+    counts = sum(block.came for block in blocks)
+    reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
+    came = frozenset(block for block, stood in look.known.waits.items() if not stood)
+    slots = restless.after(memory, difference.replaced, came, look.when.number)
+    rotates = turn.rotates and not look.known.chosen
+    if score >= look.bar and not rotates:
+        if look.bar > sum(block.score for block in blocks if not block.doubted):
+            return _doubted(replace(memory, turns=turn.turns, slots=slots), look, blocks)
+        after = _told(look.before, look.now)
+        where = Where(StateContexts(placed(memory)), StateContexts(after))
+        diff, delta = compare(_known_texts(look.before, after), after.texts, where)
+        if diff.added or diff.removed or diff.changed:
+            remembered = replace(_settled(memory, look, after, difference, state), turns=turn.turns, slots=slots)
+            why = _withheld(look, withheld.of_blocks(blocks, told=True))
+            counted = withheld.counted(blocks)
+            return Verdict(
+                "changed", remembered, diff, delta, score, f"{reason}.", why, counted, reverted=turn.reverted
+            )
+        reason += ", with the same texts"
+    instead = "it takes turns with what was there before, until it lasts" if rotates else ""
+    why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
+    shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
+    grown = replace(_grown(memory, look, shaped), held=Held(), slots=slots)
+    if rotates:
+        grown = replace(grown, turns=turn.turns)
+    unsettled = rotates or any(block.waits for block in blocks)
+    reason += f": {instead or 'not news'}."
+    return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
+
+
+def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[Weighed]) -> Verdict:
+    instead = "a second look decides: a text took another's place"
+    why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
+    doubts = min(memory.doubts + 1, _MOST_DOUBTS)
+    shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
+    grown = replace(_grown(memory, look, shaped), held=Held(), doubts=doubts)
+    reason = "A text took another's place, as on pages that show one of many: look again soon."
+    return Verdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
+
+
+def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Difference, state: bytes) -> PageMemory:
+    """Return the memory of a state that is told: nothing of what it told is known as churn any more."""
+    fresh = {block.key for block in difference.blocks if block.came}
+    went = [block.key for block in difference.blocks if not block.came]
+    shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
+    recent = _more([key for key in look.recent if key not in fresh], look.aside, look.pending.flickered, shaped)
+    return replace(
+        pack(after, recent, state),
+        states=with_state(memory.states, state),
+        gone=packed_recent([*unpack_keys(memory.gone), *went], MOST_GONE),
+        face=look.face,
+        told=look.when.number - _stood(look, difference),
+        looks=memory.looks,
+    )
+
+
+def _stood(look: _Look, difference: Difference) -> int:
+    """Return in how many looks before this one all that counts has stood: a box that waited was there before.
+
+    A text in another's place has to stay anew, for faces of a rotation stand for some looks as well.
+    """
+    if any(one.what == "words" for one in difference.replaced):
+        return 0
+    stood = {**look.known.absent, **look.known.waits}
+    return min((stood.get(block.key, 0) for block in difference.blocks if block.score >= MINOR), default=0)
+
+
+def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory:
+    """Return the memory after a look that told nothing: what is pending waits, what came and went is known as churn."""
+    recent = _more(
+        look.recent, look.aside if shaped or look.apart.came.positions else (), look.pending.flickered, shaped
+    )
+    grown = with_pending(memory, look.pending)
+    return grown if len(recent) == len(look.recent) else replace(grown, recent=packed_recent(recent))
+
+
+def _weighed(look: _Look) -> Difference:
+    difference = weighed(look.before, look.now, look.apart, look.known)
+    if look.narrowed:
+        return difference
+    difference = dated_rows.weighed_anew(difference, look.before, look.now, look.apart, look.known)
+    untold = look.known.recent.union(look.pending.flickered)
+    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold, look.early)
+    return boxes.weighed_anew(difference, around, look.known)
+
+
+def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
+    """Return why blocks were not told: those of the difference, then what is masked, then new furniture."""
+    reading = look.reading
+    known = frozenset(look.recent).union(look.before.keys)
+    furniture = withheld.furniture(reading.blocks, reading.keys, reading.traits, known)
+    return withheld.capped(blocks, withheld.masked(look.before, look.now), furniture)
+
+
+def _more(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
+    """Return the recent keys and the new ones after them; the same when none is new, so that nothing need be saved."""
+    known = frozenset(recent)
+    return [*recent, *(key for keys in others for key in keys if key not in known)]
+
+
+def _told(before: Settled, now: Settled) -> Settled:
+    """Return the new state with the old wording where only what is masked differs: it is not part of what is told."""
+    same = frozenset(before.texts)
+    masked = {key for key, text in zip(now.keys, now.texts, strict=True) if text not in same}
+    worded: dict[str, list[str]] = {}
+    for key, text in zip(reversed(before.keys[: len(before.texts)]), reversed(before.texts), strict=True):
+        if key in masked:
+            worded.setdefault(key, []).append(text)
+    if not worded:
+        return now
+    texts = tuple(worded[key].pop() if worded.get(key) else text for key, text in zip(now.keys, now.texts, strict=True))
+    return Settled(texts, now.keys, now.traits, now.places)
+
+
+def _known_texts(before: Settled, after: Settled) -> list[str]:
+    """Return the told texts; those beyond what memory keeps come from the new state, where the key is still there."""
+    texts = dict(zip(after.keys, after.texts, strict=True))
+    beyond = before.keys[len(before.texts) :]
+    return [*before.texts, *(texts[key] for key in beyond if key in texts)]

@@ -1,0 +1,205 @@
+"""The change from one sequence of paragraphs to another: for readers (`Diff`) and for programs (`Delta`).
+
+Paragraphs that differ are found by `patience`; those of one gap that are alike, or stand in the same cell of a table,
+are one that was changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from actors.content.wording.patience_diff import Gap, gaps
+from actors.content.wording.spans import spans_of
+from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Op
+
+MOST_OPS = 400
+MOST_CHARACTERS = 32 * 1024
+"""Caps of a delta and of a diff; beyond them `truncated` is set and the rest is only counted."""
+
+_SHOWN = 8 * 1024
+_WINDOW = 4
+_ALIKE = 0.4
+_NOWHERE = Context()
+
+
+class Where(Struct, frozen=True):
+    """The context of each paragraph of both sides; one that is missing at the end is not known."""
+
+    before: Sequence[Context] = ()
+    after: Sequence[Context] = ()
+
+
+def compare(before: Sequence[str], after: Sequence[str], where: Where | None = None) -> tuple[Diff, Delta]:
+    """Return the diff and the delta. `apply(before, delta)` gives `after` unless the delta is truncated."""
+    ops: list[Op] = []
+    where = where or Where()
+    for gap in gaps(before, after):
+        a, b, c, d = gap
+        matched = _pair(before[a:b], after[c:d], where.before[a:b], where.after[c:d])
+        ops += _ops(before, after, gap, matched, where)
+    counts = Counter(op.op for op in ops)
+    added, removed, changed = counts["insert"], counts["delete"], counts["replace"]
+    stats = DeltaStats(added, removed, changed, len(before) - removed - changed)
+    kept, cut = _capped(ops)
+    return _diff(ops), Delta(tuple(kept), stats, truncated=cut)
+
+
+def apply(before: Sequence[str], delta: Delta) -> list[str]:
+    """Return the new paragraphs. Raises ValueError when the delta is truncated or does not fit the old ones."""
+    if delta.truncated:
+        raise ValueError("a truncated delta cannot be applied")
+    deleted = {op.para for op in delta.ops if op.op == "delete"}
+    kept = [text for i, text in enumerate(before) if i not in deleted]
+    written = {op.para: op for op in delta.ops if op.op != "delete"}
+    after: list[str] = []
+    position = 0
+    while position < len(kept) or len(after) in written:
+        op = written.get(len(after))
+        if op is None or op.op == "replace":
+            if position >= len(kept):
+                raise ValueError(f"nothing is left to replace at paragraph {len(after)}")
+            after.append(kept[position] if op is None else str(op.after))
+            position += 1
+        else:
+            after.append(str(op.text))
+    return after
+
+
+def _pair(
+    old: Sequence[str], new: Sequence[str], was: Sequence[Context], is_now: Sequence[Context]
+) -> list[tuple[int, int]]:
+    """Return which old paragraph of a gap became which new one, in order: what stands in the same cell of a table, else
+    what is alike and found within a small window. `was` and `is_now` say where they stand."""
+    words = [Counter(text.split()) for text in old]
+    cells, own = _cells(was), _cells(is_now)
+    pairs: list[tuple[int, int]] = []
+    first = 0
+    for j, text in enumerate(new):
+        here = is_now[j] if j < len(is_now) else _NOWHERE
+        best: int | None = cells.get(here, -1) if own.get(here) == j else -1
+        if best is None or best < first:
+            mine = Counter(text.split())
+            window = [i for i in range(first, min(first + _WINDOW, len(old))) if not _apart(was, i, here)]
+            best = max(window, key=lambda i: _likeness(words[i], mine), default=None)
+            if best is None or _likeness(words[best], mine) < _ALIKE:
+                continue
+        pairs.append((best, j))
+        first = best + 1
+    if not pairs and len(old) == len(new) == 1 and not _apart(was, 0, is_now[0] if is_now else _NOWHERE):
+        pairs.append((0, 0))
+    return pairs
+
+
+def _cells(contexts: Sequence[Context]) -> dict[Context, int]:
+    """Return in which rows and columns one paragraph stands alone, and which."""
+    placed = [(context, i) for i, context in enumerate(contexts) if context.row]
+    counts = Counter(context for context, _ in placed)
+    return {context: i for context, i in placed if counts[context] == 1}
+
+
+def _apart(contexts: Sequence[Context], i: int, other: Context) -> bool:
+    """Return whether two paragraphs stand in different cells of tables, and so are two whatever they say."""
+    one = contexts[i] if i < len(contexts) else _NOWHERE
+    if not (one.row or one.column) or not (other.row or other.column):
+        return False
+    return (one.row, one.column) != (other.row, other.column)
+
+
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    return 2 * (one & other).total() / max(1, one.total() + other.total())
+
+
+def _ops(before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tuple[int, int]], where: Where) -> list[Op]:
+    a, b, c, d = gap
+    ops: list[Op] = []
+    i, j = a, c
+    for k, m in [*((a + x, c + y) for x, y in pairs), (b, d)]:
+        ops += [Op("delete", n, text=before[n], context=_at(where.before, n)) for n in range(i, k)]
+        ops += [Op("insert", n, text=after[n], context=_at(where.after, n)) for n in range(j, m)]
+        if k < b:
+            context = _at(where.after, m) if m < len(where.after) else _at(where.before, k)
+            ops.append(Op("replace", m, before=before[k], after=after[m], context=context))
+        i, j = k + 1, m + 1
+    return ops
+
+
+def _at(contexts: Sequence[Context], place: int) -> Context | UnsetType:
+    context = contexts[place] if place < len(contexts) else _NOWHERE
+    return UNSET if context == _NOWHERE else context
+
+
+def _capped(ops: list[Op]) -> tuple[list[Op], bool]:
+    room = MOST_CHARACTERS
+    for n, op in enumerate(ops):
+        room -= sum(len(text) for text in (op.text, op.before, op.after) if isinstance(text, str))
+        if room < 0 or n >= MOST_OPS:
+            # A change of one enormous paragraph still shows its beginning.
+            return ops[:n] or [_cut(op)], True
+    return ops, False
+
+
+def _cut(op: Op) -> Op:
+    if op.op == "replace":
+        return replace(op, before=str(op.before)[:_SHOWN], after=str(op.after)[:_SHOWN])
+    return replace(op, text=str(op.text)[:_SHOWN])
+
+
+def _diff(ops: list[Op]) -> Diff:
+    """Return what a reader wants to see: a paragraph that only moved is neither added nor removed."""
+    inserted = [op for op in ops if op.op == "insert"]
+    deleted = [op for op in ops if op.op == "delete"]
+    shown = _Shown()
+    changed = tuple(_change(op, shown) for op in ops if op.op == "replace" and shown.room())
+    added = [(shown.cut(str(op.text)), op.context) for op in _beyond(inserted, deleted) if shown.room()]
+    removed = [(shown.cut(str(op.text)), op.context) for op in _beyond(deleted, inserted) if shown.room()]
+    contexts = Contexts(*(tuple(context or _NOWHERE for _, context in side) for side in (added, removed)))
+    return Diff(
+        tuple(text for text, _ in added),
+        tuple(text for text, _ in removed),
+        changed,
+        shown.truncated,
+        contexts if any(context != _NOWHERE for context in (*contexts.added, *contexts.removed)) else UNSET,
+    )
+
+
+def _change(op: Op, shown: _Shown) -> Change:
+    before, after = shown.cut(str(op.before)), shown.cut(str(op.after))
+    return Change(before, after, op.context, spans_of(before, after) or UNSET)
+
+
+class _Shown:
+    """The room that a diff has left, and whether anything did not fit."""
+
+    def __init__(self) -> None:
+        self.characters = MOST_CHARACTERS
+        self.texts = MOST_OPS
+        self.truncated = False
+
+    def room(self) -> bool:
+        """Return whether another text may be shown."""
+        has = self.characters > 0 and self.texts > 0
+        self.truncated |= not has
+        return has
+
+    def cut(self, text: str) -> str:
+        """Take room for a text and return what fits of it."""
+        kept = text[: min(_SHOWN, max(1, self.characters))]
+        self.truncated |= len(kept) < len(text)
+        self.characters -= len(kept)
+        self.texts -= 1
+        return kept
+
+
+def _beyond(ops: list[Op], others: list[Op]) -> list[Op]:
+    left = Counter(op.text for op in others)
+    kept = []
+    for op in ops:
+        if left[op.text]:
+            left[op.text] -= 1
+        else:
+            kept.append(op)
+    return kept

@@ -1,0 +1,398 @@
+"""What the difference between two states of a page is worth: each block that came or went, weighed, with the reason.
+
+What was seen in an earlier look, what merely moved between blocks, what other pages of the site share and what the user
+has marked as noise weighs nothing; the rest weighs what `weights` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.content.changes.memory import Settled
+from actors.content.changes.noise import is_noise
+from actors.content.changes.replacements import Replacement, replacements, shape, slot_of
+from actors.content.changes.sides import NO_ADDRESS, Apart, Side, bags, labels
+from actors.content.changes.weights import (
+    BARE,
+    COOKIES,
+    FIGURE,
+    FIGURES,
+    LABEL,
+    LONG,
+    LONGEST_LABEL,
+    MIDDLE,
+    NUMBER,
+    Zone,
+    is_fact,
+    is_value,
+    may_count,
+    ticker_shape,
+    weigh,
+)
+from actors.content.pages.evidence import asks_for_consent
+from actors.content.pages.traits import CELL
+from actors.content.wording.canonical import canonical
+from actors.content.wording.dates import dates_in, shifted_by_a_day
+from actors.content.wording.fingerprint import digest16
+from actors.content.wording.words import words_in
+
+_GONE = 0.6
+"""What a block that went weighs beside one that came."""
+_FLICKER = 0.06
+"""The same for one that has been away before."""
+ENTRY = 0.5
+"""What an item of a list weighs outside of text pages whatever its words, and any block that lasts there."""
+LASTS = 2
+"""Looks after the first from which what is light, or has come and gone before, counts."""
+_MASKED = "⟨"
+SURE = 2
+"""Looks in which what took another text's place has to be found again before it is told."""
+_ALIKE = 0.25
+_FEW = 2
+_MOST_MOVED = 0.8
+_MOVED_LENGTH = 12
+_MANY, _MOST_ASIDE = 8, 0.8
+"""Blocks that came or went together, and how many of them are furniture on the other side, where all of them are."""
+_SOME, _LITTLE = 4, 0.2
+"""Blocks of furniture that a redesign brings into the content, and what the blocks weigh that it loses."""
+AMID = "it stands amid what was or is furniture"
+RESTLESS = "this place changes at nearly every look"
+SEEN = "seen in an earlier look"
+COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
+_LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES})
+
+
+class Known(Struct, frozen=True):
+    """What is known of keys and places that is no news.
+
+    Keys of earlier looks, of today's furniture, of what the host's pages share, and of marked noise; places whose block
+    changes at nearly every look (`restless`). waits: in how many looks before this one each block that came has stood;
+    absent: in how many each block that went was missing. today: the ordinal of the day of the look, 0 if unknown.
+    """
+
+    recent: frozenset[str] = frozenset()
+    aside: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
+    noise: frozenset[str] = frozenset()
+    restless: frozenset[str] = frozenset()
+    waits: Mapping[str, int] = {}
+    absent: Mapping[str, int] = {}
+    today: int = 0
+    chosen: bool = False
+    """The user has chosen so few blocks that each of them is content."""
+
+
+class Weighed(Struct, frozen=True):
+    """A block that came or went, what it weighs, and why it weighs little ("" where it does not).
+
+    waits: it may weigh more when it stays. doubted: it may be one of many faces of its place; a second look decides.
+    """
+
+    text: str
+    key: str
+    came: bool
+    score: float
+    rule: str
+    waits: bool = False
+    doubted: bool = False
+
+
+Rows: TypeAlias = dict[int, Weighed]
+
+
+class Difference(Struct, frozen=True):
+    """All that came and went, weighed, in the order of the page, what came first; and what was replaced in place."""
+
+    blocks: tuple[Weighed, ...]
+    replaced: tuple[Replacement, ...]
+
+
+def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Difference:
+    """Return what the difference of two states is worth."""
+    came, went = apart.came, apart.went
+    lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
+    hidden = NO_ADDRESS in lost or NO_ADDRESS in found
+    came_bags, went_bags = bags(now, came, hidden), bags(before, went, hidden)
+    shuffled = set(came_bags) & set(went_bags)
+    figured = labels(came) & labels(went)
+    replaced = tuple(replacements(before, now, apart.spans, went.by_position(), came.by_position()))
+    arrivals = _Scales(now, came, came_bags, _Across(lost, shuffled, figured), known)
+    departures = _Scales(before, went, went_bags, _Across(found, shuffled, figured), known)
+    told, left = frozenset(before.keys), frozenset(now.keys) | known.aside
+    arrived = arrivals.came(told, {one.new for one in replaced if one.what != "words"})
+    departed = departures.went(left, {one.old for one in replaced if one.what != "words"})
+    if not known.chosen:
+        _without_furniture(arrived, departed, apart, known, before)
+    many = sum(one.what == "words" and not known.waits.get(one.key) for one in replaced) > 1
+    for one in replaced if not known.chosen else ():
+        pair = arrived[one.new], departed[one.old]
+        arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
+    for side, positions in _exchanged(replaced, (arrivals, departures), (arrived, departed), alone=not many):
+        for i in positions:
+            side[i] = replace(side[i], doubted=True)
+    for i in departed if known.restless and not known.chosen else ():
+        if slot_of(before, i) in known.restless:
+            departed[i] = replace(departed[i], score=0.0, rule=RESTLESS)
+    blocks = (*arrived.values(), *departed.values())
+    return Difference(_unshifted(blocks, replaced, before), replaced)
+
+
+def _without_furniture(arrived: Rows, departed: Rows, apart: Apart, known: Known, before: Settled) -> None:
+    """Take the weight from what is known by its company: boxes of furniture, and what a redesign brings."""
+    went = (_widened(range(gap[0], gap[1]), before.keys, known.aside) for gap in apart.spans)
+    for i in _amid(arrived, (range(gap[2], gap[3]) for gap in apart.spans), known.recent):
+        arrived[i] = replace(arrived[i], score=0.0, rule=AMID, waits=False)
+    for i in _amid(departed, went, known.aside, before.keys):
+        departed[i] = replace(departed[i], score=0.0, rule=AMID, waits=False)
+    for i in _redressed(arrived, departed, known):
+        arrived[i] = replace(arrived[i], score=0.0, rule=arrived[i].rule or AMID)
+
+
+def _widened(span: range, keys: Sequence[str], aside: Collection[str]) -> range:
+    """Return a gap with the blocks next to it that have become furniture and are still there."""
+    start = next((i for i in range(span.start, 0, -1) if keys[i - 1] not in aside), 0)
+    return range(start, next((i for i in range(span.stop, len(keys)) if keys[i] not in aside), len(keys)))
+
+
+def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Sequence[str] = ()) -> Iterator[int]:
+    """Yield the positions of blocks that came or went in the midst of many that are furniture on the other side.
+
+    keys: of all blocks, where what has become furniture and stays counts as well.
+    """
+    for span in ranges:
+        found = [i for i in span if i in rows]
+        company = [rows[i].key for i in found] + [keys[i] for i in span if keys and i not in rows and keys[i] in aside]
+        if len(company) >= _MANY and sum(key in aside for key in company) >= _MOST_ASIDE * len(company):
+            yield from found
+
+
+def _redressed(arrived: Rows, departed: Rows, known: Known) -> Iterator[int]:
+    """Yield the positions of short blocks that came with a redesign: nothing is missing, and half of what came was
+    known, mostly as furniture. When they stay they are weighed anew.
+    """
+    seen = sum(block.key in known.recent for block in arrived.values())
+    if seen < _SOME or 2 * seen < len(arrived) or sum(block.score for block in departed.values()) >= _LITTLE:
+        return
+    for i, block in arrived.items():
+        if words_in(block.text) < LONG and known.waits.get(block.key, 0) < LASTS:
+            yield i
+
+
+def _in_place(
+    one: Replacement, pair: tuple[Weighed, Weighed], scales: tuple[_Scales, _Scales], known: Known, *, alone: bool
+) -> tuple[Weighed, Weighed]:
+    """Weigh a block and what it replaced together: a label that gives way to another in its place changes a value."""
+    new, old = pair[0], pair[1] if scales[1].is_text else replace(pair[1], score=_GONE * pair[1].score)
+    stood = known.waits.get(new.key, 0)
+    if one.slot in known.restless and stood < LASTS:
+        rule = "a figure that changes by itself" if one.what == "figures" else RESTLESS
+        return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
+    is_value = scales[0].is_value(one.new, one.after) and scales[1].is_value(one.old, one.before)
+    if one.what == "figures" and scales[0].may_count(one, old.text):
+        light = new.rule in {*_LIGHT, FIGURES} and old.rule in {*_LIGHT, FIGURES}
+        if light and not stood and words_in(one.after) >= MIDDLE:
+            return replace(new, doubted=True), replace(old, doubted=True)
+        if light and not stood:
+            rule = "a figure that may be a counter, until it stays"
+            return replace(new, score=0.0, rule=rule, waits=True), replace(old, score=0.0, rule=rule)
+        if light and is_value:
+            return replace(new, score=max(FIGURE, new.score), rule=""), replace(old, score=_GONE * FIGURE, rule="")
+        return new, old
+    if new.rule in _LIGHT and old.rule in _LIGHT and new.score <= FIGURE and is_value:
+        new, old = replace(new, score=FIGURE, rule=""), replace(old, score=_GONE * FIGURE, rule="")
+    # What a text says is written anew; what stands around one is drawn for each visitor.
+    is_drawn = one.what == "words" and not scales[0].is_text and _unlike(one, alone=alone)
+    if is_drawn and stood < SURE and new.score:
+        new, old = replace(new, doubted=True), replace(old, doubted=True)
+    return new, old
+
+
+def _exchanged(
+    replaced: Sequence[Replacement], scales: tuple[_Scales, _Scales], sides: tuple[Rows, Rows], *, alone: bool
+) -> list[tuple[Rows, set[int]]]:
+    """Return the positions of all that was exchanged, on both sides, when some of it is new: none of it is sure then.
+
+    Of a box of teasers some stay and some change their place, so entries count that came while others went.
+    """
+    if scales[0].is_text or scales[0].is_chosen:
+        return []
+    paired = [one for one in replaced if one.what == "words" and _unlike(one, alone=alone)]
+    found = {one.new for one in paired}, {one.old for one in paired}
+    placed = {one.new for one in replaced}, {one.old for one in replaced}
+    single = tuple(scale.entries(rows, at) for scale, rows, at in zip(scales, sides, placed, strict=True))
+    if all(single):
+        found = found[0] | single[0], found[1] | single[1]
+    doubted = any(block.doubted for block in sides[0].values())
+    fresh = all(single) and any(scales[0].stood(sides[0][i].key) < SURE for i in single[0])
+    return list(zip(sides, found, strict=True)) if doubted or fresh else []
+
+
+def _unlike(one: Replacement, *, alone: bool) -> bool:
+    """Return whether a text has given way to another that shares hardly a word with it, as faces of a place do.
+
+    A label by itself is a value; several labels at once may be a box of teasers.
+    """
+    old, new = set(one.before.split()), set(one.after.split())
+    is_label = words_in(one.before) < MIDDLE or words_in(one.after) < MIDDLE
+    if is_label and (alone or (NUMBER.search(one.before) and NUMBER.search(one.after))):
+        return False
+    return len(old & new) < _ALIKE * len(old | new)
+
+
+def _unshifted(blocks: tuple[Weighed, ...], replaced: Sequence[Replacement], before: Settled) -> tuple[Weighed, ...]:
+    """Return the blocks without weight where all dates of a page's labels moved by the same day: a time zone did."""
+    steps = {one: shifted_by_a_day(one.before, one.after) for one in replaced if one.what == "dates"}
+    moved = [one for one in steps if words_in(one.after) <= LONG]
+    if len(moved) < _FEW or len({steps[one] for one in moved}) > 1 or not steps[moved[0]]:
+        return blocks
+    # What is plain and has no figure has no date.
+    labels = (text for text in before.texts if len(text) <= LONGEST_LABEL)
+    dated = (text for text in labels if not text.isascii() or NUMBER.search(text))
+    # No more are sought than settle it.
+    found = islice((text for text in dated if dates_in(canonical(text))), int(len(moved) / _MOST_MOVED) + 1)
+    if len(moved) < _MOST_MOVED * sum(1 for _ in found):
+        return blocks
+    keys = {one.key for one in moved} | {before.keys[one.old] for one in moved}
+    rule = "all dates moved by a day"
+    return tuple(replace(block, score=0.0, rule=rule) if block.key in keys else block for block in blocks)
+
+
+class _Across(Struct, frozen=True):
+    """What the other side of a difference has: its words in their order, and what both sides have: bags of words, and
+    labels that differ in figures only."""
+
+    words: str
+    bags: set[str]
+    labels: set[str]
+
+
+class _Scales:
+    """One side of a difference on the scales."""
+
+    def __init__(self, state: Settled, side: Side, bags: Sequence[str], across: _Across, known: Known) -> None:
+        self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
+        self._across, self._known = across, known
+        self._zone: Zone = replace(state.zone, today=known.today)
+        self._entries = frozenset() if self._zone.text else state.entries
+
+    @property
+    def is_chosen(self) -> bool:
+        """Return whether the user has chosen so few blocks that each of them is content."""
+        return self._known.chosen
+
+    @property
+    def is_text(self) -> bool:
+        """Return whether the page is one of running text."""
+        return self._zone.text
+
+    def is_value(self, i: int, canonical_text: str) -> bool:
+        """Return whether a block may be a value: see `weights.is_value`."""
+        return is_value(canonical_text, self._state.traits[i], i, self._zone)
+
+    def entries(self, rows: Rows, placed: Collection[int]) -> set[int]:
+        """Return the positions of entries that weigh something and are in no other's place."""
+        return {i for i, block in rows.items() if block.score and i in self._entries and i not in placed}
+
+    def stood(self, key: str) -> int:
+        """Return in how many looks before this one a block has stood."""
+        return self._known.waits.get(key, 0)
+
+    def may_count(self, one: Replacement, before: str) -> bool:
+        """Return whether what took the place of the text `before` may be a counter: in no cell, and no sentence."""
+        text, trait = self._state.texts[one.new], self._state.traits[one.new]
+        if trait & CELL or self._known.chosen or not may_count((before, one.before), (text, one.after)):
+            return False
+        words = words_in(one.after)
+        if ticker_shape(text, one.after, trait):
+            return True
+        return words < LONG and not is_fact(text, one.after, trait, one.new, self._zone)
+
+    def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, Weighed]:
+        """Weigh what came to a page of which the blocks `told` are known, by position.
+
+        At the positions `figures` a block has another in its place of which only figures differ: that is no entry.
+        """
+        state, recent = self._state, self._known.recent
+        rows = {}
+        for i, text, bag in self._rows:
+            key, trait = state.keys[i], state.traits[i]
+            stood = self._known.waits.get(key, 0)
+            # One more copy of a text is no news but in a table, where "0" may stand in a hundred cells.
+            if self.is_chosen:
+                rule = self._idle(i, text, bag, stood)
+            elif key in told and not trait & CELL and i not in self._entries:
+                rule = COPY
+            elif key in recent and stood < LASTS and (key not in told or not trait & CELL):
+                rule = SEEN
+            else:
+                rule = self._idle(i, text, bag, stood)
+            score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
+            # What lasts is news; on a text page that would tell the foot's version at each release.
+            waits = not self._zone.text and (rule == SEEN or why == LABEL) and _MASKED not in text
+            if waits and stood >= LASTS and rule != SEEN:
+                score, why = ENTRY, ""
+            rows[i] = Weighed(state.texts[i], key, True, score, why, waits and stood < LASTS)
+        return rows
+
+    def went(self, left: frozenset[str], figures: Collection[int]) -> dict[int, Weighed]:
+        """Weigh what went from a page on which the blocks `left` are still to be found, by position."""
+        state = self._state
+        rows = {}
+        for i, text, bag in self._rows:
+            key, trait = state.keys[i], state.traits[i]
+            stays = key in left
+            beside = i not in self._entries or key in self._known.aside
+            copied = stays and not trait & CELL and beside and not self.is_chosen
+            absent = self._known.absent.get(key, 0)
+            rule = COPIES if copied else self._idle(i, text, bag, absent)
+            score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
+            if key in self._known.recent and not stays and not rule and not self.is_chosen:
+                score, why = _FLICKER * score, "it has come and gone before"
+            if self._zone.text:
+                score *= _GONE
+            waits = why == LABEL and not self._zone.text
+            if waits and absent >= LASTS:
+                score, why = ENTRY, ""
+            rows[i] = Weighed(state.texts[i], key, False, score, why, waits and absent < LASTS)
+        return rows
+
+    def _weight(self, i: int, canonical_text: str, *, entry: bool) -> tuple[float, str]:
+        state = self._state
+        score, why = weigh(state.texts[i], canonical_text, state.traits[i], i, self._zone)
+        if self.is_chosen and canonical_text:
+            return max(score, ENTRY), ""
+        if entry and i in self._entries and 0.05 < score < ENTRY:
+            return ENTRY, ""
+        labels = self._across.labels
+        if score >= FIGURE or not labels or shape(canonical_text) not in labels:
+            return score, why
+        return (FIGURE, "") if is_fact(state.texts[i], canonical_text, state.traits[i], i, self._zone) else (score, why)
+
+    def _idle(self, i: int, canonical_text: str, bag: str, since: int) -> str:
+        """Return why a block is no news whichever way it went so many looks ago, "" when it may be."""
+        state, known = self._state, self._known
+        if known.noise and is_noise(state.texts[i], canonical_text, state.keys[i], known.noise):
+            return "marked as noise"
+        if known.chosen:
+            return ""
+        if len(canonical_text) > _MOVED_LENGTH and f" {canonical_text} " in self._across.words:
+            return "moved: its words stand together elsewhere"
+        if bag in self._across.bags:
+            return "moved: the same words in another order"
+        if state.keys[i] in known.shared:
+            return "shared by other pages of this site"
+        if not self._zone.text and self._asks_for_consent(state.texts[i]):
+            return "a banner that asks for consent"
+        shaped = "" if since else ticker_shape(state.texts[i], canonical_text, state.traits[i])
+        return "a line of figures that changes at every look" if shaped and digest16(shaped) in known.recent else ""
+
+    def _asks_for_consent(self, text: str) -> bool:
+        """Return whether a block is of a banner: it says so, or is one of two at most on its page that name cookies."""
+        if asks_for_consent(text):
+            return True
+        return COOKIES.search(text) is not None and sum(1 for _ in filter(COOKIES.search, self._state.texts)) <= _FEW

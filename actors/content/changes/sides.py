@@ -1,0 +1,90 @@
+"""What two states of a page have not in common: what came, what went, and what such blocks are at a glance."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from actors.content.changes.memory import Settled
+from actors.content.changes.weights import LONG, NUMBER, ticker_shape
+from actors.content.pages.traits import CELL
+from actors.content.wording.canonical import canonical
+from actors.content.wording.fingerprint import digest16
+from actors.content.wording.patience_diff import Gap, gaps
+from actors.content.wording.words import words_in
+
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}")
+NO_ADDRESS = "email protected"
+"""What stands where an address is hidden from robots."""
+
+
+class Side(Struct, frozen=True):
+    """Blocks that are only in one of two states: their positions there, and their canonical texts."""
+
+    positions: tuple[int, ...]
+    canonicals: tuple[str, ...]
+
+    def by_position(self) -> dict[int, str]:
+        """Return the canonical texts by their positions."""
+        return dict(zip(self.positions, self.canonicals, strict=True))
+
+
+class Apart(Struct, frozen=True):
+    """What two states have not in common: what came, what went, and the gaps between what stayed in its order."""
+
+    came: Side
+    went: Side
+    spans: tuple[Gap, ...]
+
+
+def apart(before: Settled, now: Settled) -> Apart:
+    """Return what came and what went.
+
+    Blocks are counted, so what only moved neither came nor went. Of several copies the one in a gap did. Blocks whose
+    text is not kept are left out.
+    """
+    found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
+    if not found:
+        return Apart(Side((), ()), Side((), ()), ())
+    old, new = Counter(before.keys), Counter(now.keys)
+    came = _beyond(now, new - old, [range(gap[2], gap[3]) for gap in found])
+    went = _beyond(before, old - new, [range(gap[0], gap[1]) for gap in found])
+    return Apart(came, went, found)
+
+
+def _beyond(one: Settled, more: Counter[str], within: Iterable[range]) -> Side:
+    """Return one side of a difference; `more` are the keys of which it has more than the other, and how many."""
+    moved = [i for span in within for i in span]
+    positions = []
+    for i in reversed(moved):
+        key = one.keys[i]
+        if more[key]:
+            more[key] -= 1
+            positions.append(i)
+    positions.reverse()
+    canonicals = (canonical(one.texts[i], cell=bool(one.traits[i] & CELL)) for i in positions)
+    return Side(tuple(positions), tuple(canonicals))
+
+
+def shapes(state: Settled, side: Side) -> list[str]:
+    """Return the keys of the shapes of those blocks that are lines of figures."""
+    rows = zip(side.positions, side.canonicals, strict=True)
+    found = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
+    return [digest16(shape) for shape in found if shape]
+
+
+def labels(side: Side) -> set[str]:
+    """Return the short texts that have a figure, with 0 for each."""
+    found = (NUMBER.subn("0", text) for text in side.canonicals if words_in(text) <= LONG)
+    return {text for text, figures in found if figures}
+
+
+def bags(state: Settled, side: Side, hidden: bool) -> list[str]:
+    """Return each block's words in no order; with `hidden`, addresses as what hides them from robots."""
+    texts: Iterable[str] = side.canonicals
+    if hidden:
+        texts = (canonical(_ADDRESS.sub(NO_ADDRESS, state.texts[i])) for i in side.positions)
+    return [" ".join(sorted(text.split())) for text in texts]

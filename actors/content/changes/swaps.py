@@ -1,0 +1,178 @@
+"""Another page in this one's place: a login, an error, "Loading ...", the site's home page, another language.
+
+Such a page is most often gone after a while, and told it would be told twice. It is known by what it lacks, nearly all
+blocks of the told page, and by one sign more: there is little of it, or its title, address, canonical link or language
+is another page's. It is *held*. When the told page is back, nothing was; when the other one stays, that is said once:
+
+- under the same title and address it was the page itself, rewritten: a second look decides;
+- another page has to stay for four looks and half an hour; one that says it redirects, for twelve looks;
+- a page that says of itself that it is an error or a wall is no content however long it stays: from the twelfth look
+  on the source fails, with that reason. So it does for a login, but that is said once as well: the page has moved
+  behind it, and no error passes so late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from functools import cached_property
+
+from msgspec import Struct
+
+from actors.content.changes.memory import Face, Held, Settled, packed, unpack_keys
+from actors.content.pages.evidence import kind_of, path_of, says_it_is_another, titles_differ
+from actors.content.pages.page import PageReading
+from actors.content.pages.traits import HEADING, TOP
+from actors.content.wording.language import language_of
+
+_REPLACED = 0.4
+"""Jaccard index of blocks below which a page may be another one."""
+_HARDLY = 0.2
+"""The same below which hardly any block is left."""
+_LITTLE = 0.35
+_SAME_OTHER = 0.5
+_LOOKS, _FOR = 4, 30 * 60_000
+_APART = 5 * 60_000
+"""Looks that follow another within this time count as one: they were asked for, to settle a doubt."""
+_LOOKS_WITH_WORDS = 12
+_LOOKS_SAME_FACE = 2
+MOST_LOOKS = 16
+"""Looks without the told page after which whatever stands in its place is told."""
+SOON = 3
+"""Looks of a held page that come within minutes; after these the source's own pace is enough."""
+_MOST_TITLE = 200
+_SEVERAL, _FEW = 3, 4
+_REDIRECT, LOGIN = "redirect", "login"
+
+
+class Stay(Enum):
+    """What is to be done about another page: wait, tell it, or say that the source fails."""
+
+    WAITS = 1
+    TELL = 2
+    FAILS = 3
+
+
+class Swap(Struct, frozen=True, dict=True):
+    """Two states of a page, each with its face: the told one, and what is there now, which was read as `reading`.
+
+    gone: keys of blocks that went when something was told: a page that was told once may come back at any time.
+    """
+
+    before: Settled
+    now: Settled
+    told: Face
+    face: Face
+    reading: PageReading
+    gone: frozenset[str] = frozenset()
+
+    @cached_property
+    def says(self) -> str:
+        """As what the page gives itself away, "" for most: a search through the words of 38 languages."""
+        return says(self.reading)
+
+    def is_one(self) -> bool:
+        """Return whether another page stands in the told one's place, or may."""
+        if self.now.keys and sum(key in self.gone for key in self.now.keys) >= _SAME_OTHER * len(self.now.keys):
+            return False
+        told, now = set(self.before.keys), set(self.now.keys)
+        went = _words_of(self.before, now)
+        whole = sum(self.before.words)
+        if 2 * went >= whole and _words_of(self.now, told) < _LITTLE * went:
+            return True
+        if len(told - now) >= _SEVERAL and self._headed(self.before) not in {"", *now} and self._signs():
+            return True
+        if went >= 2 * _words_of(self.now, told) and self._what_came_says(told):
+            return True
+        if alike(self.before.keys, self.now.keys, _REPLACED) or 2 * len(told & now) >= len(told):
+            return False
+        return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
+
+    def stays(self, held: Held, at: int) -> Stay:
+        """Return what to do about what stands in the page's place, by how long it has stood there.
+
+        at: when this look was taken, in milliseconds; 0 where nobody knows: then only looks count.
+        """
+        if self.says == LOGIN and held.away >= _LOOKS_WITH_WORDS:
+            return Stay.TELL
+        if self.says and self.says != _REDIRECT:
+            return Stay.FAILS if held.away >= _LOOKS_WITH_WORDS else Stay.WAITS
+        if held.away >= MOST_LOOKS:
+            return Stay.TELL
+        if not alike(unpack_keys(held.keys), self.now.keys):
+            return Stay.WAITS
+        held = once_more(held, self.now, at)
+        if self.says:
+            stands = held.spaced >= _LOOKS_WITH_WORDS
+        elif self._shrunk() or self._signs():
+            stands = held.spaced >= _LOOKS and (not at or at - held.since >= _FOR)
+        else:
+            stands = held.looks >= _LOOKS_SAME_FACE
+        return Stay.TELL if stands else Stay.WAITS
+
+    def _what_came_says(self, told: set[str]) -> bool:
+        """Return whether a few blocks took the place of many, and say that they are an error, or still loading."""
+        came = [text for text, key in zip(self.now.texts, self.now.keys, strict=False) if key not in told]
+        return 0 < len(came) <= _FEW and any(map(kind_of, came)) and len(set(self.now.keys)) + _FEW <= len(told)
+
+    def moved(self) -> bool:
+        """Return whether the page was found elsewhere than the told one."""
+        return bool(self.told.address) and self.told.address != self.face.address
+
+    @staticmethod
+    def _headed(state: Settled) -> str:
+        """Return the key of a state's main heading, "" where it has none."""
+        rows = [(key, trait) for key, trait in zip(state.keys, state.traits, strict=False) if trait & HEADING]
+        return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
+
+    def _shrunk(self) -> bool:
+        return sum(self.now.words) < _LITTLE * sum(self.before.words)
+
+    def _signs(self) -> int:
+        """Return how many signs beside the blocks say that this is another page."""
+        told, face = self.told, self.face
+        declared = told.language.partition("-")[0], face.language.partition("-")[0]
+        spoken = declared if all(declared) else (language_of(self.before.texts), language_of(self.now.texts))
+        return sum(
+            (
+                bool(told.title) != bool(face.title) or titles_differ(told.title, face.title),
+                self.moved(),
+                bool(face.canonical) and told.canonical != face.canonical,
+                spoken[0] != spoken[1],
+                bool(self.says),
+            )
+        )
+
+
+def face_of(reading: PageReading, address: str) -> Face:
+    """Return by what a page is known that was found at an address, "" where nobody knows."""
+    evidence = reading.evidence
+    title = (evidence.title or reading.title)[:_MOST_TITLE]
+    return Face(title, path_of(address) if address else "", evidence.canonical, evidence.language)
+
+
+def says(reading: PageReading) -> str:
+    """Return as what a page gives itself away: an error, a login, a redirect, or an empty shell; "" for most."""
+    if reading.evidence.leads_away:
+        return _REDIRECT
+    return says_it_is_another(reading) or ("loading" if reading.evidence.shell else "")
+
+
+def once_more(held: Held, now: Settled, at: int) -> Held:
+    """Return what is held after a look that found another page in the place."""
+    spaced = not at or at - held.last >= _APART
+    away, last = held.away + spaced, at if spaced else held.last
+    if held.keys and alike(unpack_keys(held.keys), now.keys):
+        return Held(packed(now.keys), held.looks + 1, held.since, held.spaced + spaced, away, last)
+    return Held(packed(now.keys), 1, at, 1, away, last)
+
+
+def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) -> bool:
+    """Return whether the Jaccard index of two sets of keys reaches `least`."""
+    first, second = set(one), set(other)
+    return len(first & second) >= least * max(1, len(first | second))
+
+
+def _words_of(state: Settled, others: set[str]) -> int:
+    """Return the words of the blocks of a state that are not among others."""
+    return sum(words for words, key in zip(state.words, state.keys, strict=False) if key not in others)

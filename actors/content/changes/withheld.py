@@ -1,0 +1,82 @@
+"""Why a look did not tell a block, in a user's words: for the look trail and for "why didn't I get this?"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+
+from actors.content.changes.memory import Settled
+from actors.content.changes.news import Weighed
+from actors.content.messages.requests import Withheld
+from actors.content.pages.furniture import words_of
+from actors.content.pages.traits import ASIDE, CELL, FURNITURE
+from actors.content.wording.canonical import canonical
+
+MOST = 24
+LONGEST = 200
+_COUNTED = 0.2
+"""A block that weighs less hardly counts for a change that is told."""
+_MASK = re.compile(r"⟨(\w+)⟩")
+_MASKED = {
+    "stamp": "when the page was made",
+    "copyright": "a copyright year",
+    "id": "a machine-made id",
+    "ago": "how long ago",
+    "server": "a server's or a request's id",
+    "took": "how long the page took",
+    "when": "a date with a time of day",
+    "clock": "a time of day",
+    "count": "a counter",
+    "degrees": "a temperature",
+}
+
+
+def of_blocks(blocks: Iterable[Weighed], *, told: bool, instead: str = "") -> list[Withheld]:
+    """Return what was not told of a difference, the weightiest first; of one that is `told`, what hardly counted.
+
+    `instead` is the reason that holds for the whole look, where there is one.
+    """
+    rows = [block for block in blocks if not told or block.score < _COUNTED]
+    rows.sort(key=lambda block: (-block.score, -len(block.text)))
+    return [
+        Withheld(b.text[:LONGEST], instead or b.rule or "too little to tell", b.key, b.came, round(b.score, 3))
+        for b in rows[:MOST]
+    ]
+
+
+def counted(blocks: Iterable[Weighed]) -> tuple[Withheld, ...]:
+    """Return what made a difference one that is told, the weightiest first."""
+    rows = sorted((block for block in blocks if block.score >= _COUNTED), key=lambda block: -block.score)
+    return tuple(Withheld(b.text[:LONGEST], "", b.key, b.came, round(b.score, 3)) for b in rows[:MOST])
+
+
+def masked(before: Settled, now: Settled) -> Iterator[Withheld]:
+    """Yield the blocks that are known by their key and worded otherwise: only what is masked in them differs."""
+    worded, known = frozenset(before.texts), frozenset(before.keys[: len(before.texts)])
+    for text, key, trait in zip(now.texts, now.keys, now.traits, strict=True):
+        if text not in worded and key in known:
+            names = _MASK.findall(canonical(text, cell=bool(trait & CELL)))
+            what = " and ".join(dict.fromkeys(_MASKED[name] for name in names if name in _MASKED))
+            rule = (
+                f"only what changes by itself differs: {what}" if what else "only its spelling or punctuation differs"
+            )
+            yield Withheld(text[:LONGEST], rule, key, came=True)
+
+
+def furniture(
+    texts: Sequence[str], keys: Sequence[str], traits: Sequence[int], known: Collection[str]
+) -> Iterator[Withheld]:
+    """Yield the blocks of furniture that no earlier look had."""
+    for text, key, trait in zip(texts, keys, traits, strict=True):
+        if trait & ASIDE and key not in known:
+            sign = words_of(trait) if trait & FURNITURE else "a button or a field's label"
+            yield Withheld(text[:LONGEST], f"furniture: {sign}" if sign else "furniture", key, came=True)
+
+
+def capped(first: Sequence[Withheld], *others: Iterator[Withheld]) -> tuple[Withheld, ...]:
+    """Return at most `MOST` of all."""
+    rows = list(first[:MOST])
+    for rest in others:
+        rows += islice(rest, MOST - len(rows))
+    return tuple(rows)

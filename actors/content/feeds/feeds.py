@@ -1,0 +1,182 @@
+"""What a feed says: RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 through feedparser; JSON Feed in `json_feed.py`.
+
+feedparser gets a stream of UTF-8 bytes that this room has decoded, never a str and never bare bytes: it opens the file
+or the address that either of them names. Its sanitiser and its rewriting of links inside of HTML are off, because
+nothing of the markup survives `text.plain`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import feedparser
+
+from actors.content.bodies.encoding import Decoded, decode
+from actors.content.bodies.links import absolute
+from actors.content.bodies.prolog import end_of_prolog
+from actors.content.bodies.text import normalise, plain
+from actors.content.bodies.unpacking import unpacked
+from actors.content.errors import ContentError
+from actors.content.feeds.entries import MOST_ENTRIES, Raw, entries_of
+from actors.content.feeds.json_feed import looks_like_json, read_json_feed
+from actors.content.messages.hints import hints_of
+from actors.content.messages.readings import FeedReading
+from actors.content.wording.moments import moment_of_tuple, spoken_moment
+from storage.records.identity import Millis
+
+_ROOT = re.compile(r"<(?:[\w.-]+:)?(rss|feed|rdf|channel)(?=[\s>/])[^>]*>", re.I)
+_OF_A_PAGE = re.compile(
+    r"<(?:html|head|body|main|article|pre|code|svg|script|style|meta|title|link|textarea|template)\b", re.I
+)
+_START = re.compile(r"<\?xml|<!DOCTYPE|<!--|<(?:[\w.-]+:)?(?:rss|feed|rdf)(?=[\s>/])", re.I)
+_DECLARATION = re.compile(r"^<\?xml[^>]*>\s*", re.I)
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_SEARCHED = 64 * 1024
+_VERSIONS = {
+    "rss090": "rss 0.90", "rss091n": "rss 0.91", "rss091u": "rss 0.91", "rss092": "rss 0.92", "rss093": "rss 0.93",
+    "rss094": "rss 0.94", "rss10": "rss 1.0", "rss20": "rss 2.0", "rss": "rss", "atom03": "atom 0.3", "atom10": "atom",
+    "atom": "atom", "cdf": "cdf",
+}  # fmt: skip
+_MOST_LINKS = 5
+PAGING = ("first", "previous", "next", "last", "prev-archive", "next-archive", "current")
+"""The relations of RFC 5005."""
+_TEXT_TYPES = frozenset({"text/plain", "text"})
+
+
+def read_feed(body: bytes, content_type: str, url: str) -> FeedReading:
+    """Return the feed in a body: entries in document order, links seen from `url`. Raises ContentError if none."""
+    body = unpacked(body)
+    if not body.strip():
+        raise ContentError("The body is empty.")
+    decoded = decode(body, content_type)
+    if looks_like_json(decoded.text):
+        return read_json_feed(decoded, url)
+    root = feed_root(decoded.text)
+    if root is None:
+        raise ContentError("No feed: there is no <rss>, <feed> or <rdf:RDF> element.")
+    try:
+        return _read_xml(decoded, url, root)
+    except (ValueError, LookupError, TypeError, AttributeError, AssertionError, OverflowError, RecursionError) as error:
+        # feedparser's own defects on hostile input; a bug of ours here would show on the feeds of the tests.
+        raise ContentError(f"The feed cannot be parsed ({type(error).__name__}).") from error
+
+
+def feed_root(text: str) -> re.Match[str] | None:
+    """Return the match of the root element when it is a feed's: the first element, or one after leading junk."""
+    start = end_of_prolog(text)
+    if _OF_A_PAGE.match(text, start):
+        return None
+    found = _ROOT.search(text, start, start + _SEARCHED)
+    if found is None:
+        return None
+    # After an <html> or a <body> such an element is an example inside of a page; after anything else, junk.
+    return None if _OF_A_PAGE.search(text, start, found.start()) else found
+
+
+def _read_xml(decoded: Decoded, url: str, root: re.Match[str]) -> FeedReading:
+    text = decoded.text
+    start = _START.search(text)
+    text = text[start.start() if start and start.start() < root.start() else root.start() :]
+    clean = _NOT_XML.sub("", _DECLARATION.sub("", text, count=1))
+    # No content-location: feedparser would resolve ids against it, and a feed that moves would get new identities.
+    headers = {"content-type": "application/xml; charset=utf-8"}
+    parsed = feedparser.parse(
+        io.BytesIO(clean.encode("utf-8")), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
+    )
+    version = str(parsed.get("version") or "")
+    if not version and not parsed.entries and not parsed.feed.get("title"):
+        raise ContentError("The document begins like a feed, but nothing in it can be read as one.")
+    return FeedReading(
+        title=_title(parsed.feed, text),
+        url=absolute(str(parsed.feed.get("link") or ""), url),
+        format=_VERSIONS.get(version, "rss" if root[1].lower() != "feed" else "atom"),
+        entries=entries_of([_raw(entry, url) for entry in _newest(parsed.entries)]),
+        hints=hints_of(text),
+        damaged=decoded.damaged or bool(parsed.get("bozo")),
+        hubs=_links(parsed.feed, url, ("hub",))[:_MOST_LINKS],
+        paging=tuple((rel, link) for rel in PAGING for link in _links(parsed.feed, url, (rel,))[:1]),
+    )
+
+
+def _links(feed: Any, url: str, rels: tuple[str, ...]) -> tuple[str, ...]:
+    found = (absolute(str(link.get("href") or ""), url) for link in feed.get("links") or () if link.get("rel") in rels)
+    return tuple(dict.fromkeys(link for link in found if link))
+
+
+def _title(feed: Any, text: str) -> str:
+    return plain(str(feed.get("title") or ""))[:1000].replace("\n", " ")
+
+
+def _newest(found: Sequence[Any]) -> Sequence[Any]:
+    """Return at most `MOST_ENTRIES` entries; of a feed that lists the oldest first, the last ones."""
+    if len(found) <= MOST_ENTRIES:
+        return found
+    first, last = (_published(entry) for entry in (found[0], found[-1]))
+    return found[-MOST_ENTRIES:] if first is not None and last is not None and first < last else found[:MOST_ENTRIES]
+
+
+def _raw(entry: Any, base: str) -> Raw:
+    own = normalise(str(entry.get("id") or ""))
+    return Raw(
+        id=own,
+        url=_link(entry, own, base),
+        title=_words(entry.get("title"), entry.get("title_detail")),
+        author=_author(entry),
+        content=_content(entry),
+        published_at=_published(entry),
+        tags=tuple(_tags(entry)),
+    )
+
+
+def _words(value: object, detail: Any) -> str:
+    """Return a value as text; one that is declared as plain text keeps its angle brackets."""
+    text = str(value or "")
+    if detail is not None and detail.get("type") in _TEXT_TYPES and not re.search(r"</?[a-zA-Z][^>]*>", text):
+        return normalise(text)
+    return plain(text)
+
+
+def _content(entry: Any) -> str:
+    """Return the longest text that the entry carries: its content, else its summary."""
+    parts = [
+        part
+        for part in entry.get("content") or ()
+        if not str(part.get("type") or "text").startswith(("image", "video"))
+    ]
+    texts = [_words(part.get("value"), part) for part in parts]
+    texts.append(_words(entry.get("summary"), entry.get("summary_detail")))
+    return max(texts, key=len)
+
+
+def _author(entry: Any) -> str:
+    detail = entry.get("author_detail") or {}
+    return plain(str(detail.get("name") or entry.get("author") or "")).replace("\n", " ")
+
+
+def _link(entry: Any, own: str, base: str) -> str:
+    """Return the entry's page: its alternate link, else any link, else a guid that is one."""
+    links = entry.get("links") or ()
+    pages = [str(link.get("href") or "") for link in links if link.get("rel", "alternate") == "alternate"]
+    candidates = [*pages, str(entry.get("link") or "")]
+    # A guid counts as an address only when it is one by itself: "4711" is no path.
+    return next((safe for link in candidates if (safe := absolute(link, base))), "") or absolute(own, "")
+
+
+def _published(entry: Any) -> Millis | None:
+    for name in ("published_parsed", "updated_parsed", "created_parsed"):
+        # dict.get, because feedparser's own lookup answers with a neighbouring date and warns.
+        if (at := moment_of_tuple(dict.get(entry, name))) is not None:
+            return at
+    return next(
+        (at for name in ("published", "updated") if (at := spoken_moment(str(dict.get(entry, name) or "")))), None
+    )
+
+
+def _tags(entry: Any) -> Iterator[str]:
+    for tag in entry.get("tags") or ():
+        yield f"category:{tag.get('term') or tag.get('label') or ''}"
+    for enclosure in entry.get("enclosures") or ():
+        yield f"enclosure:{enclosure.get('type') or 'application/octet-stream'}"

@@ -1,0 +1,102 @@
+"""JSON Feed 1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/), read as leniently as the XML ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from actors.content.bodies.encoding import Decoded
+from actors.content.bodies.links import absolute
+from actors.content.bodies.text import normalise, plain
+from actors.content.errors import ContentError
+from actors.content.feeds.entries import MOST_ENTRIES, Raw, entries_of
+from actors.content.messages.readings import FeedReading
+from actors.content.wording.moments import spoken_moment
+
+_HEAD = 4096
+_MOST_HUBS = 5
+_DATES = ("date_published", "date_modified")
+
+
+def looks_like_json(text: str) -> bool:
+    """Return whether the first character of the text begins a JSON object."""
+    return text[:_HEAD].lstrip("\ufeff \t\r\n")[:1] == "{"
+
+
+def read_json_feed(decoded: Decoded, url: str) -> FeedReading:
+    """Return the feed in a JSON text. Raises ContentError when it is no JSON, hostile, or JSON of another kind."""
+    document = _document(decoded.text)
+    version, items = document.get("version"), document.get("items")
+    declared = isinstance(version, str) and "jsonfeed" in version.lower()
+    if not isinstance(items, list) or not (declared or ("title" in document and all(map(_is_item, items[:5])))):
+        raise ContentError("The body is JSON, but not a JSON Feed: it has no `version` of jsonfeed.org with `items`.")
+    raws = [_raw(item, url) for item in items[:MOST_ENTRIES] if isinstance(item, dict)]
+    return FeedReading(
+        title=plain(_string(document, "title")).replace("\n", " "),
+        url=absolute(_string(document, "home_page_url"), url),
+        format="json feed",
+        entries=entries_of(raws),
+        damaged=decoded.damaged,
+        hubs=tuple(_hubs(document, url)),
+        paging=(("next", following),) if (following := absolute(_string(document, "next_url"), url)) else (),
+    )
+
+
+def _document(text: str) -> Mapping[str, Any]:
+    try:
+        document = json.loads(text.lstrip("\ufeff \t\r\n"), strict=False)
+    except RecursionError:
+        raise ContentError("The body is JSON that is nested too deeply.") from None
+    except json.JSONDecodeError as error:
+        raise ContentError(f"The body begins like JSON and is not: {error.msg} in line {error.lineno}.") from None
+    except ValueError:
+        raise ContentError("The body is JSON with a number that is too long.") from None
+    return document if isinstance(document, dict) else {}
+
+
+def _hubs(document: Mapping[str, Any], base: str) -> Iterator[str]:
+    hubs = document.get("hubs")
+    for hub in hubs[:_MOST_HUBS] if isinstance(hubs, list) else ():
+        if isinstance(hub, dict) and (link := absolute(_string(hub, "url"), base)):
+            yield link
+
+
+def _is_item(item: object) -> bool:
+    return isinstance(item, dict) and bool({"id", "url", "content_html", "content_text"} & item.keys())
+
+
+def _raw(item: Mapping[str, Any], base: str) -> Raw:
+    markup, text = _string(item, "content_html"), _string(item, "content_text")
+    url = next((link for name in ("url", "external_url") if (link := absolute(_string(item, name), base))), "")
+    return Raw(
+        id=normalise(_string(item, "id")),
+        url=url or absolute(_string(item, "id"), ""),
+        title=plain(_string(item, "title")),
+        author=_author(item),
+        content=plain(markup) or normalise(text) or plain(_string(item, "summary")),
+        published_at=next((at for name in _DATES if (at := spoken_moment(_string(item, name))) is not None), None),
+        tags=tuple(_tags(item)),
+    )
+
+
+def _author(item: Mapping[str, Any]) -> str:
+    authors = item.get("authors")
+    first = authors[0] if isinstance(authors, list) and authors else item.get("author")
+    return plain(_string(first, "name")) if isinstance(first, dict) else ""
+
+
+def _string(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if isinstance(value, str):
+        return value.strip()
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 256 else ""
+
+
+def _tags(item: Mapping[str, Any]) -> Iterator[str]:
+    for word in item.get("tags") or () if isinstance(item.get("tags"), list) else ():
+        if isinstance(word, str):
+            yield f"category:{word}"
+    for attached in item.get("attachments") or () if isinstance(item.get("attachments"), list) else ():
+        if isinstance(attached, dict) and (kind := _string(attached, "mime_type")):
+            yield f"enclosure:{kind}"

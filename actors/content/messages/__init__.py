@@ -1,0 +1,1 @@
+"""What crosses the border between the service and a worker: requests, readings, hints. It imports no parser."""

@@ -1,0 +1,113 @@
+"""What workers say of bodies and feeds, and the rules about that which the service knows too. Imports no parser."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from actors.content.messages.hints import NO_HINTS, FeedHints
+from storage.records.identity import Millis
+from storage.records.source import Confidence
+
+FORMATS: Final = frozenset({"text", "json", "csv", "xml"})
+"""What a document without elements of HTML is, as `Finding.format` and `Detection.format` say it."""
+NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."
+_TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
+
+Identity = Literal["guid", "link", "hash", "guid and link", "guid and hash", "link and hash"]
+"""What names an entry among the others."""
+
+
+class Entry(Struct, frozen=True):
+    """An entry with its identity (`key`) and the 16 hex digits that change when its material content does.
+
+    `content` is capped at 64 KiB; `content_hash` and `simhash` are of the uncut text. `published_at` is the feed's
+    word. `identity` says what the key is made of, `aliases` are the keys
+    that it would have among other neighbours.
+    """
+
+    key: str
+    url: str
+    title: str
+    author: str
+    content: str
+    published_at: Millis | None
+    tags: tuple[str, ...]
+    fingerprint: str
+    content_hash: str = ""
+    simhash: int = 0
+    content_truncated: bool = False
+    identity: Identity = "guid"
+    aliases: tuple[str, ...] = ()
+
+
+class FeedReading(Struct, frozen=True):
+    """A feed. `entries` are in document order; `damaged`: it is ill-formed or some bytes were not text.
+
+    `hubs` are where WebSub would subscribe, `paging` the links of RFC 5005 as (relation, address): read, not followed.
+    """
+
+    title: str
+    url: str
+    format: str
+    entries: tuple[Entry, ...]
+    hints: FeedHints = NO_HINTS
+    damaged: bool = False
+    hubs: tuple[str, ...] = ()
+    paging: tuple[tuple[str, str], ...] = ()
+
+
+class FeedLink(Struct, frozen=True):
+    """A feed that a page advertises, by absolute address."""
+
+    url: str
+    title: str
+    type: str
+
+
+class StandIn(Struct, frozen=True):
+    """What stands where the page should be; see `walls`. `says` is for a person."""
+
+    kind: Literal["empty", "challenge", "queue", "error", "consent", "login", "script", "redirect", "other page"]
+    says: str
+
+    def __str__(self) -> str:
+        return self.says
+
+
+class Finding(Struct, frozen=True):
+    """What a body is. `type` None comes with a `refusal`; both carry a sentence that a person can check.
+
+    `format` names the kind of feed; of a page it is "html", or one of `FORMATS`.
+
+    `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`). `feed` is what a
+    feed says: to know one is to have read it, so whoever goes on to watch it need not read it again. `is_broken_feed`:
+    it is refused, and has the root element of a feed.
+    """
+
+    type: Literal["feed", "html"] | None
+    confidence: Confidence
+    evidence: str
+    format: str
+    feeds: tuple[FeedLink, ...] = ()
+    refusal: str | None = None
+    trouble: StandIn | None = None
+    feed: FeedReading | None = None
+    is_broken_feed: bool = False
+
+
+def is_same(format: str, was: str) -> bool:
+    """Return whether a document has the format that it had at first; which of two kinds of lines it is may waver."""
+    return format == was or {format, was} == {"text", "csv"}
+
+
+def link_form(url: str) -> str:
+    """Return a link as far as it says where it leads: no scheme, "www.", tracking, fragment and last slash.
+
+    >>> link_form("http://www.shore.example/a/?utm_source=x#top") == link_form("https://shore.example/a")
+    True
+    """
+    bare = _TRACKING.sub("", url).partition("://")[2].removeprefix("www.")
+    return bare.rstrip("/")

@@ -1,0 +1,274 @@
+"""What a look says of whose page it saw: evidence that another page stands in the watched one's place.
+
+None of it decides by itself. Titles, canonical links and languages change with a page, too; words about errors and
+logins stand in pages that are about errors and logins.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urlsplit
+
+from msgspec import Struct
+
+from actors.content.bodies.markup import Element
+from actors.content.bodies.text import normalise
+from actors.content.pages.blocks import Blocks
+from actors.content.pages.stand_in_words import UNSPACED, WORDS
+from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
+from actors.content.wording.words import words_in
+
+if TYPE_CHECKING:
+    from actors.content.pages.page import PageReading
+
+LITTLE = 150
+"""Words of content below which a page may be a wall, an error or a stub."""
+KINDS = ("error", "unavailable", "maintenance", "login", "redirect", "challenge", "loading", "consent")
+
+_MOST_TITLE = 1_000
+_MOST_ADDRESS = 2_000
+_HEADS = 4
+_FIRST_SHORT = 5
+_SHORT_WORDS = 16
+_SHELL_WORDS = 30
+_MANY_SCRIPTS = 5
+_LONGEST_REFRESH = 10
+_REFRESH = re.compile(r"(\d{1,6})(?:\.\d{0,6})?(?:\s?[;,](.*))?", re.S)
+_TARGET = re.compile(r"url\s?=\s?", re.I)
+_SHELL_IDS = frozenset(
+    {"root", "app", "__next", "__nuxt", "svelte", "application", "app-root", "main-app", "react-root"}
+)
+_SEPARATORS = re.compile(r"\s+[|•·–—\-~»«:/>]+\s+|\s*[|•·»«]\s*|:\s+")
+_WORD = re.compile(r"[^\s.,;:!?|·•–—\-\"'()\[\]{}«»…]+")
+"""Not by word characters: the vowel signs of Indian scripts are none."""
+_SAME_TITLE = 1 / 3
+# Straight quotes; no soft hyphens; Persian's zero-width space between parts of a word; the dot of a Turkish capital I.
+_SPELLING = str.maketrans(
+    {**dict.fromkeys("\u2018\u2019\u02bc", "'"), "\u200c": " ", **dict.fromkeys("\u00ad\u200b\u0307")}
+)
+
+
+class Evidence(Struct, frozen=True):
+    """What a page says of itself beside its content. Each field is empty where the page says nothing.
+
+    title: of the `title` element, as it is. canonical: path and query of the canonical link, without the host.
+    refresh_after: seconds until the page sends its reader to `refresh_to`, None where it does not; a page that reloads
+    itself has no `refresh_to`. language: as declared, in lower case. shell: hardly any text, a root element and scripts
+    that would fill it.
+    """
+
+    title: str = ""
+    canonical: str = ""
+    refresh_after: int | None = None
+    refresh_to: str = ""
+    language: str = ""
+    shell: bool = False
+
+    @property
+    def leads_away(self) -> bool:
+        """Return whether the page sends its reader to another within seconds."""
+        return bool(self.refresh_to) and self.refresh_after is not None and self.refresh_after <= _LONGEST_REFRESH
+
+
+NO_EVIDENCE = Evidence()
+
+
+def evidence_of(root: Element, blocks: Blocks) -> Evidence:
+    """Return what a tree with these blocks says of whose page it is."""
+    title = next((element for element in root.iter("title") if element.getparent().tag != "svg"), None)
+    after, target = _refresh(root)
+    return Evidence(
+        title=normalise(" ".join((title.text or "").split()))[:_MOST_TITLE] if title is not None else "",
+        canonical=_canonical(root),
+        refresh_after=after,
+        refresh_to=target,
+        language=(root.get("lang") or root.get("xml:lang") or "").strip().lower()[:35],
+        shell=_is_shell(root, blocks),
+    )
+
+
+def _canonical(root: Element) -> str:
+    for link in root.iter("link"):
+        if "canonical" in (link.get("rel") or "").lower().split() and (href := link.get("href")):
+            return path_of(href)
+    return ""
+
+
+def path_of(address: str) -> str:
+    """Return path and query of an address in one spelling: no host, fragment, closing slash or needless escapes.
+
+    >>> path_of("https://Shore.example/a%7Eb/?x=1#top"), path_of("https://shore.example")
+    ('/a~b?x=1', '/')
+    """
+    try:
+        parts = urlsplit(address.strip()[:_MOST_ADDRESS])
+    except ValueError:
+        return ""
+    path = quote(unquote(parts.path, errors="replace"), safe="/~:@!$&'()*+,;=-._").rstrip("/")
+    path = path if path.startswith("/") else f"/{path}"
+    return f"{path}?{parts.query}" if parts.query else path
+
+
+def _refresh(root: Element) -> tuple[int | None, str]:
+    for meta in root.iter("meta"):
+        if (meta.get("http-equiv") or "").strip().lower() == "refresh" and _is_unconditional(meta):
+            # White space folded first: the expressions cannot run long on it then.
+            found = _REFRESH.fullmatch(" ".join((meta.get("content") or "")[:_MOST_ADDRESS].split()))
+            if found:
+                target = (found[2] or "").strip()
+                return int(found[1]), target[led.end() if (led := _TARGET.match(target)) else 0 :].strip(
+                    " \"'"
+                ) if target else ""
+    return None, ""
+
+
+def _is_unconditional(element: Element) -> bool:
+    """Return whether an element holds for readers with scripts: not in a noscript."""
+    return not any(above.tag == "noscript" for above in element.iterancestors())
+
+
+def _is_shell(root: Element, blocks: Blocks) -> bool:
+    """Return whether a page is an empty shell: hardly any words, and scripts with an element that waits, or many."""
+    if len(blocks.texts) > _SHELL_WORDS or sum(map(words_in, blocks.texts)) > _SHELL_WORDS:
+        return False
+    scripts = sum(1 for _ in root.iter("script"))
+    return scripts >= _MANY_SCRIPTS or (scripts > 0 and any(map(_waits, root.iter("div", "main", "section", "body"))))
+
+
+def _waits(element: Element) -> bool:
+    return (element.get("id") or "").strip().lower() in _SHELL_IDS
+
+
+def says_it_is_another(reading: PageReading) -> str:
+    """Return as what a page gives itself away (one of `KINDS`), "" for most pages.
+
+    Looked at are parts of the title and of the h1, which must say nothing else; on a page of little text also its first
+    headings and its first short blocks, which may say more. Evidence beside other evidence, never a reason by itself.
+    """
+    titles = (reading.evidence.title, reading.title)
+    rows = list(zip(reading.blocks, reading.traits or (0,) * len(reading.blocks), strict=True))
+    top = next((text for text, trait in rows if trait & TOP), "")
+    if kind := next((kind for head in (*titles, top) if (kind := kind_of_head(head))), ""):
+        return kind
+    if sum(words_in(text) for text, trait in rows if not trait & FURNITURE) >= LITTLE:
+        return ""
+    content = [row for row in rows if not row[1] & ASIDE]
+    heads = [*titles, *(text for text, trait in content if trait & HEADING)][:_HEADS]
+    short = [text for text, _ in content if words_in(text) <= _SHORT_WORDS][:_FIRST_SHORT]
+    return next((kind for text in (*heads, *short) if (kind := kind_of(text))), "")
+
+
+def kind_of(text: str) -> str:
+    """Return what a page is that says this text in its title or as one of its few words; "" when it says nothing."""
+    return _kind(_folded(text[:300]))
+
+
+def asks_for_consent(text: str) -> bool:
+    """Return whether `kind_of` says so: one search for most texts, not one for each kind."""
+    folded = _folded(text[:300])
+    return _patterns_for(folded)["consent"].search(folded) is not None and _kind(folded) == "consent"
+
+
+def kind_of_head(text: str) -> str:
+    """Return as what a title or heading gives its page away when a part of it says little else; "" when none does."""
+    folded = _folded(text[:300])
+    return next((kind for part in _SEPARATORS.split(folded) if (kind := _kind(part, folded))), "")
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().translate(_SPELLING).split())
+
+
+def _phrases(kind: str, languages: Iterable[str]) -> list[str]:
+    found = {phrase for name in languages for phrase in WORDS[name].get(kind, ())}
+    # The longest first: an alternation takes the first that fits.
+    return sorted((_folded(phrase) for phrase in found), key=lambda phrase: (-len(phrase), phrase))
+
+
+def _pattern(kind: str, *, ascii_only: bool = False) -> re.Pattern[str]:
+    spaced = [
+        rf"{re.escape(phrase[:-1])}\w*" if phrase.endswith("*") else rf"{re.escape(phrase)}(?!\w)"
+        for phrase in _phrases(kind, (name for name in WORDS if name not in UNSPACED))
+        if phrase.isascii() or not ascii_only
+    ]
+    if ascii_only:
+        return re.compile(rf"(?<!\w)(?:{'|'.join(spaced)})")
+    unspaced = map(re.escape, _phrases(kind, (name for name in WORDS if name in UNSPACED)))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(spaced)})|{'|'.join(unspaced)}")
+
+
+_PATTERNS = {kind: _pattern(kind) for kind in KINDS}
+_ASCII_PATTERNS = {kind: _pattern(kind, ascii_only=True) for kind in KINDS}
+"""For text of ASCII alone, in which the other phrases cannot stand: half of all, and tried at each of its words."""
+_CODE = re.compile(r"(?:(?:http|error|erreur|fehler|fejl|virhe)\W{0,3})*(?:40\d|41\d|429|451|50\d|52\d)[^\w$€£¥%]*")
+_MOST_BESIDE = 3
+"""Words beside the phrase with which a part of a title still says nothing else: "Oops! Page not found"."""
+
+
+def _kind(text: str, head: str = "") -> str:
+    """Return the kind of a folded text; of one that is part of a `head` only when it says little else."""
+    if not text:
+        return ""
+    if _CODE.fullmatch(text) and _words(head) - _words(text) <= _MOST_BESIDE:
+        return "error"
+    for kind, pattern in _patterns_for(text).items():
+        if (found := pattern.search(text)) and (not head or _says_little_else(text, found)):
+            return kind
+    return ""
+
+
+def _patterns_for(text: str) -> Mapping[str, re.Pattern[str]]:
+    return _ASCII_PATTERNS if text.isascii() else _PATTERNS
+
+
+def _says_little_else(text: str, found: re.Match[str]) -> bool:
+    return _words(text) - _words(found[0]) <= min(_MOST_BESIDE, _words(found[0]))
+
+
+def _words(text: str) -> int:
+    return sum(map(words_in, _WORD.findall(text)))
+
+
+def titles_differ(old: str, new: str) -> bool:
+    """Return whether two titles are those of two pages; False where one of them is empty.
+
+    Compared is what they do not share between bars and dashes (the site's name); under a third of its words in common
+    is another page's title. Scripts without spaces are compared by pairs of characters.
+
+    >>> titles_differ("Prices | Shore", "Log in | Shore"), titles_differ("Prices 2026 | Shore", "Prices 2027 | Shore")
+    (True, False)
+    """
+    first, second = _parts(old), _parts(new)
+    if not first or not second or first == second:
+        return False
+    shared = set(first) & set(second)
+    one = _bag(part for part in first if part not in shared)
+    other = _bag(part for part in second if part not in shared)
+    if not one or not other:
+        # One is the other and a site's name, or a site's name alone: that is the home page's title.
+        longer = first if one else second
+        return not shared or longer[0] not in shared
+    return len(one & other) < _SAME_TITLE * len(one | other)
+
+
+def _parts(title: str) -> list[str]:
+    return [part for part in (" ".join(_WORD.findall(text)) for text in _SEPARATORS.split(_folded(title))) if part]
+
+
+def titles_of(title: str) -> frozenset[str]:
+    """Return a document's title and the parts between its bars and dashes, in their normal form."""
+    return frozenset(normalise(part) for part in (title, *_SEPARATORS.split(title)) if part.strip())
+
+
+def _bag(parts: Iterable[str]) -> set[str]:
+    """Return the words of parts of a title, in scripts without spaces their pairs of characters."""
+    bag: set[str] = set()
+    for word in " ".join(parts).split():
+        if words_in(word) > 1:
+            bag.update(word[i : i + 2] for i in range(len(word) - 1))
+        else:
+            bag.add(word)
+    return bag

@@ -1,0 +1,256 @@
+"""A page as one look sees it: what it says of itself, its blocks with their keys, and whether it is a page at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from actors.content.bodies import markup
+from actors.content.bodies.encoding import decode
+from actors.content.bodies.sniffing import binary_kind
+from actors.content.bodies.text import normalise
+from actors.content.bodies.unpacking import unpacked
+from actors.content.errors import ContentError
+from actors.content.messages.readings import StandIn
+from actors.content.pages import selectors
+from actors.content.pages.blocks import Blocks, blocks_of
+from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of
+from actors.content.pages.main_text import main_text
+from actors.content.pages.places import Place
+from actors.content.pages.plain import ROOT, no_parts, read_plain, root_of, unwatchable
+from actors.content.pages.traits import CELL
+from actors.content.pages.walk import Walked, digest, rough_digest, walk
+from actors.content.pages.walls import trouble_of
+from actors.content.wording import canonical
+from actors.content.wording.moments import moment
+from storage.records.identity import Millis
+
+_MOST_LABEL = 1_000
+_TITLE_NAMES = ("og:title", "twitter:title", "dc.title")
+_AUTHOR_NAMES = ("author", "article:author", "dc.creator", "parsely-author", "byl")
+_DATE_NAMES = (
+    "article:published_time",
+    "og:published_time",
+    "datepublished",
+    "date",
+    "dc.date",
+    "dc.date.issued",
+    "pubdate",
+)
+_JSON_LD_DATE = re.compile(r"\"datePublished\"\s*:\s*\"([^\"]{8,40})\"")
+
+
+class PageReading(Struct, frozen=True):
+    """What a page says. `content` is for an event; blocks, keys and traits (see `blocks`) are for the decision,
+    `places` for what an event says of where; () when no block stands in a table.
+
+    `trouble` says in words why this is not the page one came for; such a look has failed and is never a change.
+    `partial`: the page is deeper or longer than what is read of it. `evidence` is of whose page it is.
+    """
+
+    title: str
+    author: str
+    published_at: Millis | None
+    content: str
+    blocks: tuple[str, ...]
+    keys: tuple[str, ...]
+    trouble: StandIn | None = None
+    traits: tuple[int, ...] = ()
+    partial: bool = False
+    evidence: Evidence = NO_EVIDENCE
+    places: tuple[Place | None, ...] = ()
+
+
+def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
+    """Return the reading of a page, narrowed to `selector` and without what `ignore` matches (CSS selectors).
+
+    A document without elements of HTML is a page of text. Raises ContentError when the body is neither, a selector is
+    no CSS, or `selector` matches nothing.
+    """
+    root, blocks = read_tree(body, content_type, selector, ignore)
+    return reading_of(root, blocks, content_of(root, blocks), narrowed=selector is not None)
+
+
+class Opened(Struct, frozen=True, dict=True):
+    """A page's tree and the elements that are watched of it; of a document without elements its blocks, and none.
+
+    judged: whether furniture is marked; not in what the user chose.
+    """
+
+    root: markup.Element
+    watched: tuple[markup.Element, ...]
+    text: str = ""
+    judged: bool = True
+    plain: Blocks | None = None
+
+    @cached_property
+    def walked(self) -> tuple[Walked, ...]:
+        """Return what is visible in what is watched."""
+        return tuple(walk(element, judge_furniture=self.judged) for element in self.watched)
+
+    @cached_property
+    def seen(self) -> bytes:
+        """Return what stands for all that the blocks are made of, b"" of a document without elements."""
+        return digest(self.walked) if self.watched else b""
+
+    @cached_property
+    def rough(self) -> bytes:
+        """Return what stands for all that a walk could read and some more, b"" of a document without elements."""
+        return rough_digest(self.watched, self.text, judged=self.judged) if self.watched else b""
+
+
+def open_page(body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = "") -> Opened:
+    """Return a page's tree and what is watched of it; it is walked when somebody asks for what is visible.
+
+    was: the format that it had at first (see `plain`), "" when nobody knows.
+    """
+    body = unpacked(body)
+    if not body.strip():
+        raise ContentError("The body is empty.")
+    text = decode(body, content_type).text
+    if kind := binary_kind(body) or unwatchable(text):
+        raise ContentError(f"This is {kind}, not a page.")
+    if (document := read_plain(text, was)) is not None:
+        if selector is not None or ignore:
+            raise no_parts(document)
+        return Opened(root_of(document), (), plain=document.blocks)
+    root = markup.parse(text)
+    for unwanted in ignore:
+        selectors.remove(root, unwanted)
+    if selector is None:
+        return Opened(root, (root,), text)
+    chosen = selectors.select(root, selector)
+    if not chosen:
+        raise ContentError(f"The selector {selector!r} matches nothing on this page.")
+    return Opened(root, tuple(chosen), text, judged=False)
+
+
+def blocks_in(opened: Opened) -> Blocks:
+    """Return the blocks of a page: those of what was walked, and of nothing else of the tree."""
+    if opened.plain is not None:
+        return opened.plain
+    if len(opened.watched) == 1:
+        return blocks_of(opened.walked[0])
+    parts = [blocks_of(walked) for walked in opened.walked]
+    return Blocks(
+        texts=tuple(text for part in parts for text in part.texts),
+        traits=tuple(trait for part in parts for trait in part.traits),
+        linked=tuple(linked for part in parts for linked in part.linked),
+        partial=any(part.partial for part in parts),
+        places=_joined(parts),
+    )
+
+
+def read_tree(
+    body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...]
+) -> tuple[markup.Element, Blocks]:
+    """Return a page's tree and blocks: the first half of `read_page`, for those who may not need its content."""
+    opened = open_page(body, content_type, selector, ignore)
+    return opened.root, blocks_in(opened)
+
+
+def content_of(root: markup.Element, blocks: Blocks) -> str:
+    """Return the text that an event carries: of a page its main text, of a document without elements all of it."""
+    return "\n".join(blocks.texts) if root.tag == ROOT else main_text(blocks)
+
+
+def reading_of(
+    root: markup.Element,
+    blocks: Blocks,
+    content: str,
+    *,
+    narrowed: bool,
+    known: canonical.KnownKeys = ({}, {}),
+) -> PageReading:
+    """Return the reading of a tree whose blocks and content are known.
+
+    `known` are keys from an earlier look: most blocks are as they were, and keys are dear.
+    """
+    head = head_of(root)
+    texts, keys = _keyed(blocks, known)
+    return PageReading(
+        title=head.title,
+        author=head.author,
+        published_at=head.published_at,
+        content=normalise(content),
+        blocks=tuple(texts),
+        keys=tuple(keys),
+        trouble=None if narrowed or root.tag == ROOT else trouble_of(root, head.written, blocks),
+        traits=blocks.traits,
+        partial=blocks.partial,
+        evidence=evidence_of(root, blocks),
+        places=blocks.places,
+    )
+
+
+class Head(Struct, frozen=True):
+    """What a page says of itself; `written` is its title as it is written there."""
+
+    written: str
+    title: str
+    author: str
+    published_at: Millis | None
+
+
+def head_of(root: markup.Element) -> Head:
+    """Return what a tree says of itself beside its blocks."""
+    named = _metas(root)
+    title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
+    return Head(title, normalise(title)[:_MOST_LABEL], _author(named), _published(root, named))
+
+
+def _joined(parts: Sequence[Blocks]) -> tuple[Place | None, ...]:
+    if not any(part.places for part in parts):
+        return ()
+    return tuple(place for part in parts for place in part.places or (None,) * len(part.texts))
+
+
+def _keyed(blocks: Blocks, known: canonical.KnownKeys) -> tuple[list[str], list[str]]:
+    """Return the normal form and the key of each block; a text that is known is in its normal form already."""
+    outside, in_cells = known
+    keys = [
+        in_cells.get(raw) if trait & CELL else outside.get(raw)
+        for raw, trait in zip(blocks.texts, blocks.traits, strict=True)
+    ]
+    texts = list(blocks.texts)
+    found = list[str]()
+    for i, key in enumerate(keys):
+        if key is None:
+            cell = 1 if blocks.traits[i] & CELL else 0
+            texts[i] = text = normalise(texts[i])
+            key = known[cell].get(text) or canonical.key(text, cell=bool(cell))  # noqa: PLW2901
+        found.append(key)
+    return texts, found
+
+
+def _metas(root: markup.Element) -> dict[str, str]:
+    """Return the first content of each meta name or property, names in lower case."""
+    found: dict[str, str] = {}
+    for meta in root.iter("meta"):
+        name = meta.get("property") or meta.get("name") or meta.get("itemprop")
+        content = meta.get("content")
+        if name and content:
+            found.setdefault(name.strip().lower(), content.strip())
+    return found
+
+
+def _first(named: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((named[name] for name in names if named.get(name)), "")
+
+
+def _author(named: dict[str, str]) -> str:
+    author = _first(named, _AUTHOR_NAMES)
+    return "" if author.startswith(("http://", "https://")) else normalise(author)[:_MOST_LABEL]
+
+
+def _published(root: markup.Element, named: dict[str, str]) -> Millis | None:
+    for name in _DATE_NAMES:
+        if name in named and (at := moment(named[name])) is not None:
+            return at
+    for script in root.iter("script"):
+        if script.get("type") == "application/ld+json" and (found := _JSON_LD_DATE.search(script.text or "")):
+            return moment(found[1])
+    return None

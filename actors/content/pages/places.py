@@ -1,0 +1,254 @@
+"""Where a block stands in a table or a list of terms: its row's label and its column's head, in the page's own words.
+
+Tables are read as HTML lays them out: `colspan` and `rowspan` shift what follows, a cell belongs to the innermost
+table. Heads of columns are the cells of a `thead`, the `th` with `scope=col`, and rows that have nothing but `th`.
+Labels of rows are the `th` to the left; where a row has none, its first cell if it reads like a label. A `dd` is
+labelled by the `dt` before it. The work is bounded: a cell costs at most `_MOST_COLUMNS` steps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from actors.content.bodies.text import normalise
+from storage.records.event import MOST_CONTEXT
+
+PLACING = frozenset({"table", "thead", "tr", "td", "th", "dl", "dt", "dd"})
+"""Elements that `Tables` must hear of; all of them are breaks."""
+
+MARKED = frozenset({"colspan", "rowspan", "scope", "role"})
+"""Their attributes that `Tables` reads."""
+
+_MOST_CELLS = 20_000
+_MOST_COLUMNS = 64
+_MOST_ROWS = 65_534
+_MOST_LABELS = 3
+_LONGEST_LABEL = 60
+"""Characters of a cell that may be its row's label without being a `th`."""
+_BETWEEN = " / "
+_LABEL = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]|\b(?:19|20)\d\d\b")
+_LAYING = frozenset({"colspan", "rowspan", "scope"})
+_COLUMN_SCOPES = frozenset({"col", "colgroup"})
+_ROW_SCOPES = frozenset({"row", "rowgroup"})
+
+
+class Place(NamedTuple):
+    """The label of a block's row and the head of its column; "" where there is none, never both."""
+
+    row: str = ""
+    column: str = ""
+
+
+class _Cell:
+    __slots__ = ("column", "end", "id", "is_head", "scope", "width")
+
+    def __init__(self, id: int, column: int, width: int, end: int, is_head: bool, scope: str) -> None:  # noqa: PLR0917
+        self.id, self.column, self.width, self.is_head, self.scope = id, column, width, is_head, scope
+        self.end = end
+        """The row before which it ends."""
+
+
+class _Table:
+    """One table, or one list of terms (which uses `term` only), as far as it is read."""
+
+    __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "is_simple", "owners", "row", "term")
+
+    def __init__(self, is_layout: bool = False) -> None:
+        self.is_layout = is_layout
+        self.in_thead = False
+        self.is_simple = True
+        """Whether no cell so far is a `th` or says how it is laid: then the first of a row may be its label."""
+        self.row = -1
+        self.column = 0
+        """Where the row goes on, unless a cell from above is there."""
+        self.cells: list[_Cell] = []
+        self.owners: list[_Cell] = []
+        """The cell that was laid into each column last."""
+        self.heads: list[tuple[int, ...]] = []
+        """The heads of each column, the outermost first."""
+        self.head = False
+        """Whether the row before this one was one of heads: the next adds to it, a later one takes its place."""
+        self.term = 0
+
+    def lay(self, cell: int, is_head: bool, named: Mapping[str, str]) -> None:
+        """Lay a cell into the first free columns of the row."""
+        owners, row, column = self.owners, self.row, self.column
+        while column < len(owners) and owners[column].end > row:
+            column += 1
+        if column >= _MOST_COLUMNS:
+            return
+        if is_head or (named and not _LAYING.isdisjoint(named)):
+            self.is_simple = False
+            width = min(_number(named.get("colspan")) or 1, _MOST_COLUMNS - column)
+            end = row + (_number(named.get("rowspan", "1")) or _MOST_ROWS)
+            laid = _Cell(cell, column, width, end, is_head, named.get("scope", "").lower())
+            owners[column : column + width] = [laid] * width
+        else:
+            laid = _Cell(cell, column, 1, row + 1, is_head, "")
+            owners[column : column + 1] = [laid]
+        self.column = column + laid.width
+        self.cells.append(laid)
+
+    def heads_of(self, column: int) -> tuple[int, ...]:
+        """Return the cells that head a column."""
+        return self.heads[column] if column < len(self.heads) else ()
+
+    def end_row(self) -> Iterator[tuple[_Cell, tuple[int, ...]]]:
+        """End a row of at least one cell and yield its cells, each with the cells that label its row.
+
+        A negative number is that of a cell which labels the row only if it reads like a label.
+        """
+        cells, self.cells, self.column = self.cells, [], 0
+        if self.in_thead or (
+            cells[0].is_head and all(cell.is_head and cell.scope not in _ROW_SCOPES for cell in cells)
+        ):
+            self._take_heads(cells)
+            return
+        self.head = False
+        for cell in cells:
+            if cell.scope in _COLUMN_SCOPES:
+                self._set_heads(cell, (cell.id,))
+        there = [owner for column, owner in enumerate(self.owners) if owner.end > self.row and owner.column == column]
+        marked = [owner for owner in there if owner.is_head and owner.scope not in _COLUMN_SCOPES]
+        labels: tuple[int, ...] = ()
+        first, done = there[0], 0
+        for cell in cells:
+            while done < len(marked) and marked[done].column < cell.column:
+                labels = (*labels, marked[done].id)[-_MOST_LABELS:]
+                done += 1
+            yield cell, labels if marked else (-first.id,) if cell is not first else ()
+
+    def end_simple_row(self) -> list[tuple[_Cell, tuple[int, ...]]]:
+        """Do the same where nothing is laid in another way; [] where it takes more."""
+        cells = self.cells
+        if not self.is_simple or self.in_thead or cells[0].column:
+            return []
+        self.cells, self.column, self.head = [], 0, False
+        first, label = cells[0], (-cells[0].id,)
+        return [(cell, label if cell is not first else ()) for cell in cells]
+
+    def _take_heads(self, cells: Sequence[_Cell]) -> None:
+        if len(cells) == 1 and self.heads and not self.head and not self.in_thead:
+            return  # a title across the table, between its rows
+        for cell in cells:
+            outer = self.heads_of(cell.column) if self.head else ()
+            self._set_heads(cell, (*outer, cell.id)[-_MOST_LABELS:])
+        self.head = True
+
+    def _set_heads(self, cell: _Cell, heads: tuple[int, ...]) -> None:
+        end = cell.column + cell.width
+        self.heads += [()] * (end - len(self.heads))
+        self.heads[cell.column : end] = [heads] * cell.width
+
+
+class Tables:
+    """The tables and lists of terms of a page while it is walked. `at` is the number of the cell one is in, or 0."""
+
+    __slots__ = ("_columns", "_left", "_rows", "_tables", "at")
+
+    def __init__(self) -> None:
+        self.at = 0
+        self._tables = [_Table()]
+        self._left: list[int] = []
+        self._rows: list[tuple[int, ...]] = [()]
+        self._columns: list[tuple[int, ...]] = [()]
+
+    def enter(self, tag: str, named: Mapping[str, str]) -> None:
+        """Take note that an element of `PLACING` begins."""
+        table = self._tables[-1]
+        if tag == "tr":
+            if table.cells:
+                self._end_row(table)
+            table.column = 0
+            table.row += 1
+        elif tag == "thead":
+            table.in_thead = True
+        elif tag in ("table", "dl"):
+            self._left.append(self.at)
+            self.at = 0
+            self._tables.append(_Table(is_layout=named.get("role") in ("presentation", "none")))
+        else:
+            self._left.append(self.at)
+            self._enter_cell(table, tag, named)
+
+    def leave(self, tag: str) -> None:
+        """Take note that an element of `PLACING` ends."""
+        if tag == "thead":
+            self._end_row(self._tables[-1])
+            self._tables[-1].in_thead = False
+        elif tag == "tr":
+            if (table := self._tables[-1]).cells:
+                self._end_row(table)
+            table.column = 0
+        else:
+            if tag in ("table", "dl"):
+                self._end_row(self._tables.pop())
+            self.at = self._left.pop()
+
+    def places(self, cells: Mapping[int, int], texts: Sequence[str]) -> tuple[Place | None, ...]:
+        """Return the place of each block, given the cells by the numbers of blocks; () when none has one."""
+        if not cells:
+            return ()
+        first: dict[int, str] = {}
+        for block, cell in cells.items():
+            if cell not in first:
+                first[cell] = texts[block]
+        labels = _Labels(first)
+        places: list[Place | None] = [None] * len(texts)
+        for block, cell in cells.items():
+            row, column = labels[self._rows[cell]], labels[self._columns[cell]]
+            if row or column:
+                places[block] = Place(row, column)
+        return tuple(places) if any(places) else ()
+
+    def _enter_cell(self, table: _Table, tag: str, named: Mapping[str, str]) -> None:
+        if table.is_layout or len(self._rows) > _MOST_CELLS:
+            self.at = 0
+            return
+        self.at = len(self._rows)
+        term = (table.term,) if tag == "dd" and table.term else ()
+        self._rows.append(term)
+        self._columns.append(())
+        if tag == "dt":
+            table.term = self.at
+        elif tag != "dd":
+            table.lay(self.at, tag == "th", named)
+
+    def _end_row(self, table: _Table) -> None:
+        if not table.cells:
+            table.column = 0
+            return
+        for cell, labels in table.end_simple_row() or table.end_row():
+            self._rows[cell.id] = labels
+            if table.heads:
+                heads = table.heads_of(cell.column)
+                self._columns[cell.id] = heads if cell.id not in heads else ()
+
+
+class _Labels(dict[tuple[int, ...], str]):
+    """The words of labels by the cells that they are made of: each is made once, for cells share them."""
+
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def __missing__(self, cells: tuple[int, ...]) -> str:
+        texts = dict.fromkeys(filter(None, map(self._text, cells)))
+        self[cells] = label = _BETWEEN.join(texts)[:MOST_CONTEXT]
+        return label
+
+    def _text(self, cell: int) -> str:
+        text = normalise(self._texts.get(abs(cell), "")[: 2 * MOST_CONTEXT])[:MOST_CONTEXT]
+        return text if cell > 0 or _reads_like_label(text) else ""
+
+
+def _reads_like_label(text: str) -> bool:
+    return len(text) <= _LONGEST_LABEL and _LABEL.search(text) is not None
+
+
+def _number(text: str | None) -> int:
+    """Return a span as it is written, 0 for what is none."""
+    text = (text or "").strip()
+    return min(int(text), _MOST_ROWS) if text.isascii() and text.isdigit() and len(text) <= 6 else 0

@@ -1,0 +1,345 @@
+"""Documents without elements of HTML, as blocks: JSON, tables of characters (CSV), XML that is no feed, plain text.
+
+A block is what a reader takes for one thing: a paragraph or a list item of a text, a row of a table, a small object of
+JSON or element of XML on one line. Keys, rows and lines keep their order; numbers are shown as they were written.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any, Final, Literal
+
+from lxml import etree
+from msgspec import Struct
+
+from actors.content.bodies.markup import Element
+from actors.content.bodies.prolog import end_of_prolog
+from actors.content.bodies.sniffing import binary_text, elements_in, image_kind, is_document, looks_like_html, text_kind
+from actors.content.bodies.text import plain
+from actors.content.errors import ContentError
+from actors.content.feeds.feeds import feed_root
+from actors.content.messages.readings import NO_PARTS
+from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks
+from actors.content.pages.traits import CELL, HEADING, ITEM
+
+Format = Literal["text", "json", "csv", "xml"]
+ROOT: Final = "plain"
+"""The tag of the tree that stands in for that of a page."""
+_ON_ONE_LINE: Final = 160
+"""Characters up to which an object, a list or an element is one block."""
+_LONGEST: Final = 2_000
+"""Characters of a block; what is longer goes on in the next one."""
+_DEEPEST: Final = 100
+_MOST_MARKUP: Final = 4 << 20
+_NO_VALUE: Final = object()
+_DELIMITERS: Final = (",", ";", "\t", "|")
+_SAMPLED: Final = 50
+_FEWEST_ROWS: Final = 3
+_MARK: Final = re.compile(r"\s*(?:[-*+•·‣▪–>|]|#{1,6}|\(?\d{1,3}[.)]|\[[ xX]?\])(?=\s|$)")
+_HEAD: Final = re.compile(r"\s{0,3}#{1,6}\s+\S")
+_UNDERLINE: Final = re.compile(r"\s{0,3}(?:={3,}|-{3,}|~{3,})\s*")
+_DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*\?>")
+_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_KINDS_OF_LINES: Final = frozenset({"a calendar (iCalendar)", "a contact card (vCard)", "a playlist (M3U)"})
+_SEARCHED: Final = 64 * 1024
+_DENSE: Final = 0.2
+"""Elements of HTML for each line from which on a text that does not begin with one is a page."""
+_GAP: Final = re.compile(r"\n[ \t\r]*\n")
+_LOWER: Final = 1 / 3
+_EVEN: Final = 0.6
+_NARROWEST, _WIDEST = 40, 120
+
+
+class Plain(Struct, frozen=True):
+    """A document without elements of HTML. says: what it is, in words that a person can check."""
+
+    format: Format
+    says: str
+    blocks: Blocks
+
+
+class _Number(str):
+    """A number of JSON as it was written."""
+
+    __slots__ = ()
+
+
+def unwatchable(text: str) -> str | None:
+    """Return in words what a text is that there is nothing to read in; None: there may be."""
+    return image_kind(text) or (None if looks_like_html(text) or not binary_text(text) else "binary data")
+
+
+def read_plain(text: str, was: str = "") -> Plain | None:
+    """Return a document's blocks when it has no elements of HTML; None for what is read as a page.
+
+    was: the format that the document had at first, "" when nobody knows; a text or a table stays one, however its lines
+    look now.
+    """
+    value = _json(text)
+    if value is not _NO_VALUE:
+        return _made("json", _json_says(value), ((line, CELL) for line in _json_lines(value)))
+    kind = text_kind(text)
+    is_page = kind is None and _is_page(text)
+    is_xml = feed_root(text) is not None or (not is_page and text[end_of_prolog(text) :][:1] == "<")
+    if is_xml and (root := _xml(text)) is not None:
+        says = f"{kind}, as XML" if kind else f"XML (root element <{_name(root)}>)"
+        return _made("xml", says, ((line, CELL) for line in _xml_lines(root)), counted="line")
+    if is_page:
+        return None
+    rows = None if was == "text" else _table(text, known=was == "csv")
+    if rows is not None:
+        says = f"CSV, {_count(len(rows), 'row')} of {_count(max(map(len, rows)), 'column')}"
+        return _made("csv", says, ((" | ".join(filter(None, row)), CELL) for row in rows))
+    named = kind if kind in _KINDS_OF_LINES else "plain text"
+    says = f"{named}, {_count(sum(1 for line in text.splitlines() if line.strip()), 'line')}"
+    return _made("text", says, list(_paragraphs(text)) or [(text.strip(), 0)])
+
+
+def root_of(found: Plain) -> Element:
+    """Return the tree that stands in for a page's: it has no elements, so no title, and no wall is seen in it."""
+    root = etree.Element(ROOT)
+    root.set("format", found.format)
+    return root
+
+
+def format_of(root: Element) -> str:
+    """Return the format of the document that a tree stands for."""
+    return str(root.get("format")) if root.tag == ROOT else "html"
+
+
+def no_parts(found: Plain) -> ContentError:
+    """Return the refusal of selectors for a document that has no elements to choose from."""
+    return ContentError(f"This is {found.says}: {NO_PARTS}")
+
+
+def _is_page(text: str) -> bool:
+    """Return whether a text is HTML, as opposed to one that mentions an element here and there."""
+    if not looks_like_html(text):
+        return False
+    if is_document(text) or text[end_of_prolog(text) :][:1] == "<":
+        return True
+    head = text[:_SEARCHED]
+    return elements_in(head) >= _DENSE * sum(1 for line in head.splitlines() if line.strip())
+
+
+def _made(format: Format, says: str, lines: Iterable[tuple[str, int]], *, counted: str = "") -> Plain:
+    texts, traits, characters, partial = [], [], 0, False
+    for line, trait in lines:
+        for piece in _pieces(" ".join(line.split())):
+            texts.append(piece)
+            traits.append(trait)
+            characters += len(piece)
+        if partial := len(texts) >= MOST_BLOCKS or characters >= MOST_CHARACTERS:
+            break
+    says = f"{says}, {_count(len(texts), counted)}" if counted else says
+    blocks = Blocks(texts=tuple(texts), traits=tuple(traits), linked=(0,) * len(texts), partial=partial)
+    return Plain(format, says, blocks)
+
+
+def _pieces(line: str) -> Iterator[str]:
+    for start in range(0, len(line), _LONGEST):
+        yield line[start : start + _LONGEST]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def _json(text: str) -> Any:
+    """Return the value of a JSON document that is an object or a list; _NO_VALUE when it is none."""
+    text = text.strip("\ufeff \t\r\n")
+    if text[:1] not in ("{", "["):
+        return _NO_VALUE
+    try:
+        return json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
+    except (ValueError, RecursionError):
+        return _NO_VALUE
+
+
+def _json_says(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"JSON, an object of {_count(len(value), 'member')}"
+    return f"JSON, a list of {_count(len(value), 'item')}"
+
+
+def _json_lines(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
+    """Yield a value line by line: what fits on one is one, of the rest each member or item by itself."""
+    short = _short(value, _ON_ONE_LINE if depth else _ON_ONE_LINE // 4)
+    if short is not None or not isinstance(value, (dict, list)) or depth > _DEEPEST:
+        whole = json.dumps(value, ensure_ascii=False)[: 2 * _LONGEST] if short is None else short
+        yield f"{name}{whole}"
+        return
+    if name:
+        yield name.rstrip()
+    members = value.items() if isinstance(value, dict) else ((None, item) for item in value)
+    for key, item in members:
+        yield from _json_lines(item, "" if key is None else f"{_quoted(key)}: ", depth + 1)
+
+
+def _short(value: Any, most: int, depth: int = 0) -> str | None:
+    """Return a value on one line, None when it takes more than `most` characters."""
+    if isinstance(value, _Number):
+        found = str(value)
+    elif isinstance(value, str):
+        found = _quoted(value) if len(value) <= most or depth == 0 else " " * (most + 1)
+        return found if depth == 0 or len(found) <= most else None
+    elif isinstance(value, (dict, list)):
+        return _short_group(value, most, depth)
+    else:
+        found = json.dumps(value)
+    return found if len(found) <= most or depth == 0 else None
+
+
+def _short_group(value: dict[str, Any] | list[Any], most: int, depth: int) -> str | None:
+    parts, left = list[str](), most - 2
+    for item in value:
+        key = f"{_quoted(item)}: " if isinstance(value, dict) else ""
+        part = None if depth > _DEEPEST else _short(value[item] if isinstance(value, dict) else item, left, depth + 1)
+        left -= len(key) + len(part or "") + 2
+        if part is None or left < 0:
+            return None
+        parts.append(key + part)
+    inside = ", ".join(parts)
+    return f"{{{inside}}}" if isinstance(value, dict) else f"[{inside}]"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+# --- XML -------------------------------------------------------------------------------------------------------------
+
+
+def _xml(text: str) -> Element | None:
+    """Return the root of an XML document; entities stay as they are, and nothing is fetched."""
+    parser = etree.XMLParser(
+        recover=True, resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    clean = _NOT_XML.sub("", _DECLARATION.sub("", text[:_MOST_MARKUP].lstrip("\ufeff"), count=1))
+    try:
+        root: Element | None = etree.fromstring(clean.encode(), parser)
+    except (etree.LxmlError, ValueError):
+        return None
+    return root
+
+
+def _name(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2][:60]
+
+
+def _own(element: Element) -> str:
+    """Return what an element says by itself, without what is in it: its name, attributes and first text."""
+    said = [f"{str(name).rpartition('}')[2]}={value}" for name, value in element.items()]
+    return " ".join([*said, _words(element.text)]).strip()
+
+
+def _words(text: str | None) -> str:
+    words = (text or "").strip()
+    return plain(words).replace("\n", " ") if "<" in words else " ".join(words.split())
+
+
+def _xml_lines(element: Element, depth: int = 0) -> Iterator[str]:
+    short = _short_element(element, _ON_ONE_LINE) if depth else None
+    if short is not None:
+        yield short
+        return
+    own, inside = _own(element), _elements(element)
+    if own or not inside:
+        yield f"{_name(element)}: {own}"
+    for child in inside:
+        yield from _xml_lines(child, depth + 1)
+        if tail := _words(child.tail):
+            yield tail
+
+
+def _short_element(element: Element, most: int) -> str | None:
+    """Return an element with all that is in it on one line, None when it takes more than `most` characters."""
+    parts, left = [_own(element)], most - len(_name(element))
+    for child in _elements(element):
+        left -= len(parts[-1]) + 2
+        part = _short_element(child, left) if left > 0 else None
+        if part is None:
+            return None
+        parts.append(part)
+        if tail := _words(child.tail):
+            parts.append(tail)
+    said = f"{_name(element)}: {'; '.join(filter(None, parts))}"
+    return said if len(said) <= most else None
+
+
+def _elements(element: Element) -> list[Element]:
+    """Return the children that are elements; an entity that was left as it is is none."""
+    return [child for child in element if isinstance(child.tag, str)]
+
+
+# --- tables of characters --------------------------------------------------------------------------------------------
+
+
+def _table(text: str, *, known: bool) -> list[list[str]] | None:
+    """Return the rows of a CSV, None for what is none: at least three rows of one width, by one delimiter.
+
+    known: it was one before, so its rows may be of any width.
+    """
+    if not known and (_GAP.search(text.strip()) or text.count(", ") * 2 > text.count(",")):
+        return None  # paragraphs, and commas as they stand in sentences
+    for delimiter in _DELIMITERS:
+        try:
+            rows = [row for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if any(row)]
+        except csv.Error:
+            continue
+        widths = [len(row) for row in rows[:_SAMPLED]]
+        if rows and widths[0] > 1 and (known or (len(rows) >= _FEWEST_ROWS and len(set(widths)) == 1)):
+            return [[" ".join(cell.split()) for cell in row] for row in rows]
+    return None
+
+
+# --- plain text ------------------------------------------------------------------------------------------------------
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the blocks of a text: list items, headings, paragraphs that were wrapped, else single lines."""
+    held: list[str] = []
+    for line in text.lstrip("\ufeff").splitlines():
+        if line.strip():
+            held.append(line.expandtabs(4))
+        else:
+            yield from _paragraph(held)
+            held = []
+    yield from _paragraph(held)
+
+
+def _paragraph(lines: list[str]) -> Iterator[tuple[str, int]]:
+    wrapped = _is_wrapped(lines)
+    held, trait, indent = list[str](), 0, 0
+    for line, below in pairwise([*lines, ""]):
+        if _UNDERLINE.fullmatch(line) or not any(sign.isalnum() for sign in line):
+            continue
+        marked, here = _MARK.match(line), len(line) - len(line.lstrip())
+        is_head = _HEAD.match(line) is not None or _UNDERLINE.fullmatch(below) is not None
+        goes_on = held and not marked and not is_head and trait != HEADING
+        if goes_on and (wrapped if not trait else here > indent):
+            held.append(line)
+            continue
+        if held:
+            yield " ".join(held), trait
+        held, indent = [line], here
+        trait = HEADING if is_head else ITEM if marked else 0
+    if held:
+        yield " ".join(held), trait
+
+
+def _is_wrapped(lines: list[str]) -> bool:
+    """Return whether lines are a paragraph that was wrapped: about as long each, and going on in the middle."""
+    if len(lines) < 2:
+        return False
+    widths = [len(line.rstrip()) for line in lines]
+    widest = max(widths)
+    low = sum(line.lstrip()[:1].islower() for line in lines[1:])
+    return _NARROWEST <= widest <= _WIDEST and min(widths[:-1]) >= _EVEN * widest and low >= _LOWER * (len(lines) - 1)

@@ -1,0 +1,88 @@
+"""A page as a preview shows it: which blocks are watched, which are left out and why, and what selectors do to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from actors.content.bodies import markup
+from actors.content.bodies.encoding import decode
+from actors.content.bodies.text import normalise
+from actors.content.bodies.unpacking import unpacked
+from actors.content.messages.requests import PageRequest
+from actors.content.pages import selectors
+from actors.content.pages.page import PageReading, content_of, read_tree, reading_of
+from actors.content.pages.plain import no_parts, read_plain
+from actors.content.pages.traits import CONTROL, FURNITURE
+from actors.previews import EXCERPT, PageBlock, PagePreview, Removed
+
+MOST_BLOCKS = 40
+"""Characters of a text that are shown."""
+_MOST_HINTS = 6
+_LANDMARKS = ("main", "article", "table", "section", "form")
+_PLAIN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+def preview_page(asked: PageRequest) -> PagePreview:
+    """Return what would be watched. A selector that matches nothing is told (`matched` 0, `has`), not raised.
+
+    Raises ContentError when the body is no page, or a selector is no CSS.
+    """
+    ignored, matched = tuple[Removed, ...](), None
+    if asked.selector is not None or asked.ignore:
+        text = decode(unpacked(asked.body), asked.content_type).text
+        if (document := read_plain(text)) is not None:
+            raise no_parts(document)
+        root = markup.parse(text)
+        landmarks = landmarks_of(root)
+        ignored = tuple(Removed(selector, selectors.remove(root, selector)) for selector in asked.ignore)
+        matched = None if asked.selector is None else len(selectors.select(root, asked.selector))
+        if matched == 0:
+            return PagePreview("", "", None, "", (), 0, 0, 0, ignored, landmarks, False, None)
+    tree, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)
+    reading = reading_of(tree, blocks, content_of(tree, blocks), narrowed=asked.selector is not None)
+    shown = blocks_of(reading)
+    watched = sum(block.watched for block in shown)
+    return PagePreview(
+        title=reading.title,
+        author=reading.author,
+        published_at=reading.published_at,
+        content=reading.content[:EXCERPT],
+        blocks=shown[:MOST_BLOCKS],
+        watched=watched,
+        left_out=len(shown) - watched,
+        matched=matched,
+        ignored=ignored,
+        has=(),
+        partial=reading.partial,
+        trouble=None if reading.trouble is None else str(reading.trouble),
+    )
+
+
+def blocks_of(reading: PageReading) -> tuple[PageBlock, ...]:
+    """Return a page's blocks in reading order, each with whether it is watched."""
+    return tuple(
+        PageBlock(text[:EXCERPT], not why, why)
+        for text, trait in zip(reading.blocks, reading.traits, strict=True)
+        for why in (_why(trait),)
+    )
+
+
+def _why(trait: int) -> str:
+    if trait & FURNITURE:
+        return "furniture"
+    return "control" if trait & CONTROL else ""
+
+
+def landmarks_of(root: markup.Element) -> tuple[str, ...]:
+    """Return selectors of a page's larger parts, by which a person may find the right one: landmarks, then ids."""
+    tags = Counter(element.tag for element in root.iter(*_LANDMARKS))
+    found = [tag for tag in _LANDMARKS if tags[tag]]
+    sizes: list[tuple[int, str]] = []
+    for element in root.iter("div", "section", "main", "article", "table", "ul", "ol"):
+        name = element.get("id")
+        if name and _PLAIN_NAME.issuperset(name) and not name[0].isdigit():
+            sizes.append((len(normalise(" ".join(element.itertext()))[:5_000]), f"#{name}"))
+        if len(sizes) >= 200:
+            break
+    largest = [name for size, name in sorted(sizes, key=lambda pair: -pair[0]) if size]
+    return tuple(dict.fromkeys((*found, *largest)))[:_MOST_HINTS]

@@ -1,0 +1,264 @@
+"""What a block's place in the page says about it, as bits.
+
+*Furniture* is what stands around content: by tag, by ARIA role, by words in class and id, by the label that leads a box
+("Related articles"). Each sign lies at times, so it is believed only as far as the whole page bears it out: names that
+would cover most of a page (a body with class "nav-open") say nothing, and neither do tags that would cover nearly all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from actors.content.pages import furniture as signs
+
+if TYPE_CHECKING:
+    from actors.content.bodies.markup import Element
+
+FURNITURE = 1
+HEADING = 2
+CELL = 4
+"""Directly in a td, th, dd or dt."""
+ITEM = 8
+LINK = 16
+"""Most of its text is a link."""
+TOP = 32
+"""The page's own heading (h1)."""
+CONTROL = 64
+"""A button or a field's label."""
+NAMED = 128
+"""Furniture by the words of a class or an id only, the weakest sign; comes with FURNITURE."""
+
+ASIDE = FURNITURE | CONTROL
+
+_BY_TAG = {
+    **dict.fromkeys(("h2", "h3", "h4"), HEADING),
+    **dict.fromkeys(("td", "th", "dd", "dt"), CELL),
+    "h1": HEADING | TOP,
+    "li": ITEM,
+}
+_INHERITED = FURNITURE | CONTROL | NAMED | ~signs.STORED
+_FURNITURE_TAGS = frozenset(signs.TAGS) - {"header"}
+_CONTROL_TAGS = frozenset({"button", "label", "option", "legend"})
+_CONTENT_TAGS = frozenset({"main", "body", "html"})
+_FURNITURE_ROLES = frozenset(signs.ROLES)
+_FURNITURE_WORDS = re.compile(
+    r"(?:^|[\s_-])(?:cookies?(?:bar|banner|notice|consent)?|consent|gdpr|cmp|onetrust|nav|navbar|navigation|menu|submenu"
+    r"|dropdown|megamenu|footer|sidebar|related|recommend\w*|promo\w*|advert\w*|ads?|adslot|sponsor\w*|newsletter"
+    r"|subscribe|social|share|sharing|breadcrumbs?|(?<!news-)(?<!news_)ticker|weather|wetter|popup|modal|login|signup|announcement\w*|topbar"
+    r"|toolbar|skip|most-?read|popular|trending|anzeige|werbung|drawer|lang(?:uage)?s?|locale|paywall)(?:$|[\s_-])",
+    re.I,
+)
+_LEADS = re.compile(
+    r"(?:(?:related|recommended|similar|suggested|sponsored|popular)"
+    r" (?:articles?|posts?|stories|reading|content|news|links|topics|videos)"
+    r"|trending(?: now)?|(?:most|more) (?:read|popular|viewed)|you (?:may|might) also like|more from .{1,30}"
+    r"|read (?:more|next|also)|editors?'? picks?|from (?:our|the) web"
+    r"|meistgelesen|das könnte sie (?:auch )?interessieren|lesen sie auch|mehr zum thema|ähnliche (?:artikel|beiträge)"
+    r"|à lire aussi|articles (?:similaires|liés)|les plus lus|mest lästa?|läs (?:också|mer)|relaterade? \w+)\W*",
+    re.I,
+)
+_OFFER = re.compile(
+    r"(?:anzeige|advertorial|verlagsangebot|verlagsspezial|partnerangebot|sponsored|promoted|advertisement"
+    r"|paid (?:post|content)|partner content|publicité|sponsorisé|contenu partenaire|annons|publicidad)\b(?!\w)",
+    re.I,
+)
+_LONGEST_BOX = 16
+"""Blocks of a box; on a list page links would go on to its end."""
+_PARAGRAPH = 120
+_TIME = re.compile(r"[0-2]?\d[:.][0-5]\d(?!\d|[.:%]\d)")
+_HOURS = re.compile(
+    rf"{_TIME.pattern}\s?(?:[ap]\.?m\.?|uhr|h)?\s?(?:[-–—~〜～]|to|bis|till|à|a|do|до|tot|til)\s?{_TIME.pattern}", re.I
+)
+_TIMETABLE = 3
+_LONGEST_ROW = 120
+_LONGEST_ENCLOSED = 4
+_ENCLOSING = 6
+"""Blocks of furniture before and after links that stand in its midst."""
+_MOST_ENCLOSED = 0.1
+_LITTLE = 0.1
+_MOST_KNOWN = 8192
+TOLD = frozenset({"role", "aria-hidden"})
+"""Attributes beside class and id by which a block is told to be furniture."""
+_MOST_BY_NAME = 0.5
+_MOST = 0.9
+
+
+def plain_traits(element: Element, tag: str, outer: int, attributes: Mapping[str, str]) -> int:
+    """Return the traits that a tag gives, none of furniture: for a part of the page that the user chose."""
+    return _by_tag(tag, outer)
+
+
+def traits_of(element: Element, tag: str, outer: int, attributes: Mapping[str, str]) -> int:
+    """Return the traits of the block that starts with this element, inside of one with traits `outer`."""
+    get = attributes.get
+    classes, id = get("class", ""), get("id", "")
+    if tag != "header" and TOLD.isdisjoint(attributes):
+        return _BY_NAME[tag, outer, classes, id]
+    named = _named(tag, outer, classes, id)
+    return _traits(
+        tag, outer, tag == "header" and _is_head(element), get("role", ""), get("aria-hidden") == "true", named
+    )
+
+
+def _by_tag(tag: str, outer: int) -> int:
+    return _BY_TAG.get(tag, outer & CELL if tag == "p" else 0)
+
+
+def _named(tag: str, outer: int, classes: str, id: str) -> str:
+    return "" if outer & FURNITURE or tag == "article" else f"{classes} {id}"
+
+
+@lru_cache(maxsize=8192)
+def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, named: str) -> int:  # noqa: PLR0917  a key
+    trait = _by_tag(tag, outer) | (outer & _INHERITED)
+    if tag in _CONTROL_TAGS:
+        return trait | CONTROL
+    role = role.lower()
+    if tag in _CONTENT_TAGS or role == "main":
+        return trait & ~(FURNITURE | NAMED) & signs.STORED
+    if head or tag in _FURNITURE_TAGS:
+        return signs.signed(trait | FURNITURE, signs.by_tag(tag)) & ~NAMED
+    if role in _FURNITURE_ROLES:
+        return signs.signed(trait | FURNITURE, signs.by_role(role)) & ~NAMED
+    if aria_hidden:
+        return signs.signed(trait | FURNITURE, signs.by_place(signs.ARIA_HIDDEN)) & ~NAMED
+    if not trait & FURNITURE and named and (word := _FURNITURE_WORDS.search(named[:400])):
+        return trait | FURNITURE | NAMED | signs.by_name(word[0])
+    return trait
+
+
+class _ByName(dict[tuple[str, int, str, str], int]):
+    """The traits of a block by tag, traits outside, class and id, where nothing else tells: a look-up, not a call."""
+
+    def __missing__(self, place: tuple[str, int, str, str]) -> int:
+        tag, outer, classes, id = place
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        self[place] = trait = _traits(tag, outer, False, "", False, _named(tag, outer, classes, id))
+        return trait
+
+
+_BY_NAME = _ByName()
+
+
+def _is_head(element: Element) -> bool:
+    """Return whether a header is the page's, not that of an article or a section."""
+    parent = element.getparent()
+    return parent is not None and parent.tag == "body"
+
+
+def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
+    """Return the traits with rows of a timetable as cells: there a time of day is what the row is about.
+
+    A span of hours is one wherever it stands; what begins with a time of day, where several blocks do.
+    """
+    begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
+    rows = set(begins if len(begins) >= _TIMETABLE else ())
+    # "20.48 -1.66 %" is a share that fell.
+    short = [
+        i
+        for i, text in enumerate(texts)
+        if len(text) <= _LONGEST_ROW and text.count(":") + text.count(".") > 1 and "%" not in text
+    ]
+    rows.update(i for i in short if len(_TIME.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
+    return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
+
+
+def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
+    """Return the traits of a whole page, without the marks that it does not bear out and with led boxes marked."""
+    sizes = [len(text) for text in texts]
+    total = sum(sizes)
+    kept = _named_borne_out(texts, traits, sizes)
+    if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & FURNITURE) > _MOST * total:
+        return [trait & ~(FURNITURE | NAMED) & signs.STORED for trait in kept]
+    return _with_enclosed(_with_boxes(texts, kept), sizes)
+
+
+def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Return the traits without names that cannot be right: of what wraps the content, or of most parts of a page.
+
+    A mega menu may be most of a page's text, but it is not most of its paragraphs and does not hold its heading.
+    """
+    kept = list(traits)
+    total = sum(sizes)
+    long = sum(size for size, trait in zip(sizes, kept, strict=True) if _is_running(size, trait))
+    has_top = any(trait & TOP for trait in kept)
+    menus = 0
+    for start, end in _runs(kept):
+        named = [i for i in range(start, end) if kept[i] & NAMED]
+        size = sum(sizes[i] for i in named)
+        running = sum(sizes[i] for i in named if _is_running(sizes[i], kept[i]))
+        if long > _LITTLE * total:
+            wraps = running > _MOST_BY_NAME * long
+        elif has_top:
+            wraps = size > _MOST_BY_NAME * total and any(kept[i] & TOP for i in named)
+        else:
+            wraps = size > _MOST_BY_NAME * total
+        if wraps:
+            for i in named:
+                kept[i] &= ~(FURNITURE | NAMED) & signs.STORED
+        elif size > _MOST_BY_NAME * total:
+            menus += size
+    if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & NAMED) - menus > _MOST_BY_NAME * total:
+        kept = [trait & ~(FURNITURE | NAMED) & signs.STORED if trait & NAMED else trait for trait in kept]
+    return kept
+
+
+def _is_running(size: int, trait: int) -> bool:
+    """Return whether a block is long enough for a paragraph of text."""
+    return size >= _PARAGRAPH and not trait & (LINK | CONTROL)
+
+
+def _runs(traits: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield where furniture begins and ends, when some of it is furniture by name."""
+    start = 0
+    for is_furniture, run in groupby(traits, lambda trait: trait & FURNITURE):
+        end = start
+        any_named = 0
+        for trait in run:
+            any_named |= trait & NAMED
+            end += 1
+        if is_furniture and any_named:
+            yield start, end
+        start = end
+
+
+def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
+    """Return the traits with short runs of links marked that have long runs of furniture before and after them.
+
+    Such are offers between menus, and "Subscribe" or "Join now" between head and foot. What is much of a page's content
+    is not believed to be furniture, nor is its heading.
+    """
+    runs = [(bool(aside), list(run)) for aside, run in groupby(range(len(kept)), lambda i: kept[i] & ASIDE)]
+    found = [
+        i
+        for (_, before), (aside, run), (_, after) in zip(runs, runs[1:], runs[2:], strict=False)
+        if not aside and len(run) <= _LONGEST_ENCLOSED and min(len(before), len(after)) >= _ENCLOSING
+        if all(kept[i] & LINK and not kept[i] & TOP for i in run)
+        for i in run
+    ]
+    content = sum(size for size, trait in zip(sizes, kept, strict=True) if not trait & ASIDE)
+    if sum(sizes[i] for i in found) <= _MOST_ENCLOSED * content:
+        for i in found:
+            kept[i] = signs.signed(kept[i] | FURNITURE, signs.by_place(signs.ENCLOSED))
+    return kept
+
+
+def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
+    """Return the traits with boxes marked: links below a label that says so, and what is labelled as an offer."""
+    led, sign = 0, 0
+    for i, text in enumerate(texts):
+        if len(text) <= 40 and not kept[i] & LINK and _LEADS.fullmatch(text):
+            led, sign = _LONGEST_BOX, signs.by_place(signs.BOX)
+        elif _OFFER.match(text):
+            led, sign = 2, signs.by_place(signs.OFFER)
+        elif not kept[i] & LINK or (kept[i] & HEADING and led < 2):
+            led = 0
+        if led:
+            kept[i] = signs.signed(kept[i] | FURNITURE, sign)
+            led -= 1
+    return kept

@@ -1,0 +1,163 @@
+"""The walk over a page's tree: what is visible, in reading order, as rows of which `blocks` makes blocks.
+
+All that is read of a tree for its blocks is read here, and `blocks.blocks_of` is a function of the rows alone. So two
+looks with the same rows have the same blocks, whatever else differs in their bytes: scripts, nonces, what is hidden.
+
+The walk is one loop without calls where nothing happens: a page has thousands of elements.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+from lxml import etree
+from msgspec import Struct
+
+from actors.content.bodies import markup
+from actors.content.pages.files import file_of
+from actors.content.pages.places import MARKED, PLACING
+from actors.content.pages.traits import TOLD, plain_traits, traits_of
+
+Row: TypeAlias = tuple[str, int, int] | tuple[str, dict[str, str]] | tuple[str] | str
+"""The raw text of a block with its trait and how many of its characters stand in links; that an element of `PLACING`
+begins, with its attributes; that one ends; the name of a file, to which the block links that ends next."""
+
+BLOCK, BEGIN = 3, 2
+"""The lengths of rows that are tuples: of a block, and of the beginning of an element; that of an end is 1."""
+_MOST_ROWS = 100_000
+_CFEMAIL = re.compile(r"[0-9a-fA-F]{4,400}")
+_HIDING = markup.HIDEABLE - {"class"}
+_TELLING = _HIDING | TOLD | MARKED | {"data-cfemail"}
+"""Attributes that need a look; most elements have none of them."""
+_INLINE, _LINK, _UNSEEN, _BREAK, _PLACING, _UNSEEN_BREAK = range(6)
+_KINDS = {
+    **dict.fromkeys(markup.BREAKS, _BREAK),
+    **dict.fromkeys(PLACING, _PLACING),
+    **dict.fromkeys(markup.UNSEEN - markup.BREAKS, _UNSEEN),
+    **dict.fromkeys(markup.UNSEEN & markup.BREAKS, _UNSEEN_BREAK),
+    "a": _LINK,
+}
+_SKIPPED = frozenset({_UNSEEN, _UNSEEN_BREAK})
+_DATA_NAME = re.compile(r"data-[a-z][a-z0-9-]*")
+_UNREAD = ("nonce", "integrity", "crossorigin", "src", "srcset", "sizes", "value", "alt", "width", "height", "onclick")
+_BEGINS = {tag: (tag, dict[str, str]()) for tag in PLACING}
+_ENDS = {tag: (tag,) for tag in PLACING}
+
+
+class Walked(Struct, frozen=True):
+    """What was read under an element. deep: some of it may lie deeper than a page is read. cut: it has too many rows.
+
+    judged: whether its blocks are marked as furniture; they are not where the user chose the element.
+    """
+
+    rows: list[Any]
+    deep: bool
+    cut: bool
+    judged: bool
+
+
+def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # noqa: PLR0915  one hot loop
+    """Return what is visible under an element."""
+    rows, above = list[Any](), list[tuple[int, int]]()
+    add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
+    is_common, is_plain, says_nothing = _TELLING.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
+    trait_of, nothing = traits_of if judge_furniture else plain_traits, dict[str, str]()
+    held, trait, deepest, links, in_links = "", 0, 0, 0, 0
+    skips, shown = markup.MOST_SKIPS if judge_furniture else 0, markup.around_heading(root)
+    steps = etree.iterwalk(root, events=("start", "end"))
+    for event, element in steps:
+        if event == "end":
+            kind, outer = pop()
+            if kind >= _BREAK:
+                if held:
+                    add((held, trait, in_links))
+                    held, in_links = "", 0
+                if kind == _PLACING:
+                    add(_ENDS[element.tag])
+                trait = outer
+            elif links and kind == _LINK:
+                links -= 1
+            text = element.tail if above else None
+        else:
+            tag, items, text = element.tag, element.items(), element.text
+            named = dict(items) if items else nothing
+            common = not items or is_common(named)
+            kind = kind_of(tag, _INLINE)
+            push((kind, trait))
+            deepest = depth if (depth := len(above)) > deepest else deepest
+            if kind >= _BREAK:
+                if held:
+                    add((held, trait, in_links))
+                    held, in_links = "", 0
+                if len(rows) >= _MOST_ROWS:
+                    break
+                trait = trait_of(element, tag, trait, named)
+                if kind == _PLACING:
+                    add(_BEGINS[tag] if common or says_nothing(named) else (tag, named))
+            if items:
+                doubtful = not (common or is_plain(named)) or ("class" in named and signs[named["class"]])
+                if doubtful and markup.hidden(named, element, shown):
+                    kind = _UNSEEN
+                elif not common and "data-cfemail" in named:
+                    text = _address(named["data-cfemail"]) or text
+            if kind == _LINK:
+                skips = 0 if skips and _has_begun(rows) else skips
+                if skips:
+                    skips, kind = skips - 1, _UNSEEN if markup.skips_ahead(element, named) else _LINK
+                links += kind == _LINK
+                if kind == _LINK and "href" in named and (name := file_of(named["href"])):
+                    add(name)
+            if kind in _SKIPPED:
+                steps.skip_subtree()
+                continue
+        # Space outside of a block's text is most of a page's text nodes.
+        if text and (held or not text.isspace()):
+            held = held + text if held else text
+            in_links += len(text) if links else 0
+    rows += [(held, trait, in_links)] if held else []
+    return Walked(rows, deepest >= markup.DEEPEST - 1, len(rows) >= _MOST_ROWS, judge_furniture)
+
+
+def digest(walks: Iterable[Walked]) -> bytes:
+    """Return what stands for all that walks have read."""
+    packed = msgspec.msgpack.encode([(walked.rows, walked.deep, walked.cut, walked.judged) for walked in walks])
+    return hashlib.blake2b(packed, digest_size=16).digest()
+
+
+def rough_digest(elements: Sequence[markup.Element], text: str, *, judged: bool) -> bytes:
+    """Return what stands for all that walks under these elements of a text could read, and some more, without a walk.
+
+    Takes from the tree what nobody reads: code, and attributes of code, of pictures and of forms. XML is the form in
+    which no two trees look alike.
+    """
+    unread = (*_UNREAD, *(frozenset(_DATA_NAME.findall(text)) - {"data-cfemail"}))
+    parts = [b"judged" if judged else b"chosen"]
+    for element in elements:
+        for code in element.iter("script", "style"):
+            if code.get("type") != "application/ld+json":
+                code.text = None
+        etree.strip_attributes(element, *unread)
+        parts.append(etree.tostring(element, with_tail=False))
+    return hashlib.sha256(b"\0".join(parts)).digest()[:16]
+
+
+def folded(text: str) -> str:
+    """Return the text of a row as a block has it."""
+    return " ".join(text.split())
+
+
+def _has_begun(rows: Iterable[Any]) -> bool:
+    """Return whether a block is at its end already."""
+    return any(len(row) == BLOCK and type(row) is tuple and not markup.is_probe(folded(row[0])) for row in rows)
+
+
+def _address(code: str) -> str | None:
+    """Return the mail address that a CDN hides as hex, each byte XORed with the first."""
+    if not _CFEMAIL.fullmatch(code) or len(code) % 2:
+        return None
+    first, *rest = bytes.fromhex(code)
+    return bytes(byte ^ first for byte in rest).decode("utf-8", "replace")

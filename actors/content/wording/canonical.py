@@ -1,0 +1,239 @@
+"""The canonical form of a block of text, in which two looks at a page are compared.
+
+Canonical text has one spelling of quotes, dashes, case and white space, and no edge punctuation. What changes by itself
+is masked: clocks, relative times, "generated at" stamps, counters beside their noun, copyright years, machine-made ids,
+degrees. The mask is in the key only; an event shows the text as it was.
+
+A number beside a currency sign, a percent sign or a unit is never masked, and in a table cell or a sentence only what
+cannot be news is (ids, stamps, copyright years): there the figure is the content.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from actors.content.wording.fingerprint import digest16
+from actors.content.wording.relative import without_past
+from actors.content.wording.words import words_in
+
+KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
+"""Keys by text: of blocks that are no table cells, and of those that are."""
+
+_SPELLING = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟«»″", '"'),
+        **dict.fromkeys("’‘‚‛′`´", "'"),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "…": "...",
+        # Soft hyphen, zero-width characters, direction marks, variation selectors.
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f"),
+        **dict.fromkeys("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"),
+    }
+)
+
+_MONTH = (
+    r"(?:jan|feb|mar|mär|apr|may|mai|maj|jun|jul|aug|sep|oct|okt|nov|dec|dez"
+    r"|fév|janv|mars|avr|juin|juil|août|déc)[a-zéûä]*\.?"
+)
+_DATE = (
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\.?\s{_MONTH}\s\d{{4}}|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}"
+    # A word between a day and a year is a month in some language: this stands before a time of day only.
+    r"|\d{1,2}\.?\s(?:de\s|d')?[^\W\d_]{3,14}\.?\s(?:del?\s)?\d{4}"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{2,4})"
+)
+_AT = r"(?:[^\W\d_]{1,3}\.? )?"
+"""at, um, kl., klo, à, o, в: what stands between a date and a time of day."""
+_ZONE = r"(?:z|uhr|utc|gmt|a\.?m\.?|p\.?m\.?|c?est|cet|[ecmp][sd]t)"
+_CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?{_ZONE}?(?![\w%])"
+_UNIT = (
+    r"(?:s|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?"
+    r"|sekunden?|minuten?|stunden?|tage?n?|wochen?|monate?n?|jahre?n?|std\.?|min\."
+    r"|secondes?|heures?|jours?|semaines?|mois|ans?"
+    r"|sekunder|minuter|timm(?:e|ar)|dag(?:ar)?|veck(?:a|or)|månad(?:er)?|år|[mhd])"
+)
+_COUNTED = (
+    r"(?:views?|comments?|replies|reactions?|likes?|shares?|votes?|points?|upvotes?|stars?|forks?|watchers|followers?"
+    r"|subscribers?|readers?|visitors?|online|people (?:are )?(?:reading|watching|viewing)"
+    r"|kommentare?|aufrufe|besucher|leser|empfehlung(?:en)?|mal geteilt|antworten|abonnenten"
+    r"|commentaires?|vues?|partages?|abonnés|kommentarer?|visningar|läsare|gilla(?:r|-markeringar)|delningar)"
+)
+_NUMBER = r"\d[\d.,\u00a0]*\d?\s?[km]?"
+_TIMES = "(?:times|mal|fois|gånger)"
+_DONE = (
+    r"(?:viewed|read|shared|liked|played|seen|downloaded|installed|aufgerufen|gelesen|geteilt|angesehen|gespielt"
+    r"|heruntergeladen|installiert|vue?|lue?|partagée?|téléchargée?|visad|läst|delad|spelad|nedladdad)"
+)
+_STAMPED = (
+    r"(?:updated|generated|rendered|retrieved|refreshed|scraped|cached|fetched|as of|aktualisiert|generiert|erstellt"
+    r"|abgerufen|stand|uppdaterad|skapad|généré\w*|actualisé\w*|mis à jour)"
+)
+_SOME = r"(?:\d+|eine[rmn]?|une?|en|ett)"
+
+
+class _Mask(NamedTuple):
+    """A pattern is tried only on text with one of its signs (see `_signs_in`): most blocks have none of any."""
+
+    name: str
+    signs: frozenset[str]
+    pattern: re.Pattern[str]
+
+
+def _mask(name: str, signs: str, pattern: str) -> _Mask:
+    return _Mask(f" ⟨{name}⟩ ", frozenset(signs.split()), re.compile(pattern))
+
+
+_LONG = "⟨long⟩"
+"""The sign of a word that may be machine-made."""
+_MARKS = (":", "©", "(c)", "°")
+
+# Masks that hold anywhere: no edit of content is only this.
+_ANYWHERE = (
+    _mask("stamp", ":", rf"\b{_STAMPED}\b[^.\d]{{0,24}}{_DATE}[ ,t-]*{_AT}{_CLOCK}"),
+    _mask(
+        "copyright",
+        "© (c) copyright",
+        r"(?:©|\(c\)|\bcopyright\b)[^.\d]{0,40}(?:19|20)\d\d(?:\s?-\s?(?:19|20)?\d\d\b)?"
+        r"|\b(?:19|20)\d\d(?:\s?-\s?(?:19|20)\d\d)?\s?(?:©|\(c\))",
+    ),
+    _mask("id", _LONG, r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
+    _mask(
+        "id",
+        _LONG,
+        r"(?<![\d.,$€£])\b(?:\d{10,}|(?=[0-9a-f]{0,40}\d)(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{10,})\b(?!\s?[%€$£])",
+    ),
+    _mask(
+        "ago",
+        "vor il för hace",
+        rf"\b(?:vor|il y a|för|hace)\s(?:weniger als |ca\. |etwa |environ )?{_SOME}\s?{_UNIT}\b(?:\s(?:sedan|sen))?",
+    ),
+    _mask(
+        "ago",
+        "ago sedan",
+        rf"\b(?:about |almost |over )?(?:\d+|an?|one)\s?{_UNIT}(?:,? (?:and )?\d+\s?{_UNIT})?\s(?:ago|sedan)\b",
+    ),
+    _mask(
+        "server",
+        "serverid server host node pod instance request session trace ray correlation reference",
+        r"\b(?:server|host|node|pod|instance|request|session|trace|ray|correlation|reference)[\s-]?(?:id|name|no\.?)?"
+        r"\s?[:=#]\s?(?=[\w.-]*\d)[\w.-]+",
+    ),
+    _mask("took", "took in", r"\b(?:took|in)\s\d+(?:[.,]\d+)?\s?(?:s|sec|seconds|ms|milliseconds)\b"),
+)
+
+# Masks for short blocks outside of table cells: labels, bylines, teasers. In a sentence these figures can be the news.
+_COUNT_SIGNS = (
+    "view views comment comments reply replies reaction reactions like likes share shares vote votes point points"
+    " upvote upvotes star stars fork forks watchers follower followers subscriber subscribers reader readers visitor"
+    " visitors online reading watching viewing kommentar kommentare aufrufe besucher leser empfehlung empfehlungen"
+    " geteilt antworten abonnenten commentaire commentaires vue vues partage partages abonnés kommentarer visningar"
+    " läsare gillar gilla delningar"
+)
+_LABELS = (
+    _mask("when", ":", rf"{_DATE}[ ,t•·|-]*{_AT}{_CLOCK}"),
+    _mask("clock", ":", rf"(?<![\d.,:$€£]){_CLOCK}"),
+    _mask("clock", "uhr", r"\b\d{1,2}\.\d\d\suhr\b"),
+    _mask("count", _COUNT_SIGNS, rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
+    _mask("count", _COUNT_SIGNS, rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
+    _mask("count", "times mal fois gånger", rf"\b{_DONE}\s{_NUMBER}\s{_TIMES}\b|\b{_NUMBER}\s{_TIMES}\s{_DONE}\b"),
+    _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{_UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
+    _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
+)
+# Masks for blocks of any length outside of cells: a byline that ends with a counter is no sentence.
+_ENDS = (_mask("count", _COUNT_SIGNS, rf"(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}$"),)
+_MONTH_SIGNS = frozenset(
+    "january february march april june july august sept september october november december".split()  # noqa: SIM905
+)
+_FULL_MONTH = re.compile(
+    r"\b(jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)\.?(?=\s\d)"
+)
+_APPOINTMENT = re.compile(
+    rf"{_DATE}[ ,t•·|-]*(?:from |{_AT}){_CLOCK}\s?(?:-|to|till|until|bis|à|till)\s?{_CLOCK}"
+    r"|\b(?:deadline|due|closes|closing|(?:\w*schluss|\w*frist)|date limite|clôture|senast|sista)\b"
+)
+"""A label with a date and a span of hours, or with a word for a deadline: it says when something is to be."""
+_EASTERN_DATE = re.compile(r"(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]")
+"""Written as ISO does, so that all that knows dates knows these."""
+_WORD = re.compile(r"[\w']+")
+_DIGIT = re.compile(r"\d")
+_GLUED = re.compile(r"(?<=[a-zäöüß])(?=\d)|(?<=\d{4})(?=\d{1,2}:\d\d)")
+_POINTS = str.maketrans(dict.fromkeys(";:!?\"'()[]|•·*›»", " "))
+_EDGES = re.compile(r"(?<!\d)[.,-]+|[.,-]+(?!\d)")
+
+SHORTEST_ID = 8
+_LONGEST_KNOWN = 1_000
+LABEL_WORDS = 10
+"""A block of at most so many words is a label or a teaser, not a sentence."""
+
+
+def canonical(text: str, *, cell: bool = False) -> str:
+    """Return the masked canonical form; `cell` for the text of td, th, dd.
+
+    >>> canonical("Updated 3 minutes ago")  == canonical("Updated 12 minutes ago")
+    True
+    >>> canonical("From $9 a month") == canonical("From $8 a month")
+    False
+    """
+    return _known(text, cell) if len(text) <= _LONGEST_KNOWN else _canonical(text, cell)
+
+
+def _canonical(text: str, cell: bool) -> str:
+    text = spelled(text)
+    short = not cell and words_in(text) <= LABEL_WORDS
+    figures = _DIGIT.search(text) is not None
+    if figures and not cell and not short:
+        text = _applied(_ENDS, text, set(text.rsplit(None, 2)[-2:]))
+    if figures or short:
+        text = _masked(text, short, figures)
+    return stripped(text)
+
+
+_known = lru_cache(maxsize=2048)(_canonical)
+"""A block that came or went is asked for several times in one look."""
+
+
+def spelled(text: str) -> str:
+    """Return a text in its one spelling, in lower case."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
+        text = _EASTERN_DATE.sub(lambda found: f" {found[1]}-{found[2]:0>2}-{found[3]:0>2} ", text)
+    return text.casefold()
+
+
+def stripped(text: str) -> str:
+    """Return a text without punctuation at the edges of its words."""
+    text = text.translate(_POINTS)
+    return " ".join((_EDGES.sub(" ", text) if "." in text or "," in text or "-" in text else text).split())
+
+
+def _masked(text: str, short: bool, figures: bool) -> str:
+    signs = _signs_in(text, figures)
+    if not _MONTH_SIGNS.isdisjoint(signs):
+        text = _FULL_MONTH.sub(r"\1", text)
+    text = _applied(_ANYWHERE, text, signs)
+    if short and figures and not (":" in text and _APPOINTMENT.search(text)):
+        text = _applied(_LABELS, _GLUED.sub(" ", text), signs)
+    return without_past(text, signs) if short else text
+
+
+def _signs_in(text: str, figures: bool) -> set[str]:
+    """Return the words of a text and the marks in it; with `figures`, a word that is long enough for an id is one."""
+    signs = set(_WORD.findall(text))
+    if figures and max(map(len, signs)) >= SHORTEST_ID:
+        signs.add(_LONG)
+    signs.update(mark for mark in _MARKS if mark in text)
+    return signs
+
+
+def _applied(masks: tuple[_Mask, ...], text: str, signs: set[str]) -> str:
+    for name, wanted, pattern in masks:
+        if not wanted.isdisjoint(signs):
+            text = pattern.sub(name, text)
+    return text
+
+
+def key(text: str, *, cell: bool = False) -> str:
+    """Return the 16 hex digits by which a block is known."""
+    return digest16(canonical(text, cell=cell))

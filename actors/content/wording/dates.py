@@ -1,0 +1,277 @@
+"""Dates in canonical text, as 40 locales write them; and whether all that differs between two texts is a day's shift.
+
+A server's time zone shifts every date of a page by a day. That is seen by what a date *means*: 31 January and 1
+February are a day apart. Where a date can be read in two ways (03/04/2026; "listopad" is October in Croatian and
+November in Czech), all its readings are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from actors.content.wording import cldr
+from actors.content.wording.relative import rows_of
+
+Reading: TypeAlias = tuple[int, int, int]
+"""Year, month, day; 0 for what is not said."""
+
+_MOST = 4_000
+"""Characters of a text that are read."""
+_MOST_BETWEEN = 2
+_BUDDHIST = 543
+
+
+class Dated(NamedTuple):
+    """A date from `start` to `end` of a text, with all that it may mean."""
+
+    start: int
+    end: int
+    readings: tuple[Reading, ...]
+
+    @property
+    def has_year(self) -> bool:
+        """Return whether the date says its year."""
+        return self.readings[0][0] > 0
+
+    @property
+    def has_day(self) -> bool:
+        """Return whether the date says its day."""
+        return self.readings[0][2] > 0
+
+
+class _Token(NamedTuple):
+    text: str
+    start: int
+    end: int
+    number: int
+    """-1 for a word."""
+
+
+def _months() -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for number, names in rows_of(cldr.MONTHS).items():
+        for name in names.split("|"):
+            found[name] = (*found.get(name, ()), int(number))
+    return found
+
+
+def _words(table: str) -> frozenset[str]:
+    return frozenset(table.replace("\n  |", "|").strip().split("|"))
+
+
+MONTHS = _months()
+_PAIRED = frozenset(name.split()[0] for name in MONTHS if " " in name)
+"""First parts of names that stand in two: a Thai short name has a dot in its middle."""
+WEEKDAYS = _words(cldr.WEEKDAYS).union(("tues", "weds", "thur", "thurs"), "月火水木金土日월화수목금토일")
+ORDINALS = frozenset("st nd rd th er ere re e o a º ª".split())  # noqa: SIM905
+BESIDE = _words(cldr.BESIDE) | frozenset("of the el le der dem da do b e y พ ค ศ คริสต์ศักราช พุทธศักราช".split())  # noqa: SIM905
+SURE_SHORT = frozenset("jan feb mar apr may jun jul aug sep oct nov dec okt dez mai maj mär avr fév déc ene".split())  # noqa: SIM905
+"""Short names of months that may stand without a year; "out", "set" and "ago" are other words, too."""
+TOKEN = re.compile(
+    r"\d+|[^\W\d_]+(?:[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e׳॰]+[^\W\d_]*)*"
+)
+_NUMERIC = re.compile(r"(?<![\w.,/$€£:])(\d{1,4})([./-]) ?(\d{1,2})\2 ?(\d{1,4})(?![\w%€$£/]|[.,:]\d)")
+_SPACED = re.compile(
+    r"(?<![\w.,/$€£:-])(?:(\d{1,2}) (\d{1,2}) ((?:19|20)\d\d)|((?:19|20)\d\d) (\d{1,2}) (\d{1,2}))"
+    r"(?![\w%€$£/]|[.,:-]\d)"
+)
+_EASTERN = re.compile(r"(?:(\d{4}) ?[年년] ?)?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]?")
+_MASK = re.compile(r"⟨\w+⟩")
+
+
+def dates_in(text: str) -> list[Dated]:
+    """Return the dates in a canonical text in their order, none over another.
+
+    >>> [found.readings for found in dates_in("from 14 novembre 2026 to 2026-12-01")]
+    [((2026, 11, 14),), ((2026, 12, 1),)]
+    """
+    return list(_dates_in(text[:_MOST]))
+
+
+@lru_cache(maxsize=1024)
+def _dates_in(text: str) -> tuple[Dated, ...]:
+    """Return the same, known for a while: one look asks for the dates of a block several times."""
+    if not any(map(str.isdecimal, text)):
+        return ()
+    found = sorted([*_by_month(text), *_by_number(text)], key=lambda at: (at.start, -at.end))
+    kept: list[Dated] = []
+    for at in found:
+        if not kept or at.start >= kept[-1].end:
+            kept.append(at)
+    return tuple(kept)
+
+
+def _by_number(text: str) -> Iterator[Dated]:
+    for found in _NUMERIC.finditer(text):
+        if found[2] == "-" and "-" in {text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]}:
+            continue
+        if readings := _numeric(found[1], found[2], found[3], found[4]):
+            yield Dated(found.start(), found.end(), readings)
+    for found in _SPACED.finditer(text):
+        day, month, year = (found[1], found[2], found[3]) if found[1] else (found[6], found[5], found[4])
+        if readings := _possible((int(year), int(month), int(day))):
+            yield Dated(found.start(), found.end(), readings)
+    if not text.isascii():
+        for found in _EASTERN.finditer(text):
+            if readings := _possible((int(found[1] or 0), int(found[2]), int(found[3]))):
+                yield Dated(found.start(), found.end(), readings)
+
+
+def _numeric(first: str, mark: str, second: str, third: str) -> tuple[Reading, ...]:
+    one, two, three = int(first), int(second), int(third)
+    if len(first) == 4:
+        return _possible((_year(one), two, three)) if len(third) <= 2 else ()
+    if len(first) > 2 or len(third) not in {2, 4}:
+        return ()
+    if len(third) == 2 and mark != "/" and (len(first), len(second)) != (2, 2):
+        # "1.2.26" is a version as likely.
+        return ()
+    year = _year(three) if len(third) == 4 else 2000 + three
+    if not year:
+        return ()
+    dated = _possible((year, two, one))
+    return dated if mark == "." else tuple(dict.fromkeys((*dated, *_possible((year, one, two)))))
+
+
+def _year(number: int) -> int:
+    """Return the year of our era that a number of four digits means, 0 where it is none."""
+    if 2400 <= number < 2700:
+        return number - _BUDDHIST
+    return number if 1900 <= number < 2200 else 0
+
+
+def _possible(*readings: Reading) -> tuple[Reading, ...]:
+    return tuple(reading for reading in readings if reading[0] >= 0 and _ordinal(reading, 2024) is not None)
+
+
+def _by_month(text: str) -> Iterator[Dated]:
+    if _MONTH_WORDS.isdisjoint(TOKEN.findall(text)):
+        return
+    tokens = [
+        _Token(found[0], found.start(), found.end(), int(found[0][:9]) if found[0].isdecimal() else -1)
+        for found in TOKEN.finditer(text)
+    ]
+    for i, token in enumerate(tokens):
+        if token.number >= 0:
+            continue
+        last = i
+        months = MONTHS.get(token.text, ())
+        if token.text in _PAIRED and i + 1 < len(tokens):
+            paired = MONTHS.get(f"{token.text} {tokens[i + 1].text}", ())
+            months, last = (paired, i + 1) if paired else (months, i)
+        if token.text in BESIDE and i + 1 < len(tokens) and token.text in _COUNTED_MONTH:
+            number = tokens[i + 1].number
+            months, last = ((number,), i + 1) if 1 <= number <= 12 else ((), i)
+        if months and (dated := _around(tokens, i, last, months)):
+            yield dated
+
+
+_COUNTED_MONTH = frozenset({"tháng", "thg"})
+"""Vietnamese counts its months: "14 tháng 11 2026"."""
+_MONTH_WORDS = _COUNTED_MONTH.union(MONTHS, _PAIRED)
+
+
+def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, ...]) -> Dated | None:
+    """Return the date whose month's name stands at these tokens, None where no day and no year stands beside it."""
+    left, left_at = _next(tokens, first, -1)
+    right, right_at = _next(tokens, last, 1)
+    day = year = 0
+    start, end = tokens[first].start, tokens[last].end
+    if left and _is_day(left):
+        day, start = left.number, left.start
+        if right and (said := _said_year(right)):
+            year, end = said, right.end
+        else:
+            further, _ = _next(tokens, left_at, -1)
+            if further and (said := _said_year(further)):
+                year, start = said, further.start
+    elif right and _is_day(right):
+        day, end = right.number, right.end
+        further, _ = _next(tokens, right_at, 1)
+        if left and (said := _said_year(left)):
+            year, start = said, left.start
+        elif further and (said := _said_year(further)):
+            year, end = said, further.end
+    elif right and (said := _said_year(right)):
+        year, end = said, right.end
+    elif left and (said := _said_year(left)):
+        year, start = said, left.start
+    name = tokens[first].text
+    if (not day and not year) or (not year and len(name) <= 3 and name.isascii() and name not in SURE_SHORT):
+        return None
+    readings = _possible(*((year, month, day) for month in months))
+    return Dated(start, end, readings) if readings else None
+
+
+def _next(tokens: Sequence[_Token], at: int, step: int) -> tuple[_Token | None, int]:
+    """Return the next token that is no word beside a date's parts and no ordinal's ending, at most some further."""
+    for passed in range(1, _MOST_BETWEEN + 2):
+        i = at + step * passed
+        if not 0 <= i < len(tokens):
+            break
+        token = tokens[i]
+        if token.number >= 0 or not (token.text in BESIDE or token.text in ORDINALS):
+            return token, i
+    return None, at
+
+
+def _is_day(token: _Token) -> bool:
+    return 1 <= token.number <= 31 and len(token.text) <= 2
+
+
+def _said_year(token: _Token) -> int:
+    return _year(token.number) if len(token.text) == 4 and token.number >= 0 else 0
+
+
+def shifted_by_a_day(old: str, new: str) -> int:
+    """Return 1 or -1 when two canonical texts differ only in dates that all moved by that one day, else 0.
+
+    >>> shifted_by_a_day("posted 31 januar 2027 samstag", "posted 1 februar 2027 sonntag")
+    1
+    """
+    if old == new or len(old) > _MOST or len(new) > _MOST:
+        return 0
+    before, after = dates_in(old), dates_in(new)
+    if not before or len(before) != len(after) or around(old, before) != around(new, after):
+        return 0
+    return next((step for step in (1, -1) if all(_moved(*pair, step) for pair in zip(before, after, strict=True))), 0)
+
+
+def _moved(old: Dated, new: Dated, step: int) -> bool:
+    if old.has_year != new.has_year or not old.has_day or not new.has_day:
+        return False
+    # Without a year both of a leap year and of another may be meant.
+    years = (0,) if old.has_year else (2024, 2025)
+    for first in old.readings:
+        for second in new.readings:
+            for year in years:
+                one = _ordinal(first, year)
+                other = _ordinal(second, year + (0 if old.has_year else _turn(first, second)))
+                if one is not None and other is not None and other - one == step:
+                    return True
+    return False
+
+
+def _turn(first: Reading, second: Reading) -> int:
+    """Return how many years lie between two dates without a year that are a day apart."""
+    return {(12, 1): 1, (1, 12): -1}.get((first[1], second[1]), 0)
+
+
+def _ordinal(reading: Reading, year: int) -> int | None:
+    try:
+        return date(reading[0] or year, reading[1], reading[2] or 1).toordinal()
+    except ValueError:
+        return None
+
+
+def around(text: str, dates: Sequence[Dated]) -> list[str]:
+    """Return what stands around the dates, without names of weekdays: they move with them."""
+    edges = [0, *(edge for at in dates for edge in (at.start, at.end)), len(text)]
+    parts = [text[edges[i] : edges[i + 1]] for i in range(0, len(edges), 2)]
+    return [
+        " ".join(word for word in part.split() if word.strip("،,.").removesuffix("ที่") not in WEEKDAYS) for part in parts
+    ]

@@ -1,0 +1,107 @@
+"""Past times as 40 locales say them: "3 minutes ago", "vor 2 Std.", "yesterday", "a few seconds ago".
+
+They change by themselves. What lies ahead does not: "in 3 days" is a deadline, so no form of the future is known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Set
+
+from actors.content.wording import cldr
+
+_MASK = " ⟨ago⟩ "
+
+_RECENT = """
+en just now|moments ago|a moment ago|seconds ago|a few seconds ago|less than a minute ago|less than an hour ago
+  |in the last minute|in the last hour|in the past hour|within the last hour|within the past hour|in the last day
+  |in the last 24 hours|in the past 24 hours
+de gerade eben|eben gerade|soeben|vor wenigen sekunden|vor wenigen minuten|vor ein paar sekunden|in der letzten stunde
+  |in den letzten 24 stunden
+fr à l'instant|il y a quelques secondes|il y a quelques instants|il y a moins d'une minute|il y a moins d'une heure
+  |dans la dernière heure
+es hace un momento|hace unos segundos|hace un instante|hace instantes|en la última hora
+it proprio ora|pochi secondi fa|qualche secondo fa|alcuni secondi fa|un attimo fa|nell'ultima ora
+pt agora mesmo|há alguns segundos|há poucos segundos|há um momento|na última hora
+nl zojuist|zonet|een paar seconden geleden|enkele seconden geleden|in het afgelopen uur
+sv just nu|nyss|alldeles nyss|för några sekunder sedan|den senaste timmen
+da lige nu|for få sekunder siden|for et øjeblik siden|inden for den seneste time
+nb akkurat nå|nettopp|for noen sekunder siden|den siste timen
+fi juuri nyt|hetki sitten|muutama sekunti sitten|viimeisen tunnin aikana
+pl przed chwilą|chwilę temu|kilka sekund temu|w ciągu ostatniej godziny
+cs právě teď|před chvílí|před několika sekundami|před pár sekundami|za poslední hodinu
+sk práve teraz|pred chvíľou|pred niekoľkými sekundami|pred pár sekundami
+hu az imént|éppen most|néhány másodperce|pár másodperce
+ro chiar acum|acum câteva secunde|acum câteva momente
+el μόλις τώρα|πριν από λίγα δευτερόλεπτα|πριν λίγα δευτερόλεπτα|πριν από λίγο
+tr az önce|biraz önce|birkaç saniye önce|şimdi
+ru только что|несколько секунд назад|минуту назад|час назад|за последний час
+uk щойно|кілька секунд тому|хвилину тому|годину тому
+ca ara mateix|fa uns segons|fa un moment
+vi vừa xong|mới đây|vài giây trước
+id baru saja|beberapa detik yang lalu|beberapa detik lalu
+ko 방금|방금 전|몇 초 전
+ja 本日|たった今|数秒前|数分前
+zh 刚刚|剛剛|几秒前|幾秒前|刚才|剛才
+th เมื่อสักครู่|เมื่อครู่|เมื่อกี้
+"""
+"""What CLDR has no form for, as sites and the scripts that write "a few seconds ago" say it."""
+
+_WORD = re.compile(r"[\w']+")
+_SHORTEST = 3
+"""Letters from which a word for today is one inside of a text: Hungarian's "ma" is a word of other languages, too."""
+_LONGEST_WHOLE = 24
+# No letter follows, and no vowel sign of an Indian or the Thai script, which are no letters to the expressions.
+_START, _END = r"(?<![\w$€£])", r"(?![\w\u0900-\u0dff\u0e31-\u0e4e])"
+_FIGURE = r"(?<![\d.,$€£])\d+\s?"
+_UNSPACED = re.compile("[\u0e01-\u0e5b\u3041-\u30ff\u4e00-\u9fff]")
+"""Of the scripts whose words stand without spaces: no sign of theirs is a word by itself."""
+
+
+def rows_of(table: str) -> dict[str, str]:
+    """Return what a table's lines say by their first word; one that begins with spaces goes on with the one before."""
+    lines = table.replace("\n  |", "|").strip().split("\n")
+    return dict(line.split(" ", 1) for line in lines)
+
+
+def _spaced(phrases: Iterable[str], *, unspaced: bool = False) -> list[str]:
+    return [phrase for phrase in phrases if (_UNSPACED.search(phrase) is not None) == unspaced]
+
+
+def _any_of(phrases: Iterable[str]) -> str:
+    """Return an alternation, the longest first; a figure may stand close to its word, and a dot be left out."""
+    ordered = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
+    escaped = (re.escape(phrase).replace(r"\#\ ", r"\#").replace(r"\ \#", r"\#") for phrase in ordered)
+    return "|".join(phrase.replace(r"\.", r"\.?").replace(r"\#", r"\s?\d+\s?") for phrase in escaped)
+
+
+_FORMS = {form: word for word, line in rows_of(cldr.AGO).items() for form in line.split("|")}
+_BEFORE = _spaced(form for form in _FORMS if not form.startswith("#"))
+_AFTER = [form.removeprefix("# ") for form in _FORMS if form.startswith("#")]
+_NAMED = [[part.split("|") for part in line.split("; ")] for line in rows_of(cldr.WORDS).values()]
+_TODAY = [word for today, yesterday, before, _ in _NAMED for word in (*today, *yesterday, *before) if word]
+_PAST = [
+    *cldr.PAST.replace("\n  |", "|").strip().split("|"),
+    *(phrase for line in rows_of(_RECENT).values() for phrase in line.split("|")),
+]
+_SAID = [phrase for phrase in (*_PAST, *_TODAY) if len(phrase) >= _SHORTEST]
+
+_FIGURED_SIGNS = frozenset(part for word in _FORMS.values() for part in _WORD.findall(word))
+_SAID_SIGNS = frozenset(max(_WORD.findall(phrase), key=len) for phrase in _spaced(_SAID))
+_FIGURED = re.compile(rf"{_START}(?:{_any_of(_BEFORE)}){_END}|{_FIGURE}(?:{_any_of(_spaced(_AFTER))}){_END}")
+_SPOKEN = re.compile(rf"{_START}(?:{_any_of(_spaced(_SAID))}){_END},?")
+_JOINED = re.compile(
+    rf"{_any_of(_spaced(_SAID, unspaced=True))}|{_FIGURE}(?:{_any_of(_spaced(_AFTER, unspaced=True))}){_END}"
+)
+_WHOLE = frozenset(word for row in _NAMED for part in row for word in part if word)
+
+
+def without_past(text: str, signs: Set[str]) -> str:
+    """Return a short text, spelled as `canonical` does, with its past times masked; `signs` are the words in it."""
+    if len(text) <= _LONGEST_WHOLE and text.strip(" .!,") in _WHOLE:
+        return _MASK
+    if not _FIGURED_SIGNS.isdisjoint(signs):
+        text = _FIGURED.sub(_MASK, text)
+    if not _SAID_SIGNS.isdisjoint(signs):
+        text = _SPOKEN.sub(_MASK, text)
+    return text if text.isascii() or not _UNSPACED.search(text) else _JOINED.sub(_MASK, text)
