@@ -14,7 +14,7 @@ from typing import Any
 
 import trio
 
-from sanderling.client import Client
+from sanderling.client.api import Client
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add
 

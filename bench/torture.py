@@ -31,7 +31,7 @@ import httpx
 import trio
 from httpx_sse import ServerSentEvent
 
-from sanderling.client import Client, events_of
+from sanderling.client.api import Client, events_of
 from sanderling.exits import CommandFailed
 from storage.sqlite.folder import DATABASE
 from tests.e2e.origin import Origin

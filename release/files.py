@@ -16,12 +16,12 @@ from pathlib import Path, PurePosixPath
 
 from release.bill import Archives, shipped, software_bill
 from sanderling import __version__
-from sanderling.installing.layout import PACKAGED, SYSTEM
-from sanderling.installing.unit import settings_text, unit_text
 from sanderling.licences.command import book
 from sanderling.licences.parts import Part, parts
 from sanderling.manual.completion import script
 from sanderling.manual.man import man_page
+from sanderling.operations.installing.layout import PACKAGED, SYSTEM
+from sanderling.operations.installing.unit import settings_text, unit_text
 
 TOP = Path(__file__).parents[1]
 LAYOUT = replace(SYSTEM, unit=PurePosixPath("/usr/lib/systemd/system/sanderling.service"))

@@ -7,3 +7,5 @@ It may import every other room, and no room imports it. `cli.py` is the table of
 from __future__ import annotations
 
 __version__ = "0.1.0"
+ADMIN_SOCKET = "admin.sock"
+"""The name of the admin socket in the data folder."""

@@ -14,14 +14,14 @@ import click
 from actors.settings import Settings
 from sanderling.commands import (
     alerts,
+    backup,
     bins,
     console,
     exporting,
     installing,
-    keeping,
     licences,
     manual,
-    moving,
+    migration,
     operating,
     receivers,
     signing,
@@ -169,8 +169,8 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
     sanderling tail --source-type feed --keyword release
     sanderling tail --json --since 019a... | jq .title
     """
-    from sanderling import terminal
-    from sanderling.running import client_here
+    from sanderling.client import terminal
+    from sanderling.client.running import client_here
 
     return terminal.tail(client_here(service, key_file), environ(), **asked)
 
@@ -181,15 +181,15 @@ main.add_command(alerts.alerts)
 main.add_command(bins.bins)
 main.add_command(operating.status)
 main.add_command(operating.health)
-main.add_command(keeping.backup)
-main.add_command(keeping.restore)
+main.add_command(backup.backup)
+main.add_command(backup.restore)
 main.add_command(exporting.move_out)
-main.add_command(moving.move_in)
-main.add_command(keeping.migrate)
-main.add_command(keeping.check)
+main.add_command(migration.move_in)
+main.add_command(backup.migrate)
+main.add_command(backup.check)
 main.add_command(installing.install)
 main.add_command(installing.uninstall)
-main.add_command(keeping.doctor)
+main.add_command(backup.doctor)
 main.add_command(receivers.listen)
 main.add_command(receivers.verify)
 main.add_command(receivers.probe)
@@ -211,8 +211,8 @@ def why(source: str, text: str, service: str | None, key_file: str | None, **ask
     sanderling why example.org/prices "29 euros"
     sanderling why example.org/news --look "Sunday opening"
     """
-    from sanderling.running import client_here
-    from sanderling.why import why as ask_why
+    from sanderling.client.running import client_here
+    from sanderling.client.why import why as ask_why
 
     return ask_why(client_here(service, key_file), source, text, **asked)
 
@@ -221,7 +221,7 @@ def why(source: str, text: str, service: str | None, key_file: str | None, **ask
 @click.option("--keep", is_flag=True, help="Keep the service running until Ctrl-C, and its folder for good.")
 def try_it(keep: bool) -> int:
     """See one change noticed, signed, explained and delivered, in under a minute. Needs no internet, leaves nothing."""
-    from sanderling.tour import tour
+    from sanderling.walkthrough.tour import tour
 
     return tour(environ(), keep=keep)
 
@@ -231,7 +231,7 @@ def try_it(keep: bool) -> int:
 @click.option("--events", type=click.IntRange(1), help="Stop after this many events.")
 def demo(seconds: float | None, events: int | None) -> int:
     """Start a service and three local sources, and print the events as they come. Needs no internet, leaves nothing."""
-    from sanderling.demo import demo as show
+    from sanderling.walkthrough.demo import demo as show
 
     return show(environ(), seconds=seconds, events=events)
 
@@ -261,7 +261,7 @@ def simulate(seed: str, days: float, count: int, verbose: bool, only: str | None
 @settings_flags(*(item.name for item in fields(Settings)))
 def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
     """Show each setting's value and where it came from."""
-    from sanderling import settings_page
+    from sanderling.manual import settings_page
 
     if as_markdown:
         click.echo(settings_page.as_markdown(), nl=False)
@@ -282,7 +282,7 @@ def setup_link(config: str | None, **flags: str | None) -> int:
     place of an older one. It leads to where the running service says that it is, unless a flag says where.
     """
     from sanderling import keyring
-    from sanderling.running import running_at
+    from sanderling.client.running import running_at
 
     settings = loaded(config, flags).settings
     told = any(text is not None for name, text in flags.items() if name != "data")

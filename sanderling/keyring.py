@@ -13,8 +13,8 @@ from api.dashboard.entry import new_link
 from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keeping.seal import find_master_key, master_in, named_vault
 from sanderling.keys import find_key, make_key
+from sanderling.master_key import find_master_key, master_in, named_vault
 from sanderling.real_world import entropy, now
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.sqlite.database import open_keys

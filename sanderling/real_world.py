@@ -21,10 +21,10 @@ from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
+from sanderling import ADMIN_SOCKET
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from sanderling.health import SOCKET
-from sanderling.keeping.seal import named_vault
+from sanderling.master_key import named_vault
 from sanderling.passwords import Argon2
 from sanderling.program import worker_command, worker_environment
 from storage.interface import Storage
@@ -70,7 +70,7 @@ async def open_admin_socket(folder: Path) -> Sequence[trio.SocketListener]:
 
     Nobody can reach it before its mode is set, because a bound socket refuses until it listens. Raises OSError.
     """
-    path = folder / SOCKET
+    path = folder / ADMIN_SOCKET
     path.unlink(missing_ok=True)
     ours = trio.socket.socket(trio.socket.AF_UNIX, trio.socket.SOCK_STREAM)
     try:

@@ -33,15 +33,15 @@ from api.porch import Porch
 from api.server import front, tell_renewal
 from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
-from sanderling.commands.templates import catalogue_of
 from sanderling.core_dumps import forbid_core_dumps
 from sanderling.data_folder import told_plainly
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
-from sanderling.moving.whole.stage import STAGE, unfinished
 from sanderling.notify import manager_of
+from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
+from sanderling.template_folder import catalogue_of
 from storage.errors import StorageError
 from storage.interface import Storage
 from supervision import Child, ChildSpec, Escalate, Stall, Watchdog
@@ -219,7 +219,7 @@ async def _refuse_weak_jail(settings: Settings) -> None:
     """Raise CommandFailed where the kernel's hold on workers is demanded, and is not to be had."""
     if settings.jail != "demanded":
         return
-    from sanderling.check import tried  # only where it is demanded
+    from sanderling.operations.self_test import tried  # only where it is demanded
 
     try:
         _, _, lacks = await tried(environ())

@@ -16,13 +16,13 @@ import trio
 
 from bench.fuzz.chance import Chance
 from sanderling.exits import CommandFailed
-from sanderling.keeping import archive
-from sanderling.keeping.archive import Manifest, Member, Piece, unpack, write_archive
-from sanderling.moving.kinds import Kind
-from sanderling.moving.plan import NotReadable
-from sanderling.moving.reading import READERS, read
-from sanderling.moving.recognising import kind_of
-from sanderling.moving.whole.loading import look_through
+from sanderling.migration.kinds import Kind
+from sanderling.migration.plan import NotReadable
+from sanderling.migration.reading import READERS, read
+from sanderling.migration.recognising import kind_of
+from sanderling.migration.whole.loading import look_through
+from sanderling.operations.backup import archive
+from sanderling.operations.backup.archive import Manifest, Member, Piece, unpack, write_archive
 from storage.records.identity import Seq
 from storage.sqlite.copying import Content
 from tests.moving import samples

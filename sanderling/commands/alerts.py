@@ -29,8 +29,8 @@ def alerts() -> None:
 @client_flags
 def listed(service: str | None, key_file: str | None, *, as_json: bool) -> int:
     """List the alerts, oldest first: whether it is on, how many events it has met, its id, name and query."""
-    from sanderling.asking import alerts as acts
-    from sanderling.running import client_here
+    from sanderling.client import alerts as acts
+    from sanderling.client.running import client_here
 
     return acts.list_alerts(client_here(service, key_file), as_json=as_json)
 
@@ -45,8 +45,8 @@ def show(name: str, service: str | None, key_file: str | None, *, as_json: bool)
     \b
     sanderling alerts show prices
     """
-    from sanderling.asking import alerts as acts
-    from sanderling.running import client_here
+    from sanderling.client import alerts as acts
+    from sanderling.client.running import client_here
 
     return acts.show_alert(client_here(service, key_file), name, as_json=as_json)
 
@@ -66,8 +66,8 @@ def preview(service: str | None, key_file: str | None, **asked: Any) -> int:
     \b
     sanderling alerts preview 'price OR "new plan" -careers'
     """
-    from sanderling.asking import alerts as acts
-    from sanderling.running import client_here
+    from sanderling.client import alerts as acts
+    from sanderling.client.running import client_here
 
     return acts.preview(client_here(service, key_file), **asked)
 
@@ -89,8 +89,8 @@ def create(service: str | None, key_file: str | None, **asked: Any) -> int:
     sanderling alerts create '"sold out"' --match added
     sanderling alerts deliver prices https://hooks.example.org/in
     """
-    from sanderling.asking import alerts as acts
-    from sanderling.running import client_here
+    from sanderling.client import alerts as acts
+    from sanderling.client.running import client_here
 
     return acts.create(client_here(service, key_file), **asked)
 
@@ -128,8 +128,8 @@ def edit(
     sanderling alerts edit prices --query 'price OR plan' --match added
     sanderling alerts edit prices --name "Prices and plans" --source example.org/shop
     """
-    from sanderling.asking import alerts as acts
-    from sanderling.running import client_here
+    from sanderling.client import alerts as acts
+    from sanderling.client.running import client_here
 
     if sources and everywhere:
         raise CommandFailed("--source and --all-sources exclude each other.", Exit.USAGE)
@@ -162,8 +162,8 @@ def deliver(name: str, target: str, service: str | None, key_file: str | None, *
     sanderling alerts deliver prices https://hooks.example.org/in --mode hourly
     sanderling alerts deliver prices "$(sanderling bins create)"
     """
-    from sanderling.asking import alerts as acts
-    from sanderling.running import client_here
+    from sanderling.client import alerts as acts
+    from sanderling.client.running import client_here
 
     return acts.deliver(client_here(service, key_file), name, target, mode=mode, as_json=as_json)
 
@@ -173,8 +173,8 @@ def deliver(name: str, target: str, service: str | None, key_file: str | None, *
 @client_flags
 def enable(name: str, service: str | None, key_file: str | None) -> int:
     """Switch an alert on: it matches what comes from now on."""
-    from sanderling.asking import alerts as acts
-    from sanderling.running import client_here
+    from sanderling.client import alerts as acts
+    from sanderling.client.running import client_here
 
     return acts.switch(client_here(service, key_file), name, on=True)
 
@@ -184,8 +184,8 @@ def enable(name: str, service: str | None, key_file: str | None) -> int:
 @client_flags
 def disable(name: str, service: str | None, key_file: str | None) -> int:
     """Switch an alert off, and keep it with its destinations."""
-    from sanderling.asking import alerts as acts
-    from sanderling.running import client_here
+    from sanderling.client import alerts as acts
+    from sanderling.client.running import client_here
 
     return acts.switch(client_here(service, key_file), name, on=False)
 
@@ -196,7 +196,7 @@ def disable(name: str, service: str | None, key_file: str | None) -> int:
 @client_flags
 def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -> int:
     """Delete an alert with its destinations and what waits for them."""
-    from sanderling.asking import alerts as acts
-    from sanderling.running import client_here
+    from sanderling.client import alerts as acts
+    from sanderling.client.running import client_here
 
     return acts.delete(client_here(service, key_file), name, sure=yes)

@@ -24,8 +24,8 @@ def create(service: str | None, key_file: str | None, *, as_json: bool) -> int:
     \b
     sanderling alerts deliver prices "$(sanderling bins create)"
     """
-    from sanderling.asking import bins as acts
-    from sanderling.running import client_here
+    from sanderling.client import bins as acts
+    from sanderling.client.running import client_here
 
     return acts.create(client_here(service, key_file), as_json=as_json)
 
@@ -35,8 +35,8 @@ def create(service: str | None, key_file: str | None, *, as_json: bool) -> int:
 @client_flags
 def listed(service: str | None, key_file: str | None, *, as_json: bool) -> int:
     """List the bins, oldest first: id, end, address."""
-    from sanderling.asking import bins as acts
-    from sanderling.running import client_here
+    from sanderling.client import bins as acts
+    from sanderling.client.running import client_here
 
     return acts.list_bins(client_here(service, key_file), as_json=as_json)
 
@@ -53,8 +53,8 @@ def show(name: str, service: str | None, key_file: str | None, *, limit: int, as
     sanderling bins show 019a --limit 1
     sanderling bins show 019a --json > captured.jsonl
     """
-    from sanderling.asking import bins as acts
-    from sanderling.running import client_here
+    from sanderling.client import bins as acts
+    from sanderling.client.running import client_here
 
     return acts.show(client_here(service, key_file), name, limit=limit, as_json=as_json)
 
@@ -66,8 +66,8 @@ def show(name: str, service: str | None, key_file: str | None, *, limit: int, as
 @client_flags
 def tail(name: str, service: str | None, key_file: str | None, *, count: int | None, as_json: bool) -> int:
     """Print what a bin is sent from now on, a line each, until Ctrl-C."""
-    from sanderling.asking import bins as acts
-    from sanderling.running import client_here
+    from sanderling.client import bins as acts
+    from sanderling.client.running import client_here
 
     return acts.tail(client_here(service, key_file), name, count=count, as_json=as_json)
 
@@ -78,7 +78,7 @@ def tail(name: str, service: str | None, key_file: str | None, *, count: int | N
 @client_flags
 def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -> int:
     """Delete a bin with what it was sent."""
-    from sanderling.asking import bins as acts
-    from sanderling.running import client_here
+    from sanderling.client import bins as acts
+    from sanderling.client.running import client_here
 
     return acts.delete(client_here(service, key_file), name, sure=yes)

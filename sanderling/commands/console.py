@@ -29,10 +29,10 @@ def console(config: str | None, data: str | None, service: str | None, key_file:
         raise CommandFailed("The console needs Textual: pip install textual==8.2.8", Exit.USAGE)
     if not (on_terminal(0) and on_terminal(1)):
         raise CommandFailed("The console needs a terminal; for scripts there is `sanderling status`.", Exit.USAGE)
+    from sanderling import ADMIN_SOCKET
+    from sanderling.client.status import client_of
     from sanderling.console.app import run
-    from sanderling.health import SOCKET
-    from sanderling.status import client_of
 
     folder, variables = loaded(config, {"data": data}).settings.data, environ()
-    where = service or variables.get("SANDERLING_URL") or str(Path(folder) / SOCKET)
+    where = service or variables.get("SANDERLING_URL") or str(Path(folder) / ADMIN_SOCKET)
     return run(client_of(folder, service, key_file, variables), where)

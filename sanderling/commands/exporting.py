@@ -29,11 +29,11 @@ def move_out(
     sanderling export sanderling.ndjson
     sanderling export - --no-events | zstd > sources.ndjson.zst
     """
-    from sanderling.moving.whole.lines import counted
-    from sanderling.moving.whole.writing import position_of, write_export
+    from sanderling.migration.whole.lines import counted
+    from sanderling.migration.whole.writing import position_of, write_export
 
     if schema:
-        from sanderling.moving.whole.schema import as_text
+        from sanderling.migration.whole.schema import as_text
 
         click.echo(as_text(), nl=False)
         return Exit.WELL

@@ -10,7 +10,7 @@ import click
 
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from sanderling.installing.layout import PACKAGED, SYSTEM, Layout, of_user
+from sanderling.operations.installing.layout import PACKAGED, SYSTEM, Layout, of_user
 
 RUNNING_SYSTEMD = Path("/run/systemd/system")
 
@@ -29,8 +29,8 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, prefix: str) -> in
     sudo ./sanderling install
     ./sanderling install --user --dry-run
     """
-    from sanderling.installing.carrying_out import Hand, look, set_up_link
-    from sanderling.installing.plan import installing
+    from sanderling.operations.installing.carrying_out import Hand, look, set_up_link
+    from sanderling.operations.installing.plan import installing
 
     layout, version, live = _layout(for_user), _version(), prefix == "/"
     _refuse_packaged()
@@ -60,8 +60,8 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, prefix: str) -> in
 @click.option("--prefix", metavar="FOLDER", default="/", help="Below this folder instead of /.")
 def uninstall(*, for_user: bool, purge: bool, dry_run: bool, prefix: str) -> int:
     """Stop and remove what `install` has made; the data stay unless you say --purge."""
-    from sanderling.installing.carrying_out import Hand, look
-    from sanderling.installing.plan import removing
+    from sanderling.operations.installing.carrying_out import Hand, look
+    from sanderling.operations.installing.plan import removing
 
     layout, live = _layout(for_user), prefix == "/"
     plan = removing(layout, look(layout, Path(prefix)), purge=purge, live=live)
@@ -94,7 +94,7 @@ def _refuse_without_rights(for_user: bool, live: bool) -> None:
 
 
 def _way_back(layout: Layout, prefix: Path, version: str) -> str:
-    from sanderling.installing.carrying_out import look
+    from sanderling.operations.installing.carrying_out import look
 
     there = look(layout, prefix)
     if there.current != version or not there.previous:

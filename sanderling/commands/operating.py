@@ -25,8 +25,8 @@ def status(
     sanderling status
     sanderling status --json | jq .sources.overdue
     """
-    from sanderling.status import client_of
-    from sanderling.status import status as show
+    from sanderling.client.status import client_of
+    from sanderling.client.status import status as show
 
     folder = loaded(config, {"data": data}).settings.data
     return show(lambda: client_of(folder, service, key_file, environ()), as_json=as_json, watch=watch)
@@ -42,6 +42,6 @@ def health(config: str | None, data: str | None, url: str | None) -> int:
     sanderling health
     sanderling health --url http://127.0.0.1:8080
     """
-    from sanderling.health import health as ask
+    from sanderling.client.health import health as ask
 
     return ask(loaded(config, {"data": data}).settings.data, url)

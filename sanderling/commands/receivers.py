@@ -14,8 +14,8 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import Command, loaded, settings_flags
 
 if TYPE_CHECKING:
-    from sanderling.receiving.published import Published
-    from sanderling.receiving.report import Paper
+    from sanderling.receiver.published import Published
+    from sanderling.receiver.report import Paper
     from storage.records.key import SigningKey
 
 WHSEC_HELP = "A destination's secret, whsec_...; repeatable, any may match. Others see it in the list of processes."
@@ -52,9 +52,9 @@ def listen(
     sanderling listen --status 500 --fail-every 3 --delay 2
     """
     from sanderling.real_world import wall
-    from sanderling.receiving.answers import Answers
-    from sanderling.receiving.listen import Wishes
-    from sanderling.receiving.listen import listen as run
+    from sanderling.receiver.answers import Answers
+    from sanderling.receiver.listen import Wishes
+    from sanderling.receiver.listen import listen as run
 
     answers = Answers(how.pop("status"), how.pop("fail_every"))
     wishes = Wishes(_secrets(secrets, secret_file), _published(jwks), answers, **how)
@@ -77,7 +77,7 @@ def verify(file: str, secrets: tuple[str, ...], secret_file: str | None, jwks: s
     curl -sN ... /v1/stream | head -n 100 | sanderling verify - --jwks http://127.0.0.1:8080
     """
     from sanderling.real_world import wall
-    from sanderling.receiving.verify import verify as run
+    from sanderling.receiver.verify import verify as run
 
     return run(file, _secrets(secrets, secret_file), _published(jwks), wall=wall, paper=_paper(), json=as_json)
 
@@ -115,8 +115,8 @@ def probe(
     from actors.egress.sockets import SystemResolver, TcpConnector
     from actors.signatures.event import Signer
     from sanderling.real_world import chance, now
-    from sanderling.receiving.cases import Forge
-    from sanderling.receiving.probe import run
+    from sanderling.receiver.cases import Forge
+    from sanderling.receiver.probe import run
 
     held = _secrets(secrets, secret_file)
     if not held:
@@ -153,12 +153,12 @@ def _secrets(given: Sequence[str], file: str | None) -> Sequence[str]:
 
 
 def _published(place: str | None) -> Published | None:
-    from sanderling.receiving.published import Published
+    from sanderling.receiver.published import Published
 
     return None if place is None else Published(place)
 
 
 def _paper() -> Paper:
-    from sanderling.receiving.report import Paper
+    from sanderling.receiver.report import Paper
 
     return Paper(width=shutil.get_terminal_size((100, 24)).columns, colour=wants_colour(environ()))

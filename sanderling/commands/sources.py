@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sanderling.commands.keeping import sizes
+from sanderling.commands.backup import sizes
 from sanderling.flags import client_flags
 
 
@@ -29,8 +29,8 @@ def sources_add(url: str, service: str | None, key_file: str | None, **asked: An
     \b
     sanderling sources add https://example.org/news
     """
-    from sanderling import terminal
-    from sanderling.running import client_here
+    from sanderling.client import terminal
+    from sanderling.client.running import client_here
 
     return terminal.add_source(client_here(service, key_file), url, **asked)
 
@@ -40,8 +40,8 @@ def sources_add(url: str, service: str | None, key_file: str | None, **asked: An
 @client_flags
 def sources_list(service: str | None, key_file: str | None, as_json: bool) -> int:
     """List the watched URLs, worst health first."""
-    from sanderling import terminal
-    from sanderling.running import client_here
+    from sanderling.client import terminal
+    from sanderling.client.running import client_here
 
     return terminal.list_sources(client_here(service, key_file), as_json=as_json)
 
@@ -59,8 +59,8 @@ def show(name: str, service: str | None, key_file: str | None, *, as_json: bool)
     \b
     sanderling sources show example.org/news
     """
-    from sanderling.asking import sources as acts
-    from sanderling.running import client_here
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
 
     return acts.show(client_here(service, key_file), name, as_json=as_json)
 
@@ -70,8 +70,8 @@ def show(name: str, service: str | None, key_file: str | None, *, as_json: bool)
 @client_flags
 def check(name: str, service: str | None, key_file: str | None) -> int:
     """Look at a source now, within what politeness allows."""
-    from sanderling.asking import sources as acts
-    from sanderling.running import client_here
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
 
     return acts.check(client_here(service, key_file), name)
 
@@ -81,8 +81,8 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
 @client_flags
 def enable(name: str, service: str | None, key_file: str | None) -> int:
     """Watch a source again."""
-    from sanderling.asking import sources as acts
-    from sanderling.running import client_here
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
 
     return acts.switch(client_here(service, key_file), name, on=True)
 
@@ -92,8 +92,8 @@ def enable(name: str, service: str | None, key_file: str | None) -> int:
 @client_flags
 def disable(name: str, service: str | None, key_file: str | None) -> int:
     """Stop watching a source, and keep it."""
-    from sanderling.asking import sources as acts
-    from sanderling.running import client_here
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
 
     return acts.switch(client_here(service, key_file), name, on=False)
 
@@ -104,7 +104,7 @@ def disable(name: str, service: str | None, key_file: str | None) -> int:
 @client_flags
 def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -> int:
     """Forget a source; its events stay in the log."""
-    from sanderling.asking import sources as acts
-    from sanderling.running import client_here
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
 
     return acts.delete(client_here(service, key_file), name, sure=yes)

@@ -23,7 +23,8 @@ def templates() -> None:
 @settings_flags("templates")
 def listed(config: str | None, **flags: str | None) -> int:
     """List the built-in templates and those of your own folder."""
-    from sanderling.template_pages import as_line
+    from sanderling.client.template_pages import as_line
+    from sanderling.template_folder import catalogue_of
 
     found = catalogue_of(loaded(config, flags).settings.templates)
     for entry in found.entries():
@@ -41,7 +42,8 @@ def show(name: str, config: str | None, **flags: str | None) -> int:
     \b
     sanderling templates show gtm-competitor-watch
     """
-    from sanderling.template_pages import as_page
+    from sanderling.client.template_pages import as_page
+    from sanderling.template_folder import catalogue_of
 
     found = catalogue_of(loaded(config, flags).settings.templates)
     entry = next((entry for entry in found.entries() if entry.template.id == name), None)
@@ -60,6 +62,7 @@ def check(folder: Path) -> int:
     sanderling templates check ./my-templates
     """
     from actors.templates.catalogue import BUILT_IN
+    from sanderling.template_folder import catalogue_of
 
     found = catalogue_of(str(folder))
     mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]
@@ -70,20 +73,6 @@ def check(folder: Path) -> int:
     if not mine and not found.flaws:
         click.echo(f"There is no *.toml file in {folder}.", err=True)
     return Exit.FAILED if found.flaws else Exit.WELL
-
-
-def catalogue_of(folder: str) -> Catalogue:
-    """Return the built-in templates, and those of a folder if it is named. Raises CommandFailed (BAD_SETTING)."""
-    from actors.templates.catalogue import built_in, with_folder
-
-    if not folder:
-        return built_in()
-    try:
-        return with_folder(Path(folder))
-    except OSError as error:
-        raise CommandFailed(
-            f"{folder} can't be read as a folder of templates: {error.strerror or error}.", Exit.BAD_SETTING
-        ) from None
 
 
 def _tell_flaws(found: Catalogue) -> None:

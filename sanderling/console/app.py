@@ -10,7 +10,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from sanderling.client import Client
+from sanderling.client.api import Client
 from sanderling.console.delivery_screens import DeliveriesScreen
 from sanderling.console.event_lines import EventTail
 from sanderling.console.figures import Figures

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from sanderling.client.rendering import undirected
 from sanderling.console.text import Line, fit
 from sanderling.console.words import FAINT, clock
-from sanderling.rendering import undirected
 
 KEPT = 500
 """Events kept in memory."""

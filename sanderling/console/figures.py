@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sanderling.client.status_screen import span
 from sanderling.console.text import Line, between, fit
 from sanderling.console.words import BAD, POOR, apart, short
-from sanderling.status_screen import span
 
 WINDOW = 60
 """Ticks, of a second each, over which rates are taken."""

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import msgspec
 from httpx_sse import ServerSentEvent
 
-from sanderling.client import Client
+from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
 
 FEED = "/v1/admin/feed"

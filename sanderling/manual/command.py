@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 import click
 
+from sanderling.client.rendering import fit
 from sanderling.environment import wants_colour
 from sanderling.exits import Exit
 from sanderling.manual.layout import Look, lines
 from sanderling.manual.pages import DECISIONS, contents, page, title
-from sanderling.rendering import fit
 
 WIDEST = 100
 """Cells; longer lines are hard to read."""

@@ -86,7 +86,7 @@ def commands() -> str:
 
 def settings() -> str:
     """Return the page of all settings."""
-    from sanderling.settings_page import as_markdown
+    from sanderling.manual.settings_page import as_markdown
 
     return as_markdown()
 

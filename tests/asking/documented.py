@@ -12,7 +12,7 @@ import msgspec
 from api.app import ROUTES
 from api.openapi.examples import example_of
 from api.route import Route
-from sanderling.client import Client
+from sanderling.client.api import Client
 
 _PATHS = [(route, re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", route.path))) for route in ROUTES]
 

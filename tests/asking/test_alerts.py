@@ -9,7 +9,7 @@ import pytest
 from api.openapi.example_records import SOURCE
 from api.openapi.examples import example_of
 from api.v1.alert_schemas import AlertRecord
-from sanderling.asking import alerts
+from sanderling.client import alerts
 from sanderling.commands import alerts as commands
 from sanderling.exits import CommandFailed, Exit
 from storage.records.alert import Matching
@@ -97,7 +97,7 @@ def test_the_edit_command_tells_an_empty_value_from_none(
     flags: list[str], changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, Any]] = []
-    monkeypatch.setattr("sanderling.running.client_here", lambda *_: client(asked))
+    monkeypatch.setattr("sanderling.client.running.client_here", lambda *_: client(asked))
     assert commands.edit.main([ID, *flags], standalone_mode=False) == Exit.WELL
     assert asked == [(f"PATCH {PATH}", changes)]
 
@@ -117,7 +117,7 @@ def test_switching_and_deleting_ask_for_nothing_else() -> None:
 
 
 def test_nothing_is_deleted_when_nobody_says_yes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sanderling.asking.speaking.on_terminal", lambda stream: False)
+    monkeypatch.setattr("sanderling.client.speaking.on_terminal", lambda stream: False)
     asked: list[tuple[str, Any]] = []
     with pytest.raises(CommandFailed, match="--yes") as caught:
         alerts.delete(client(asked), ID, sure=False)

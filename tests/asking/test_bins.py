@@ -8,8 +8,8 @@ import pytest
 from msgspec import to_builtins
 
 from api.openapi.example_bins import BIN, CAPTURE
-from sanderling.asking import bins
-from sanderling.client import Client
+from sanderling.client import bins
+from sanderling.client.api import Client
 from sanderling.exits import CommandFailed, Exit
 from tests.asking.documented import client
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from api.openapi.example_records import SOURCE
-from sanderling.asking import sources
-from sanderling.asking.naming import called
+from sanderling.client import sources
+from sanderling.client.naming import called
 from tests.asking.documented import client
 
 PATH = f"/v1/sources/{SOURCE.id}"

@@ -9,7 +9,7 @@ from typing import Any
 from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
-from sanderling.client import Client
+from sanderling.client.api import Client
 from sanderling.console.app import Console
 from tests.console.fake_service import FakeService
 

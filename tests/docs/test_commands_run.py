@@ -13,7 +13,7 @@ import trio
 
 from actors.settings import Settings
 from sanderling import keyring
-from sanderling.client import Client
+from sanderling.client.api import Client
 from tests.docs.test_commands import BEGIN, FENCE, PAGES
 from tests.e2e.origin import Origin
 from tests.e2e.service import SCOPES, Service, a_service

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from sanderling.moving import miniflux
-from sanderling.moving.changedetection import fields as changedetection
-from sanderling.moving.kinds import KINDS
-from sanderling.moving.report import as_text
-from sanderling.moving.urlwatch import filters, jobs
+from sanderling.migration import miniflux
+from sanderling.migration.changedetection import fields as changedetection
+from sanderling.migration.kinds import KINDS
+from sanderling.migration.report import as_text
+from sanderling.migration.urlwatch import filters, jobs
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service
 from tests.moving import samples

@@ -14,7 +14,7 @@ import trio
 
 from actors.settings import Settings
 from sanderling import keyring
-from sanderling.client import Client
+from sanderling.client.api import Client
 from tests.rules.source_files import ROOT
 
 SETTINGS = {

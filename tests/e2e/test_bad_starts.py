@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from sanderling.exits import Exit
-from sanderling.moving.whole.stage import STAGE
+from sanderling.operations.import_stage import STAGE
 from tests.e2e.service import a_key, a_service, run_command
 
 pytestmark = pytest.mark.real

@@ -15,7 +15,7 @@ import httpx
 import pytest
 import trio
 
-from sanderling.client import Client, events_of
+from sanderling.client.api import Client, events_of
 from sanderling.exits import CommandFailed
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_key, a_service, add

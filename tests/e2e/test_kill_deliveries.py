@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from sanderling.client import Client
+from sanderling.client.api import Client
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add
 from tests.e2e.test_kill import ask_for_looks, publish, read_log

@@ -20,7 +20,7 @@ from quart_trio import QuartTrio
 
 from actors.settings import Settings
 from sanderling import keyring
-from sanderling.client import Client
+from sanderling.client.api import Client
 from tests.e2e.service import a_service
 from tests.rules.source_files import ROOT
 

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.signatures.event import verify
-from sanderling.client import Client
+from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
 from tests.e2e.origin import PARAGRAPH, Origin
 from tests.e2e.service import Service, a_key, a_service, add, run_command

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from sanderling.client import Client
+from sanderling.client.api import Client
 from tests.e2e.service import a_key, a_service
 
 pytestmark = pytest.mark.real

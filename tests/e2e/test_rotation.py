@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from actors.signatures.event import verify
-from sanderling.client import Client
+from sanderling.client.api import Client
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add, run_command
 

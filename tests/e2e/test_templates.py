@@ -11,7 +11,7 @@ import pytest
 import trio
 from quart import Response
 
-from sanderling.client import Client
+from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
 from tests.e2e.origin import PARAGRAPH, Origin
 from tests.e2e.service import a_key, a_service, run_command

@@ -12,7 +12,7 @@ import pytest
 import trio
 from httpx_sse import ServerSentEvent
 
-from sanderling.client import Client
+from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
 from tests.e2e.origin import PARAGRAPH, Origin
 from tests.e2e.service import a_key, a_service, add

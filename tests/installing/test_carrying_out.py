@@ -13,9 +13,9 @@ import pytest
 from sanderling import program
 from sanderling.cli import run
 from sanderling.exits import CommandFailed, Exit
-from sanderling.installing.carrying_out import Hand, look
-from sanderling.installing.layout import SYSTEM
-from sanderling.installing.plan import Found, Note, Run, Write
+from sanderling.operations.installing.carrying_out import Hand, look
+from sanderling.operations.installing.layout import SYSTEM
+from sanderling.operations.installing.plan import Found, Note, Run, Write
 
 VERSION = "0.1.0-checkout"
 pytestmark = pytest.mark.real  # what is laid out is run once
@@ -197,7 +197,7 @@ def test_the_first_start_that_failed_gives_its_set_up_link_when_said_again(
             raise OSError("the bus is not there")
 
     monkeypatch.setattr(Hand, "_run", manage)
-    monkeypatch.setattr("sanderling.installing.carrying_out.set_up_link", lambda *_: "http://the-link/")
+    monkeypatch.setattr("sanderling.operations.installing.carrying_out.set_up_link", lambda *_: "http://the-link/")
     assert run(["install", "--user"]) == Exit.FAILED
     assert (tmp_path / "home/.local/lib/sanderling/current").is_symlink()
     capsys.readouterr()

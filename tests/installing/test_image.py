@@ -6,8 +6,8 @@ import re
 
 import yaml
 
-from sanderling.installing.layout import SYSTEM
-from sanderling.installing.unit import unit_text
+from sanderling.operations.installing.layout import SYSTEM
+from sanderling.operations.installing.unit import unit_text
 from tests.rules.source_files import ROOT
 
 LINES = [

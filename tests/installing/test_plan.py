@@ -8,8 +8,8 @@ from pathlib import PurePosixPath as Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.installing.layout import SYSTEM, of_user
-from sanderling.installing.plan import (
+from sanderling.operations.installing.layout import SYSTEM, of_user
+from sanderling.operations.installing.plan import (
     Act,
     Found,
     Keep,
@@ -23,7 +23,7 @@ from sanderling.installing.plan import (
     installing,
     removing,
 )
-from sanderling.installing.unit import is_unedited, sealed, unit_text
+from sanderling.operations.installing.unit import is_unedited, sealed, unit_text
 
 VERSION = "1.2.3-abc"
 UNIT = sealed(unit_text(SYSTEM))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.installing.layout import SYSTEM, of_user
-from sanderling.installing.unit import unit_text
+from sanderling.operations.installing.layout import SYSTEM, of_user
+from sanderling.operations.installing.unit import unit_text
 from tests.rules.source_files import ROOT
 
 needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")

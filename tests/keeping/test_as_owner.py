@@ -16,9 +16,9 @@ import pytest
 from actors.settings import Settings
 from sanderling import keyring
 from sanderling.exits import CommandFailed
-from sanderling.keeping import migrating
-from sanderling.keeping.making import make_backup
-from sanderling.keeping.sizes import sizes
+from sanderling.operations.backup import migrating
+from sanderling.operations.backup.making import make_backup
+from sanderling.operations.backup.sizes import sizes
 from storage.sqlite.folder import DATABASE, LOCK, MARK
 from storage.sqlite.ownership import as_owner, as_root
 from tests.keeping.test_backup import MASTER, back, filled, opened

@@ -18,12 +18,12 @@ from msgspec.structs import replace
 
 from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keeping import archive, making
-from sanderling.keeping.archive import DATABASE as FIRST
-from sanderling.keeping.archive import Manifest, Member, Piece, read_manifest, verify, write_archive
-from sanderling.keeping.making import make_backup
-from sanderling.keeping.restoring import Restored, restore
-from sanderling.keeping.seal import find_master_key, named_vault
+from sanderling.master_key import find_master_key, named_vault
+from sanderling.operations.backup import archive, making
+from sanderling.operations.backup.archive import DATABASE as FIRST
+from sanderling.operations.backup.archive import Manifest, Member, Piece, read_manifest, verify, write_archive
+from sanderling.operations.backup.making import make_backup
+from sanderling.operations.backup.restoring import Restored, restore
 from sanderling.real_world import entropy
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from sanderling import check
 from sanderling.exits import Exit
+from sanderling.operations import self_test as check
 from tests.e2e.service import run_command
 
 pytestmark = pytest.mark.real

@@ -17,12 +17,12 @@ import trio
 from actors.settings import Settings
 from actors.world import ResolveFailed
 from sanderling.exits import Exit
-from sanderling.keeping.doctor import database, folder, machine, master_key, names, network, rounds
-from sanderling.keeping.doctor.expiry import ends_at
-from sanderling.keeping.doctor.patient import Patient
-from sanderling.keeping.doctor.rounds import QUESTIONS, findings
-from sanderling.keeping.finding import Finding
-from sanderling.moving.whole.stage import STAGE
+from sanderling.operations.backup.finding import Finding
+from sanderling.operations.doctor import database, folder, machine, master_key, names, network, rounds
+from sanderling.operations.doctor.expiry import ends_at
+from sanderling.operations.doctor.patient import Patient
+from sanderling.operations.doctor.rounds import QUESTIONS, findings
+from sanderling.operations.import_stage import STAGE
 from storage.errors import Corrupt, DiskFull
 from storage.sqlite import open_keys
 from storage.sqlite.folder import DATABASE, MARK

@@ -14,10 +14,10 @@ import pytest
 
 from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keeping.archive import Piece, member, unpack, verify, write_archive
-from sanderling.keeping.making import make_backup
-from sanderling.keeping.restoring import restore, taken_over
-from sanderling.keeping.seal import find_master_key
+from sanderling.master_key import find_master_key
+from sanderling.operations.backup.archive import Piece, member, unpack, verify, write_archive
+from sanderling.operations.backup.making import make_backup
+from sanderling.operations.backup.restoring import restore, taken_over
 from sanderling.real_world import entropy
 from storage.records.destination import Secret
 from storage.sqlite.copying import examine
@@ -136,7 +136,7 @@ async def test_without_hard_links_the_old_database_is_copied(
         assert aside is not None and (aside / DATABASE).read_bytes() == old
         assert (aside / DATABASE).stat().st_mode & 0o777 == 0o600
         return
-    monkeypatch.setattr("sanderling.keeping.restoring.shutil.copy", full)
+    monkeypatch.setattr("sanderling.operations.backup.restoring.shutil.copy", full)
     with pytest.raises(CommandFailed, match="No space left"):
         back(tmp_path / "b.tar", folder, replace=True)
     assert sorted(os.listdir(folder)) == before and (folder / DATABASE).read_bytes() == old

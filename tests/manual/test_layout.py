@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from sanderling.client.rendering import cells
 from sanderling.manual.layout import Look, lines, title_of
 from sanderling.manual.pages import contents, page
-from sanderling.rendering import cells
 
 PAGE = """# The `first` page
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from sanderling.client import Client
+from sanderling.client.api import Client
 
 
 class FakeService:

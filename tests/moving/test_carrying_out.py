@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.moving.alerting import MOST_SOURCES
-from sanderling.moving.carrying_out import BATCH, TRIES, carry_out
-from sanderling.moving.drafting import Drafting
-from sanderling.moving.outcome import Done, Outcome
-from sanderling.moving.plan import (
+from sanderling.migration.alerting import MOST_SOURCES
+from sanderling.migration.carrying_out import BATCH, TRIES, carry_out
+from sanderling.migration.drafting import Drafting
+from sanderling.migration.outcome import Done, Outcome
+from sanderling.migration.plan import (
     AlertBody,
     DestinationBody,
     Plan,

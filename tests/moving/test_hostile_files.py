@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from actors.query import parse
 from api.v1.alert_schemas import NewAlert, NewDestination
 from api.v1.schemas import NewSource
-from sanderling.moving import fields, lists, recognising
-from sanderling.moving.changedetection import files
-from sanderling.moving.kinds import Kind
-from sanderling.moving.plan import NotReadable, Plan, wire
-from sanderling.moving.reading import READERS, read
-from sanderling.moving.recognising import kind_of
-from sanderling.moving.report import as_json, as_text
-from sanderling.moving.yaml import documents
+from sanderling.migration import fields, lists, recognising
+from sanderling.migration.changedetection import files
+from sanderling.migration.kinds import Kind
+from sanderling.migration.plan import NotReadable, Plan, wire
+from sanderling.migration.reading import READERS, read
+from sanderling.migration.recognising import kind_of
+from sanderling.migration.report import as_json, as_text
+from sanderling.migration.yaml import documents
 from tests.moving import samples
 
 SAMPLES: dict[Kind, bytes] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sanderling.moving.lists import read_csv, read_urls
-from sanderling.moving.plan import NotReadable, Plan
-from sanderling.moving.recognising import kind_of
+from sanderling.migration.lists import read_csv, read_urls
+from sanderling.migration.plan import NotReadable, Plan
+from sanderling.migration.recognising import kind_of
 
 LIST = b"""\xef\xbb\xbf# what I watch
 https://tides.example/news  harbour, topic:tides, kind:own | News of the tides

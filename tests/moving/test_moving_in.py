@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from sanderling import cli, running
+from sanderling import cli
+from sanderling.client import running
 from sanderling.exits import Exit
-from sanderling.moving import moving_in
+from sanderling.migration import moving_in
 from tests.moving import samples
 from tests.moving.service import FakeService
 

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from sanderling.moving.changedetection.watches import read_changedetection
-from sanderling.moving.lists import read_urls
-from sanderling.moving.miniflux import read_miniflux
-from sanderling.moving.outlines import read_opml
-from sanderling.moving.plan import Finding, Plan
-from sanderling.moving.recognising import kind_of
-from sanderling.moving.urlwatch.jobs import read_urlwatch
+from sanderling.migration.changedetection.watches import read_changedetection
+from sanderling.migration.lists import read_urls
+from sanderling.migration.miniflux import read_miniflux
+from sanderling.migration.outlines import read_opml
+from sanderling.migration.plan import Finding, Plan
+from sanderling.migration.recognising import kind_of
+from sanderling.migration.urlwatch.jobs import read_urlwatch
 from tests.moving import samples
 
 

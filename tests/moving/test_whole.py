@@ -22,12 +22,12 @@ from actors.signatures.verdict import Cause
 from actors.signing import SigningKeys
 from sanderling import keyring
 from sanderling.exits import CommandFailed, Exit
-from sanderling.moving.whole.inventory import CARRIED, LEFT_OUT
-from sanderling.moving.whole.lines import Moved
-from sanderling.moving.whole.loading import Loaded, load, look_through
-from sanderling.moving.whole.schema import as_text, schema
-from sanderling.moving.whole.stage import STAGE, unfinished
-from sanderling.moving.whole.writing import CannotWrite, export, position_of, write_export
+from sanderling.migration.whole.inventory import CARRIED, LEFT_OUT
+from sanderling.migration.whole.lines import Moved
+from sanderling.migration.whole.loading import Loaded, load, look_through
+from sanderling.migration.whole.schema import as_text, schema
+from sanderling.migration.whole.writing import CannotWrite, export, position_of, write_export
+from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import entropy
 from storage.append import events_of
 from storage.interface import Storage

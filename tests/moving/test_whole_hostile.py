@@ -14,9 +14,9 @@ import trio
 
 from actors.signatures.event import new_signing_key, public_half
 from sanderling.exits import CommandFailed, Exit
-from sanderling.moving.whole import lines
-from sanderling.moving.whole.loading import load, look_through
-from sanderling.moving.whole.taking_over import take_over
+from sanderling.migration.whole import lines
+from sanderling.migration.whole.loading import load, look_through
+from sanderling.migration.whole.taking_over import take_over
 from sanderling.real_world import entropy
 from tests.contract.builders import NOW
 from tests.moving.whole_instance import HOOK, a_folder, exported

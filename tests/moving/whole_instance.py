@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, new_signing_key
-from sanderling.moving.whole.writing import export
+from sanderling.migration.whole.writing import export
 from storage.append import events_of
 from storage.interface import Storage
 from storage.records.cursor import MATCHED

@@ -14,8 +14,8 @@ from actors.signatures import webhook
 from actors.signatures.event import jwks
 from sanderling.environment import environ
 from sanderling.real_world import wall
-from sanderling.receiving.listen import Listener, Wishes
-from sanderling.receiving.report import Paper
+from sanderling.receiver.listen import Listener, Wishes
+from sanderling.receiver.report import Paper
 from storage.records.event import Event
 from tests.receivers.snippets import command, written
 from tests.receiving.deliveries import ANOTHER, BODY, ID, KEY, KEYS, NEW_KEY, SECRET, a_body

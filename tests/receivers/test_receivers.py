@@ -18,10 +18,10 @@ from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.signatures import webhook
 from actors.signatures.event import Signer, jwks
 from sanderling.real_world import now
-from sanderling.receiving import cases
-from sanderling.receiving.cases import Forge
-from sanderling.receiving.grades import grade
-from sanderling.receiving.probe import admitted, line, probe
+from sanderling.receiver import cases
+from sanderling.receiver.cases import Forge
+from sanderling.receiver.grades import grade
+from sanderling.receiver.probe import admitted, line, probe
 from tests.receivers.snippets import Wire, programs, running
 from tests.receiving.deliveries import ANOTHER, ID, KEY, NEW_KEY, SECRET, a_body
 

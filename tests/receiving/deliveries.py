@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.signatures import webhook
 from actors.signatures.event import Signer, jwks, new_signing_key
-from sanderling.receiving.capture import Capture
+from sanderling.receiver.capture import Capture
 from storage.records.identity import Millis
 from tests.signatures.events import an_event
 

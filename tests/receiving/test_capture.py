@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.receiving.capture import Capture, encode, is_capture, of_json
+from sanderling.receiver.capture import Capture, encode, is_capture, of_json
 from storage.records.identity import Millis
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

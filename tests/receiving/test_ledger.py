@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from sanderling.receiving import ledger
-from sanderling.receiving.ledger import Ledger
+from sanderling.receiver import ledger
+from sanderling.receiver.ledger import Ledger
 
 
 def test_a_repeated_id_is_counted_and_its_body_compared() -> None:

@@ -16,12 +16,12 @@ import trio
 from actors.delivery.digest import Window, content
 from actors.signatures.event import jwks, new_signing_key
 from sanderling.exits import CommandFailed, Exit
-from sanderling.receiving import answers, published, report
-from sanderling.receiving.answers import Answers
-from sanderling.receiving.capture import Capture
-from sanderling.receiving.listen import Listener, Wishes
-from sanderling.receiving.published import Published
-from sanderling.receiving.report import Paper
+from sanderling.receiver import answers, published, report
+from sanderling.receiver.answers import Answers
+from sanderling.receiver.capture import Capture
+from sanderling.receiver.listen import Listener, Wishes
+from sanderling.receiver.published import Published
+from sanderling.receiver.report import Paper
 from storage.records.destination import Destination
 from storage.records.identity import Millis
 from tests.receiving.deliveries import ANOTHER, AT, BODY, ID, KEY, KEYS, NEW_KEY, NOW, SECRET, a_body, a_capture

@@ -17,11 +17,11 @@ from actors.signatures import webhook
 from actors.signatures.event import KeySet, Signer, jwks
 from actors.signatures.receipt import HEADERS, judge
 from sanderling.exits import CommandFailed, Exit
-from sanderling.receiving.cases import CASES, Forge, Should
-from sanderling.receiving.grades import Answered, Grade, Result, grade, judged
-from sanderling.receiving.listen import Listener, Wishes
-from sanderling.receiving.probe import admitted, as_json, closing, line, probe
-from sanderling.receiving.report import Paper
+from sanderling.receiver.cases import CASES, Forge, Should
+from sanderling.receiver.grades import Answered, Grade, Result, grade, judged
+from sanderling.receiver.listen import Listener, Wishes
+from sanderling.receiver.probe import admitted, as_json, closing, line, probe
+from sanderling.receiver.report import Paper
 from storage.records.identity import Millis
 from tests.receiving.deliveries import ANOTHER, KEY, NOW, SECRET
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, Serve, web

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import memory_stream_pair
 
-from sanderling.receiving import server
-from sanderling.receiving.capture import Capture
-from sanderling.receiving.server import HttpReceiver, Reply
+from sanderling.receiver import server
+from sanderling.receiver.capture import Capture
+from sanderling.receiver.server import HttpReceiver, Reply
 from storage.records.identity import Millis
 
 POST = b"POST /in?x=1 HTTP/1.1\r\nHost: a\r\nWebhook-Id: 7\r\nContent-Length: 3\r\n\r\nabc"

@@ -12,9 +12,9 @@ import pytest
 from actors.signatures.event import KeySet
 from sanderling import cli
 from sanderling.exits import CommandFailed, Exit
-from sanderling.receiving.capture import encode
-from sanderling.receiving.report import Paper
-from sanderling.receiving.verify import Means, check_all
+from sanderling.receiver.capture import encode
+from sanderling.receiver.report import Paper
+from sanderling.receiver.verify import Means, check_all
 from tests.receiving.deliveries import ANOTHER, BODY, ID, KEYS, NOW, SECRET, a_body, a_capture, headers
 
 CAPTURE = encode(a_capture())

@@ -14,9 +14,9 @@ HOMES = {
     "actors/egress/transport.py": "the pool whose every connection the guard opens",
     "actors/egress/http.py": "the client over that pool",
     "actors/jail/nursery.py": "wraps its ends of pairs of sockets to workers, which lead nowhere else",
-    "sanderling/client.py": "the command: calls the user's own service",
-    "sanderling/health.py": "the command: asks the user's own service whether it is ready",
-    "sanderling/receiving/published.py": "the command: fetches that service's public keys",
+    "sanderling/client/api.py": "the command: calls the user's own service",
+    "sanderling/client/health.py": "the command: asks the user's own service whether it is ready",
+    "sanderling/receiver/published.py": "the command: fetches that service's public keys",
     "sanderling/simulation/clients.py": "the users of a simulated service, in memory",
 }
 """file: why it may open connections."""

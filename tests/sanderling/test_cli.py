@@ -18,9 +18,9 @@ from actors.settings import Settings
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
 from sanderling import cli, flags
+from sanderling.client.terminal import completed
 from sanderling.environment import flag
 from sanderling.exits import CommandFailed, Exit
-from sanderling.terminal import completed
 from tests.rules.source_files import ROOT
 
 

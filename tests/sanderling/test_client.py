@@ -10,7 +10,7 @@ import pytest
 import trio
 from httpx_sse import ServerSentEvent
 
-from sanderling.client import DEFAULT_URL, Client, events_of
+from sanderling.client.api import DEFAULT_URL, Client, events_of
 from sanderling.exits import CommandFailed, Exit
 
 Answer = httpx.Response | Exception

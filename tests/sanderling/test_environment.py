@@ -11,7 +11,7 @@ from actors.settings import Settings
 from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
-from sanderling.settings_page import as_text
+from sanderling.manual.settings_page import as_text
 
 
 def refusal(flags: dict[str, str], variables: dict[str, str], config: str | None = None) -> str:

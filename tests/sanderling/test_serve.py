@@ -12,10 +12,11 @@ import pytest
 import trio
 
 from actors.settings import Settings
-from sanderling import check, serve
+from sanderling import serve
 from sanderling.data_folder import told_plainly
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
+from sanderling.operations import self_test as check
 from sanderling.real_world import Listening
 from sanderling.serve import _listen, _open, _run
 from storage.errors import Corrupt, DiskFull

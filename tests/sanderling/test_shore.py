@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from sanderling.environment import environ
-from sanderling.shore import AT_FIRST, SHARED, Material, Shore, feed_with, own_material, real_material
+from sanderling.walkthrough.shore import AT_FIRST, SHARED, Material, Shore, feed_with, own_material, real_material
 
 
 def titles(document: bytes) -> list[str]:

@@ -14,12 +14,13 @@ import pytest
 import trio
 
 from api.admin_socket import admin_socket
+from sanderling import ADMIN_SOCKET
 from sanderling.cli import run
+from sanderling.client.health import health
+from sanderling.client.status import client_of, status
+from sanderling.client.status_screen import screen, span
 from sanderling.exits import CommandFailed, Exit
-from sanderling.health import SOCKET, health
 from sanderling.real_world import open_admin_socket
-from sanderling.status import client_of, status
-from sanderling.status_screen import screen, span
 from storage.records.health import Health
 from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running
@@ -67,7 +68,7 @@ async def behind_a_socket(folder: Path, house: House) -> AsyncIterator[Superviso
 async def test_the_socket_is_the_users_own_asks_for_no_key_and_answers_nothing_else(tmp_path: Path) -> None:
     house = make_house()
     async with behind_a_socket(tmp_path, house), client_of(str(tmp_path), None, None, {}) as client:
-        assert S_IMODE((tmp_path / SOCKET).stat().st_mode) == 0o600
+        assert S_IMODE((tmp_path / ADMIN_SOCKET).stat().st_mode) == 0o600
         for path in ("/v1/admin/overview", "/v1/admin/deliveries", "/v1/events", "/readyz", "/healthz"):
             assert (await client.ask("GET", path)).status_code == 200
         for path in ("/v1/sources", "/v1/stream", "/docs", "/metrics", "/", "/bins/x", "/.well-known/jwks.json"):
@@ -82,7 +83,7 @@ async def test_the_socket_is_the_users_own_asks_for_no_key_and_answers_nothing_e
 
 @pytest.mark.real
 async def test_what_an_earlier_life_has_left_is_no_hindrance(tmp_path: Path) -> None:
-    (tmp_path / SOCKET).write_text("left over")
+    (tmp_path / ADMIN_SOCKET).write_text("left over")
     house = make_house()
     async with behind_a_socket(tmp_path, house) as tree:
         await trio.sleep(0.2)

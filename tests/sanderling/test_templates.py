@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling import cli, flags, template_pages
+from sanderling import cli, flags
+from sanderling.client import template_pages
 from sanderling.exits import Exit
 from tests.templates.samples import a_text
 

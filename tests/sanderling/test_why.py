@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from sanderling.client import Client
+from sanderling.client.api import Client
+from sanderling.client.why import lines, why
 from sanderling.exits import CommandFailed, Exit
-from sanderling.why import lines, why
 from tests.support.build import a_source_id
 
 SOURCES = [

@@ -1,0 +1,232 @@
+"""`sanderling alerts`: what is asked of the service, and its answers in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from sanderling.client.api import Client
+from sanderling.client.naming import ALERTS, SOURCES, id_of, record_of
+from sanderling.client.rendering import fit, moment
+from sanderling.client.speaking import agree, asked
+from sanderling.exits import Exit
+from sanderling.json_lines import print_json
+from sanderling.plain import plain
+
+WIDTH = 120
+ABOUT = {
+    "change": "what came and what went",
+    "added": "what came",
+    "removed": "what went",
+    "page": "the whole page, also what did not change",
+}
+
+
+def list_alerts(client: Client, *, as_json: bool) -> int:
+    """Print all alerts, oldest first."""
+
+    async def act() -> None:
+        any_yet = as_json
+        async for alert in client.every(ALERTS.path):
+            if as_json:
+                print_json(alert)
+            else:
+                click.echo(alert_line(alert))
+            any_yet = True
+        if not any_yet:
+            click.echo("There is no alert yet: `sanderling alerts create QUERY`.", err=True)
+
+    asked(client, act)
+    return Exit.WELL
+
+
+def alert_line(alert: Mapping[str, Any]) -> str:
+    """Return an alert as one line: whether it is on, how many events it has met, id, name, query if that is another."""
+    query = "" if alert["name"] == alert["filter_query"] else f"  {fit(alert['filter_query'], WIDTH)}"
+    return f"{_on(alert):<3}  {alert['match_count']:>7,}  {alert['id']}  {plain(alert['name'])}{query}"
+
+
+def _on(record: Mapping[str, Any]) -> str:
+    return "on" if record["enabled"] else "off"
+
+
+def show_alert(client: Client, name: str, *, as_json: bool) -> int:
+    """Print one alert with its destinations."""
+
+    async def act() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        alert = await record_of(client, ALERTS, name)
+        return alert, [one async for one in client.every(f"{ALERTS.path}/{alert['id']}/destinations")]
+
+    alert, destinations = asked(client, act)
+    if as_json:
+        print_json(alert | {"destinations": destinations})
+    else:
+        for line in alert_page(alert, destinations):
+            click.echo(line)
+    return Exit.WELL
+
+
+def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield an alert as lines: what it asks, of what, what it met, and where that goes."""
+    yield from _asks(alert)
+    last = f", the last one {moment(alert['last_match_at'])}" if alert["last_match_at"] else ""
+    yield f"  met       {alert['match_count']:,} events{last}"
+    for one in destinations:
+        yield f"  sends to  {one['id']}  {one['state']:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
+    if not destinations:
+        yield "  sends to  nobody; `sanderling alerts deliver` names a URL"
+
+
+def _asks(alert: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{plain(alert['name'])} ({_on(alert)})  {alert['id']}"
+    yield f"  query     {plain(alert['filter_query']) or 'everything'}  ({alert['language']})"
+    yield f"  of pages  {ABOUT.get(alert['match'], alert['match'])}"
+    count = len(alert["source_ids"])
+    yield f"  sources   {count or 'all'}"
+    if alert["channel"]:
+        yield f"  channel   {alert['channel']}"
+    yield f"  notices   {', '.join(alert['notices']) or 'none'}"
+
+
+async def _sources(client: Client, names: Sequence[str]) -> list[str]:
+    return [await id_of(client, SOURCES, name) for name in names]
+
+
+def preview(
+    client: Client,
+    query: str,
+    *,
+    language: str,
+    match: str,
+    sources: Sequence[str],
+    last: int | None,
+    limit: int,
+    as_json: bool,
+) -> int:
+    """Print what an alert would have told."""
+
+    async def act() -> dict[str, Any]:
+        body = {"filter_query": query, "language": language, "match": match, "limit": limit}
+        body |= {"source_ids": await _sources(client, sources)} | ({"last": last} if last else {})
+        return dict((await client.ask("POST", f"{ALERTS.path}/preview", json=body)).json())
+
+    found = asked(client, act)
+    if as_json:
+        print_json(found)
+    else:
+        for line in preview_page(found):
+            click.echo(line)
+    return Exit.WELL
+
+
+def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the answer to a preview as lines: how it was understood, how much it tells, which terms, which events."""
+    yield f"{plain(found['query']) or 'everything'}  ({found['language']})"
+    for warning in found["warnings"]:
+        yield f"  ! {plain(warning)}"
+    since = f" since {moment(found['looked_from'])}" if found["looked_from"] else ""
+    yield f"  {found['matches_found']:,} of the newest {found['looked_at']:,} events{since}" + (
+        "" if found["per_day"] is None else f"; about {found['per_day']:g} a day"
+    )
+    for term in found["terms"]:
+        yield f"  {term['events']:>7,}  {plain(term['text'])}"
+    for match in found["matches"]:
+        yield f"{moment(match['emitted_at'])}  {fit(match['title'] or match['url'], WIDTH)}"
+
+
+def create(
+    client: Client,
+    query: str,
+    *,
+    name: str | None,
+    language: str,
+    match: str,
+    sources: Sequence[str],
+    channel: str | None,
+    as_json: bool,
+) -> int:
+    """Make an alert and print its id."""
+
+    async def act() -> dict[str, Any]:
+        body: dict[str, Any] = {"filter_query": query, "language": language, "match": match}
+        body |= {"source_ids": await _sources(client, sources)}
+        body |= ({"name": name} if name else {}) | ({"channel": channel} if channel else {})
+        return dict((await client.ask("POST", ALERTS.path, json=body)).json())
+
+    made = asked(client, act)
+    if as_json:
+        print_json(made)
+    else:
+        click.echo(f"Made {plain(made['name'])}. It sends to nobody yet: `sanderling alerts deliver`.", err=True)
+        click.echo(made["id"])
+    return Exit.WELL
+
+
+def deliver(client: Client, name: str, target: str, *, mode: str, as_json: bool) -> int:
+    """Send an alert's matches to a URL, and print the secret that signs them."""
+
+    async def act() -> dict[str, Any]:
+        path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}/destinations"
+        return dict((await client.ask("POST", path, json={"url": target, "delivery_mode": mode})).json())
+
+    made = asked(client, act)
+    if as_json:
+        print_json(made)
+    else:
+        click.echo(
+            f"Its matches go to {plain(made['url'])} ({made['id']}). The signing secret, shown now only:", err=True
+        )
+        click.echo(made["secret"])
+    return Exit.WELL
+
+
+def edit(
+    client: Client,
+    name: str,
+    *,
+    changes: Mapping[str, Any],
+    sources: Sequence[str],
+    everywhere: bool,
+    as_json: bool,
+) -> int:
+    """Change what is named of an alert, and print what it is now. `everywhere`: over all sources."""
+
+    async def act() -> dict[str, Any]:
+        body = dict(changes)
+        if sources or everywhere:
+            body["source_ids"] = await _sources(client, sources)
+        path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}"
+        return dict((await client.ask("PATCH", path, json=body)).json())
+
+    alert = asked(client, act)
+    if as_json:
+        print_json(alert)
+    else:
+        click.echo("\n".join(_asks(alert)))
+    return Exit.WELL
+
+
+def switch(client: Client, name: str, *, on: bool) -> int:
+    """Switch an alert on or off."""
+
+    async def act() -> dict[str, Any]:
+        path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}"
+        return dict((await client.ask("PATCH", path, json={"enabled": on})).json())
+
+    click.echo(f"{plain(asked(client, act)['name'])} is {'on' if on else 'off'}.", err=True)
+    return Exit.WELL
+
+
+def delete(client: Client, name: str, *, sure: bool) -> int:
+    """Delete an alert, when the person is sure."""
+
+    async def act() -> None:
+        alert = await record_of(client, ALERTS, name)
+        agree(f"Delete the alert {plain(alert['name'])} with its destinations?", sure=sure)
+        await client.ask("DELETE", f"{ALERTS.path}/{alert['id']}")
+        click.echo(f"Deleted {plain(alert['name'])}.", err=True)
+
+    asked(client, act)
+    return Exit.WELL

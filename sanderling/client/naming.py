@@ -1,0 +1,75 @@
+"""Which source, alert or bin a person means: by its id or how that begins, or by a part of its names or URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sanderling.client.api import Client
+from sanderling.exits import CommandFailed, Exit
+from sanderling.plain import plain
+from storage.records import source as names
+
+NAMED = 5
+"""Things that are listed when a name is not clear."""
+
+
+class Sort(NamedTuple):
+    """A sort of things: where they are listed, how one and many of them are called, and by what fields one is known,
+    of which the first is shown.
+    """
+
+    path: str
+    one: str
+    many: str
+    known_by: tuple[str, ...]
+    command: str
+
+
+SOURCES = Sort("/v1/sources", "watched URL", "watched URLs", ("url", "title", "found_title"), "sources")
+ALERTS = Sort("/v1/alerts", "alert", "alerts", ("name",), "alerts")
+BINS = Sort("/v1/webhook-bins", "bin", "bins", ("url",), "bins")
+
+
+def called(source: Mapping[str, Any]) -> str:
+    """Return what a source is called, by its user or else by itself; "" when by nobody."""
+    return names.called(str(source.get("title", "")), str(source.get("found_title", "")))
+
+
+async def id_of(client: Client, sort: Sort, name: str) -> str:
+    """Return the id of the one that is meant; an id is taken at its word. Raises CommandFailed when unclear.
+
+    Nothing names nothing: an empty variable in a script would else name the only one that there is.
+    """
+    if not name.strip():
+        raise CommandFailed(f"Which {sort.one}? `sanderling {sort.command} list` shows them all.", Exit.USAGE)
+    try:
+        return str(UUID(name))
+    except ValueError:
+        return str((await _found(client, sort, name))["id"])
+
+
+async def record_of(client: Client, sort: Sort, name: str) -> dict[str, Any]:
+    """Return the record of the one that is meant. Raises CommandFailed when unclear, or when there is none."""
+    return dict((await client.ask("GET", f"{sort.path}/{await id_of(client, sort, name)}")).json())
+
+
+async def _found(client: Client, sort: Sort, name: str) -> dict[str, Any]:
+    found = [
+        one
+        async for one in client.every(sort.path)
+        if one["id"].startswith(name) or any(name in text for text in _known_by(sort, one))
+    ]
+    found = [one for one in found if name in _known_by(sort, one)] or found
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise CommandFailed(f"No {sort.one} has {name!r} in it; `sanderling {sort.command} list` shows them all.")
+    names = "".join(f"\n  {one['id']}  {plain(one[sort.known_by[0]])}" for one in found[:NAMED])
+    more = f"\n  and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    raise CommandFailed(f"{len(found)} {sort.many} have {name!r} in them:{names}{more}", Exit.USAGE)
+
+
+def _known_by(sort: Sort, one: Mapping[str, Any]) -> Sequence[str]:
+    return [str(one[field]) for field in sort.known_by if one.get(field)]

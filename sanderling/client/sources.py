@@ -1,0 +1,96 @@
+"""`sanderling sources`: one watched source, shown, looked at, switched, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import tzinfo
+from typing import Any
+
+import click
+
+from sanderling.client.api import Client
+from sanderling.client.naming import SOURCES, called, id_of, record_of
+from sanderling.client.rendering import moment
+from sanderling.client.speaking import agree, asked
+from sanderling.exits import Exit
+from sanderling.json_lines import print_json
+from sanderling.plain import plain
+
+
+def show(client: Client, name: str, *, as_json: bool) -> int:
+    """Print a source and what the watching of it does now."""
+
+    async def act() -> tuple[dict[str, Any], dict[str, Any]]:
+        source = await record_of(client, SOURCES, name)
+        return source, dict((await client.ask("GET", f"{SOURCES.path}/{source['id']}/status")).json())
+
+    source, status = asked(client, act)
+    if as_json:
+        print_json(source | {"status": status})
+    else:
+        click.echo("\n".join(source_page(source, status)))
+    return Exit.WELL
+
+
+def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
+    """Yield a source as lines: what it is, by what evidence, how it does and why, when it looks, what it told."""
+
+    def when(text: str | None) -> str:
+        return moment(text, zone) if text else "never"
+
+    yield f"{source['type']}  {plain(source['url'])}  {source['id']}"
+    if name := called(source):
+        yield f"  called      {plain(name)}"
+    yield f"  found out   {plain(source['detection']['evidence'])}"
+    health = source["health"]
+    yield f"  health      {health['flag']} {health['score']:.2f}: {plain(health['reason'])}"
+    if source["tags"]:
+        yield f"  tags        {plain(', '.join(source['tags']))}"
+    if status["state"] == "disabled":
+        yield "  state       disabled; `sanderling sources enable` watches it again"
+    else:
+        yield f"  next look   {when(status['next_fetch_at'])}, every {status['interval_s']:,.0f} s at its present pace"
+    yield f"  last look   {when(status['last_fetch_at'])}; well {when(status['last_success_at'])}"
+    if status["last_error"]:
+        yield f"  last error  {plain(status['last_error'])}"
+    since = f", the last {status['unchanged']:,} without news" if status["unchanged"] else ""
+    told = f"{status['looks']:,} looks{since}; {status['events']:,} events"
+    held = status["held"]
+    yield f"  in the log  {held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB"
+    yield f"  so far      {told}, the newest {when(status['last_event_at'])}"
+
+
+def check(client: Client, name: str) -> int:
+    """Look at a source as soon as politeness allows."""
+
+    async def act() -> dict[str, Any]:
+        path = f"{SOURCES.path}/{await id_of(client, SOURCES, name)}/check"
+        return dict((await client.ask("POST", path)).json())
+
+    click.echo(f"It is looked at {moment(asked(client, act)['next_fetch_at'])}.", err=True)
+    return Exit.WELL
+
+
+def switch(client: Client, name: str, *, on: bool) -> int:
+    """Watch a source again, or stop watching it."""
+
+    async def act() -> dict[str, Any]:
+        path = f"{SOURCES.path}/{await id_of(client, SOURCES, name)}/{'enable' if on else 'disable'}"
+        return dict((await client.ask("POST", path)).json())
+
+    source = asked(client, act)
+    click.echo(f"{plain(source['url'])} is {'watched' if on else 'kept, and not watched'}.", err=True)
+    return Exit.WELL
+
+
+def delete(client: Client, name: str, *, sure: bool) -> int:
+    """Forget a source, when the person is sure."""
+
+    async def act() -> None:
+        source = await record_of(client, SOURCES, name)
+        agree(f"Forget {plain(source['url'])}? Its events stay.", sure=sure)
+        await client.ask("DELETE", f"{SOURCES.path}/{source['id']}")
+        click.echo(f"Deleted {plain(source['url'])}.", err=True)
+
+    asked(client, act)
+    return Exit.WELL

@@ -1,0 +1,35 @@
+"""How a command asks a service once, prints a record, and makes sure before it destroys."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import click
+import trio
+
+from sanderling.client.api import Client
+from sanderling.environment import on_terminal
+from sanderling.exits import CommandFailed, Exit
+
+T = TypeVar("T")
+
+
+def asked(client: Client, act: Callable[[], Awaitable[T]]) -> T:
+    """Run `act` while the client is open, and return what it returns."""
+
+    async def run() -> T:
+        async with client:
+            return await act()
+
+    return trio.run(run)
+
+
+def agree(question: str, *, sure: bool) -> None:
+    """Ask the person at the terminal, unless sure. Raises CommandFailed for a no, and when there is nobody to ask."""
+    if sure:
+        return
+    if not on_terminal(0):
+        raise CommandFailed(f"{question} Nobody is there to say yes: add --yes.", Exit.USAGE)
+    if not click.confirm(question, err=True):
+        raise CommandFailed("Nothing was deleted.")

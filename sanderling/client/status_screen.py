@@ -1,0 +1,70 @@
+"""What `sanderling status` shows: the figures of the whole and the worst parts, as lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sanderling.client.rendering import fit, pad
+
+WORST = 10
+_UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
+PATH, STATE, HEALTH = 24, 12, 5
+
+
+def span(seconds: float) -> str:
+    """Return a length of time by its two largest units.
+
+    >>> span(1_051_200), span(75), span(0.4)
+    ('12d 4h', '1m 15s', '0s')
+    """
+    left, parts = int(seconds), list[str]()
+    for unit, size in _UNITS:
+        count, left = divmod(left, size)
+        if count or parts:
+            parts.append(f"{count}{unit}")
+    return " ".join(part for part in parts[:2] if not part.startswith("0") or len(parts) == 1) or "0s"
+
+
+def seconds_between(earlier: str, later: str) -> float:
+    """Return the seconds from one RFC 3339 moment to another."""
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
+def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """Yield the lines of one screen."""
+    at, ready = overview["at"], "ready" if overview["ready"] else "NOT READY"
+    drained = ", drained" if overview["draining"] else ""
+    yield f"Sanderling {overview['version']}  {ready}{drained}  up {span(seconds_between(overview['started_at'], at))}"
+    yield ""
+    yield _line("sources", overview["sources"])
+    yield _line("destinations", overview["destinations"])
+    yield _line("since start", overview["totals"], ("looks", "events", "matches", "attempts", "http_requests"))
+    yield _line("waiting", overview["queues"])
+    yield f"{'live':<13} {overview['streams']:,} streams  loop {overview['loop_lag_s'] * 1000:.0f} ms late"
+    if late := overview.get("matching", {}).get("says"):
+        yield fit(f"! matching: {late}", width)
+    for part, says in overview["failing"].items():
+        yield fit(f"! {part}: {says}", width)
+    if passed := overview.get("looks", {}).get("says"):
+        yield fit(f"! looks: {passed}", width)
+    if worst:
+        yield ""
+        yield fit(f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error", width)
+    for row in worst:
+        yield _row(row, width)
+
+
+def _line(name: str, figures: Mapping[str, int], wanted: Sequence[str] = ()) -> str:
+    shown = {key: figures[key] for key in wanted or figures if key in figures}
+    return f"{name:<13} " + "  ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in shown.items())
+
+
+def _row(row: Mapping[str, Any], width: int) -> str:
+    kind, _, id = str(row["path"]).partition("/")
+    path = f"{kind}/…{id[-6:]}" if id else kind
+    health = "" if row["health"] is None else f"{row['health']:.2f}"
+    says = "  ".join(part for part in (row.get("title") or row["name"], row["error"]) if part)
+    left = width - PATH - STATE - HEALTH - 3
+    return f"{pad(fit(path, PATH), PATH)} {row['state']:<{STATE}} {health:<{HEALTH}} {fit(says, left)}".rstrip()

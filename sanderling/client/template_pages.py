@@ -1,0 +1,52 @@
+"""Templates as people read them in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from actors.templates.catalogue import Entry
+from actors.templates.template import Parameter
+from sanderling.client.alerts import ABOUT
+from sanderling.plain import plain
+
+
+def as_line(entry: Entry) -> str:
+    """Return a template as one line: id, version, what it takes, name, where it is from."""
+    template = entry.template
+    takes = ", ".join(parameter.key for parameter in template.parameters) or "-"
+    return f"{template.id:<24}  v{template.version:<3}  {takes:<12}  {plain(template.name)}  ({plain(entry.origin)})"
+
+
+def as_page(entry: Entry) -> str:
+    """Return a template as a page: what it takes, attaches and suggests."""
+    return "\n".join(_lines(entry))
+
+
+def _lines(entry: Entry) -> Iterator[str]:
+    template = entry.template
+    yield f"{template.id}, version {template.version} ({plain(entry.origin)})"
+    yield f"{plain(template.name)}. {plain(template.summary)}"
+    if template.parameters:
+        yield "\nTakes"
+    for parameter in template.parameters:
+        yield f"  {parameter.key}: {_count(parameter)}, such as {plain(parameter.example)}"
+        yield f"    {plain(parameter.description)}"
+    yield "\nAttaches"
+    for pattern in template.sources:
+        yield f"  {pattern.type:<4}  {plain(pattern.url)}"
+    if template.alerts:
+        yield "\nSuggests"
+    for suggestion in template.alerts:
+        yield f"  {plain(suggestion.name)} ({suggestion.language}): {plain(suggestion.query) or 'everything'}"
+        yield f"    of pages: {ABOUT[suggestion.match]}"
+
+
+def _count(parameter: Parameter) -> str:
+    """Return how many values a parameter takes.
+
+    >>> _count(Parameter("domain", "domain", "A domain", "example.com", 1, 10))
+    '1 to 10 domains'
+    """
+    if parameter.min == parameter.max == 1:
+        return f"one {parameter.type}"
+    return f"{parameter.min} to {parameter.max} {parameter.type}s"

@@ -1,0 +1,148 @@
+"""The terminal: `sanderling tail` and `sanderling sources`, what the service says in lines."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import click
+import msgspec
+import trio
+from httpx_sse import ServerSentEvent
+
+from sanderling.client.api import Client
+from sanderling.client.naming import called
+from sanderling.client.rendering import Renderer, fit, pad
+from sanderling.environment import wants_colour
+from sanderling.exits import Exit
+from sanderling.json_lines import echo_json, print_json
+from sanderling.plain import plain
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
+FILTERS = ("source", "source_type", "tag", "keyword")
+
+
+class Audience:
+    """Prints events, for people or as JSON lines, and cancels its scope when `wanted` have come (None: never)."""
+
+    def __init__(self, variables: Mapping[str, str], wanted: int | None, *, as_json: bool = False) -> None:
+        self.scope = trio.CancelScope()
+        self._left = wanted
+        self._as_json = as_json
+        width = shutil.get_terminal_size((100, 24)).columns
+        self._renderer = Renderer(width=width, colour=wants_colour(variables))
+
+    @property
+    def content(self) -> bool:
+        """Return whether all that were wanted have come."""
+        return not self._left
+
+    def take(self, event: ServerSentEvent) -> None:
+        """Print an event, unless enough have come."""
+        if self._left == 0:
+            return
+        if self._as_json:
+            echo_json(event.data)
+        else:
+            for line in self._renderer.lines(msgspec.json.decode(event.data)):
+                click.echo(line)
+        if self._left is not None:
+            self._left -= 1
+            if self._left == 0:
+                self.scope.cancel()
+
+
+def tail(
+    client: Client,
+    variables: Mapping[str, str],
+    *,
+    since: str | None,
+    channel: str | None,
+    as_json: bool,
+    count: int | None,
+    **filters: tuple[str, ...],
+) -> int:
+    """Print events as they come, until interrupted or `count` have come."""
+    query = [(name, value) for name in FILTERS for value in filters[name]]
+    if since:
+        query.append(("since", since))
+    path = f"/v1/streams/{quote(channel, safe='')}" if channel else "/v1/stream"
+    audience = Audience(variables, count, as_json=as_json)
+
+    async def run() -> None:
+        with audience.scope:
+            async with client:
+                await client.follow(path, query, audience.take, tell=_tell)
+
+    trio.run(run)
+    return Exit.WELL
+
+
+def _tell(words: str) -> None:
+    click.echo(f"sanderling: {words}", err=True)
+
+
+def completed(typed: str) -> str:
+    """Return a URL as it is meant: what has no scheme is https, as in a browser and on the dashboard."""
+    url = typed.strip()
+    return f"https://{url}" if url and not _SCHEME.match(url) else url
+
+
+def add_source(
+    client: Client,
+    url: str,
+    *,
+    kind: str | None,
+    tags: tuple[str, ...],
+    query: str | None,
+    backfill: int | None,
+    later: bool = False,
+) -> int:
+    """Watch a URL and print what it was found to be."""
+    body: dict[str, Any] = {"url": completed(url)}
+    body |= {"type": kind} if kind else {}
+    body |= {"tags": list(tags)} if tags else {}
+    body |= {"filter": query} if query is not None else {}
+    body |= {"backfill": backfill} if backfill is not None else {}
+    body |= {"verify": "later"} if later else {}
+
+    async def run() -> tuple[bool, dict[str, Any]]:
+        async with client:
+            answer = await client.ask("POST", "/v1/sources", json=body)
+            return answer.status_code == 201, answer.json()
+
+    created, source = trio.run(run)
+    click.echo("Added." if created else "It is watched already.", err=True)
+    click.echo(f"{source['id']}  {source['type']}  {plain(source['url'])}")
+    click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
+    return Exit.WELL
+
+
+def list_sources(client: Client, *, as_json: bool) -> int:
+    """Print all sources, worst health first."""
+
+    async def run() -> None:
+        any_yet = as_json
+        async with client:
+            async for source in client.every("/v1/sources"):
+                print_json(source) if as_json else click.echo(source_line(source))
+                any_yet = True
+        if not any_yet:
+            click.echo("Nothing is watched yet: `sanderling sources add URL`.", err=True)
+
+    trio.run(run)
+    return Exit.WELL
+
+
+def source_line(source: Mapping[str, Any]) -> str:
+    """Return a source as one line: health, score, tier, id, URL, its name, and why when it is not well."""
+    health = source["health"]
+    flag = health["flag"] if source["enabled"] else "disabled"
+    why = "" if flag == "ok" else "  " + fit(str(health["reason"]), 120)
+    name = f"  ({fit(called(source), 60)})" if called(source) else ""
+    return (
+        f"{pad(flag, 9)} {health['score']:4.2f}  {source['type']:<4}  {source['id']}  {plain(source['url'])}{name}{why}"
+    )

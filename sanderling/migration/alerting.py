@@ -1,0 +1,136 @@
+"""The alerts of a plan and their destinations, once its sources are there.
+
+An alert is the same when its name, query and language are: it is then widened to those of its sources that it lacks. It
+is never made over no source, which would be an alert over the whole library; and one that sends elsewhere is another's:
+widened, it would tell strangers. The name that an alert had in a file with other alerts is looked for, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+import httpx
+import msgspec
+
+from sanderling.exits import CommandFailed
+from sanderling.migration.outcome import Done, Outcome
+from sanderling.migration.patience import Patient, why_refused
+from sanderling.migration.plan import AlertBody, DestinationBody, PlannedAlert, wire
+from sanderling.migration.telling_apart import Key, key_of
+from storage.records.alert import MOST_SOURCES
+
+PAGE: Final = 200
+_NO_SOURCE: Final = "none of its sources is there"
+_ELSEWHERE: Final = "an alert of this name sends elsewhere: give that one another name, and import again"
+
+
+class Alerting:
+    """Makes alerts over sources whose ids are known by URL."""
+
+    def __init__(self, client: Patient, outcome: Outcome, ids: Mapping[str, str], run: str) -> None:
+        self._client, self._outcome, self._ids, self._run = client, outcome, ids, run
+
+    async def run(self, alerts: Sequence[PlannedAlert]) -> None:
+        """Make all that are not there. Raises CommandFailed when the service is gone for long, or refuses the key."""
+        if not alerts:
+            return
+        there = await self._there({key for alert in alerts for key in (key_of(alert), key_of(alert, alert.other))})
+        for alert in alerts:
+            await self._make(alert, there)
+
+    async def _there(self, wanted: set[Key]) -> dict[Key, dict[str, Any]]:
+        """Return those alerts of the service that are wanted."""
+        found: dict[Key, dict[str, Any]] = {}
+        query: bytes | dict[str, int] = {"limit": PAGE}
+        while True:
+            answer = await self._client.ask("GET", "/v1/alerts", params=query)
+            found |= {key: record for record in answer.json() if (key := _key(record)) in wanted}
+            if "next" not in answer.links:
+                return found
+            query = httpx.URL(answer.links["next"]["url"]).query
+
+    async def _make(self, alert: PlannedAlert, there: Mapping[Key, dict[str, Any]]) -> None:
+        sources = [self._ids[url] for url in alert.urls if url in self._ids]
+        name = alert.body.name
+        if not sources:
+            self._outcome(Done("alert", alert.place, name, "refused", says=_NO_SOURCE))
+            return
+        try:
+            record, sent = await self._found(alert, there)
+            missing = [] if record is None else _missing(sources, record["source_ids"])
+            if record is not None and sent and not any(body.url in sent for body in alert.destinations):
+                self._outcome(Done("alert", alert.place, name, "refused", str(record["id"]), _ELSEWHERE))
+                return
+            if record is None:
+                record = await self._created(alert.body, sources)
+                self._outcome(Done("alert", alert.place, name, "new", str(record["id"])))
+            elif missing:
+                body = {"source_ids": [*record["source_ids"], *missing]}
+                await self._client.ask("PATCH", f"/v1/alerts/{record['id']}", json=body)
+                says = f"{len(missing)} sources were missing in it"
+                self._outcome(Done("alert", alert.place, name, "changed", str(record["id"]), says))
+            else:
+                self._outcome(Done("alert", alert.place, name, "there", str(record["id"])))
+        except CommandFailed as error:
+            self._outcome(Done("alert", alert.place, name, "refused", says=why_refused(error)))
+            return
+        await self._deliver(alert, str(record["id"]), sent)
+
+    async def _found(
+        self, alert: PlannedAlert, there: Mapping[Key, dict[str, Any]]
+    ) -> tuple[dict[str, Any] | None, dict[str, str]]:
+        """Return the alert as it is there, and where it sends: by its other name if that one tells just the same."""
+        record = there.get(key_of(alert, alert.other))
+        if record is not None:
+            sent = await self._sent(str(record["id"]))
+            if sent.keys() == {body.url for body in alert.destinations}:
+                return record, sent
+        record = there.get(key_of(alert))
+        return record, await self._sent(str(record["id"])) if record is not None and alert.destinations else {}
+
+    async def _created(self, body: AlertBody, sources: Sequence[str]) -> dict[str, Any]:
+        whole = wire(body) | {"source_ids": list(sources)}
+        answer = await self._client.ask("POST", "/v1/alerts", json=whole, headers=self._once(whole))
+        return dict(answer.json())
+
+    async def _sent(self, id_: str) -> dict[str, str]:
+        """Return where an alert sends: the ids of its destinations by their URLs."""
+        answer = await self._client.ask("GET", f"/v1/alerts/{id_}/destinations", params={"limit": PAGE})
+        return {record["url"]: record["id"] for record in answer.json()}
+
+    async def _deliver(self, alert: PlannedAlert, id_: str, there: Mapping[str, str]) -> None:
+        path = f"/v1/alerts/{id_}/destinations"
+        for body in alert.destinations:
+            name = host_of(body)
+            if body.url in there:
+                self._outcome(Done("destination", alert.place, name, "there", there[body.url]))
+                continue
+            whole = wire(body)
+            try:
+                answer = await self._client.ask("POST", path, json=whole, headers=self._once([id_, whole]))
+            except CommandFailed as error:
+                self._outcome(Done("destination", alert.place, name, "refused", says=why_refused(error)))
+                continue
+            made = answer.json()
+            self._outcome(Done("destination", alert.place, name, "new", made["id"], secret=made["secret"]))
+
+    def _once(self, body: object) -> dict[str, str]:
+        """Return the header by which a request that this run makes again makes nothing more."""
+        return {"Idempotency-Key": sha256(msgspec.json.encode([self._run, body])).hexdigest()}
+
+
+def host_of(body: DestinationBody) -> str:
+    """Return what is shown of a destination: the host, for the rest of its URL may be a secret."""
+    return httpx.URL(body.url).host
+
+
+def _key(alert: Mapping[str, Any]) -> Key:
+    return str(alert["name"]), str(alert["filter_query"]), str(alert.get("language", "simple"))
+
+
+def _missing(sources: Sequence[str], named: Sequence[str]) -> list[str]:
+    """Return those sources that an alert does not name and has room for; one that names none is over all of them."""
+    known = set(named)
+    return [each for each in sources if each not in known][: MOST_SOURCES - len(named)] if named else []

@@ -1,0 +1,97 @@
+"""The JSON files of a datastore, out of a zip of it. Pure: nothing is unpacked to anywhere, and nothing else is read.
+
+The forms: `url-watches.json` holds all; from 0.53 on there are `changedetection.json` (settings), and in a folder for
+each `watch.json` or `tag.json`.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sanderling.migration.fields import mapping
+from sanderling.migration.plan import NotReadable
+from sanderling.migration.recognising import decoded
+
+MOST_MEMBERS: Final = 500_000
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes of all that is read, unpacked."""
+WANTED = re.compile(r"(?:^|/)(?:([^/]+)/)?(url-watches\.json|changedetection\.json|watch\.json|tag\.json)$")
+_OLD, _NEW = "url-watches.json", "changedetection.json"
+_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
+"""RuntimeError: it is encrypted, or packed in an unusual way. ValueError: what it says of itself makes no sense."""
+
+
+def out_of_zip(data: bytes) -> dict[str, bytes]:
+    """Return the files of interest by name. Raises NotReadable, also for more than is read."""
+    found, size = {}, 0
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if len(members) > MOST_MEMBERS:
+                raise NotReadable(f"The zip has {len(members)} files; at most {MOST_MEMBERS} are looked at.")
+            for member in members:
+                if not WANTED.search(member.filename):
+                    continue
+                with archive.open(member) as stream:
+                    found[member.filename] = stream.read(LARGEST - size + 1)
+                size += len(found[member.filename])
+                if size > LARGEST:
+                    raise NotReadable(f"Unpacked, its JSON is larger than {LARGEST >> 20} MiB.")
+    except _BROKEN as error:
+        raise NotReadable(f"The zip can't be read: {error}.") from None
+    return found
+
+
+class Datastore:
+    """All watches and tags by their ids, and the settings of the application."""
+
+    def __init__(self) -> None:
+        self.watches: dict[str, Mapping[str, Any]] = {}
+        self.tags: dict[str, Mapping[str, Any]] = {}
+        self.application: Mapping[str, Any] = {}
+        self.headers: Mapping[str, Any] = {}
+
+    def take(self, name: str, value: Any) -> None:
+        """Take what one file says."""
+        where = WANTED.search(name)
+        owner, file = (where[1] or "", where[2]) if where else ("", _OLD)
+        if file == "watch.json":
+            self.watches[owner] = mapping(value)
+        elif file == "tag.json":
+            self.tags[owner] = mapping(value)
+        else:
+            self._take_all(mapping(value))
+
+    def _take_all(self, value: Mapping[str, Any]) -> None:
+        settings = mapping(value.get("settings"))
+        self.application = mapping(settings.get("application"))
+        self.headers = mapping(settings.get("headers"))
+        for owner, tag in mapping(self.application.get("tags")).items():
+            self.tags.setdefault(owner, mapping(tag))
+        for owner, watch in mapping(value.get("watching")).items():
+            self.watches.setdefault(owner, mapping(watch))
+
+
+def datastore(data: bytes) -> Datastore:
+    """Return what a zip, or one JSON file, holds. Raises NotReadable."""
+    files = out_of_zip(data) if data.startswith(b"PK") else {_OLD: data}
+    if not files:
+        raise NotReadable("There is neither a url-watches.json in it nor a watch.json.")
+    store = Datastore()
+    moved = any(name.endswith(_NEW) for name in files)
+    for name, content in files.items():
+        if moved and name.endswith(_OLD):
+            continue  # what an upgrade left behind: it has what was deleted since
+        try:
+            value = decoded(content)
+        except NotReadable as error:
+            raise NotReadable(f"{name}: {error}") from None
+        one = isinstance(value, dict) and "url" in value and "watching" not in value
+        store.take("one/watch.json" if one and name == _OLD else name, value)
+    return store

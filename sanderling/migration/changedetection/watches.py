@@ -1,0 +1,179 @@
+"""Watches and their groups, as sources and alerts. Pure.
+
+A group's filters and texts hold for its watches beside their own. Messages go where the watch says, else its groups,
+else the settings. A watch becomes an alert as well when it waits for a text or tells somebody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sanderling.migration.changedetection.fields import FIELDS, NO_BROWSER, ONE_WAY, PLAIN_BACKENDS
+from sanderling.migration.changedetection.files import Datastore, datastore
+from sanderling.migration.drafting import Drafting
+from sanderling.migration.fields import MOST_ITEMS, mapping, tell_of, text, texts, truth
+from sanderling.migration.notifying import destination
+from sanderling.migration.plan import DestinationBody, NotReadable, Plan, named, shortened
+from sanderling.migration.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, any_of, lookup, none_of, whole
+from sanderling.migration.xpath import css_of
+
+PARTS: Final = {"weeks": 604800, "days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
+_WHOLE_PAGE: Final = "the whole page is watched"
+_DATA: Final = ("json:", "jq:", "jqraw:")
+
+
+def read_changedetection(data: bytes) -> Plan:
+    """Return the plan of a datastore. Raises NotReadable."""
+    store = datastore(data)
+    if len(store.watches) > MOST_ITEMS:
+        raise NotReadable(f"It has {len(store.watches)} watches; at most {MOST_ITEMS} are read.")
+    drafting = Drafting()
+    for owner, watch in store.watches.items():
+        name = text(watch, "title")
+        place = f"watch {owner[:8]}" + (f" ({shortened(name, 40)})" if name else "")
+        _Reading(drafting, store, place, watch).read()
+    if texts(store.application, "global_ignore_text"):
+        drafting.note("the settings", "global_ignore_text", "impossible", "lines are not left out by their text")
+    if store.headers:
+        drafting.note("the settings", "headers", "impossible", "looks have no headers of yours")
+    return drafting.plan("changedetection")
+
+
+class _Reading:
+    """One watch, with the groups that it is in."""
+
+    def __init__(self, drafting: Drafting, store: Datastore, place: str, watch: Mapping[str, Any]) -> None:
+        self._drafting, self._store, self._place, self._watch = drafting, store, place, watch
+        tags = watch.get("tags")
+        named = tags if isinstance(tags, list) else []
+        self._groups = [store.tags[tag] for tag in named if isinstance(tag, str) and tag in store.tags]
+
+    def read(self) -> None:
+        """Plan the source, and the alert if there is to be one."""
+        watch, place, note = self._watch, self._place, self._drafting.note
+        address = text(watch, "url")
+        if "{{" in address or "{%" in address:
+            note(place, "address", "impossible", "it is made anew for each look, by a template")
+            return
+        if (text(watch, "method") or "GET").upper() != "GET" or watch.get("body"):
+            note(place, "method", "impossible", "looks only ask for pages (GET)")
+            return
+        if address.startswith("source:"):
+            address = address.removeprefix("source:")
+            note(place, "source:", "approximated", "the page's text is watched, not its source")
+        url = self._drafting.source(
+            place,
+            address,
+            title=text(watch, "title"),
+            tags=self._tags(),
+            selectors=self._selectors("include_filters", _WHOLE_PAGE),
+            ignore=self._selectors("subtractive_selectors", "it stays in"),
+            seconds=self._seconds(),
+            enabled=not (truth(watch.get("paused")) or truth(self._store.application.get("all_paused"))),
+        )
+        if url is not None:
+            self._tell()
+            self._alert(url)
+
+    def _all(self, name: str) -> list[str]:
+        """Return a watch's lines of a field, and those of its groups."""
+        return list(dict.fromkeys(line for one in (self._watch, *self._groups) for line in texts(one, name)))
+
+    def _tags(self) -> list[str]:
+        named = [text(group, "title") for group in self._groups]
+        return [*named, *text(self._watch, "tag").split(",")]
+
+    def _selectors(self, name: str, otherwise: str) -> list[str]:
+        rules = self._all(name)
+        if name == "subtractive_selectors":
+            rules += texts(self._store.application, "global_subtractive_selectors")
+        found = [self._css(name, rule, otherwise) for rule in rules]
+        if name == "include_filters" and None in found:
+            return []  # the others alone would be too little
+        return [css for css in found if css]
+
+    def _css(self, name: str, rule: str, otherwise: str) -> str | None:
+        if rule.startswith(_DATA):
+            kind = rule.partition(":")[0]
+            self._drafting.note(self._place, name, "impossible", f"{kind}: of JSON nothing is picked out: {otherwise}")
+            return None
+        path = next((rule.removeprefix(sign) for sign in ("xpath:", "xpath1:") if rule.startswith(sign)), None)
+        if path is None and not rule.startswith("/"):
+            return rule.removeprefix("css:").strip()
+        css = css_of((rule if path is None else path).strip())
+        if css is None:
+            says = f"XPath {shortened(rule, 60)}: CSS can't say it: {otherwise}"
+            self._drafting.note(self._place, name, "impossible", says)
+        else:
+            self._drafting.note(self._place, name, "exact", "XPath, as CSS")
+        return css
+
+    def _seconds(self) -> float | None:
+        parts = mapping(self._watch.get("time_between_check"))
+        own = sum(size * _number(parts.get(name)) for name, size in PARTS.items())
+        if self._watch.get("time_between_check_use_default", not own):  # before it was there, an interval was its own
+            says = "as often as it is worth, where it was an interval for all"
+            self._drafting.note(self._place, "interval", "approximated", says)
+            return None
+        return own or None
+
+    def _tell(self) -> None:
+        place, watch, note = self._place, self._watch, self._drafting.note
+        schedule = mapping(watch.get("time_schedule_limit"))
+        told = dict(watch) if truth(schedule.get("enabled")) else {**watch, "time_schedule_limit": None}
+        tell_of(self._drafting, place, told, FIELDS)
+        if text(watch, "fetch_backend") not in PLAIN_BACKENDS:
+            note(place, "fetch_backend", "approximated", NO_BROWSER)
+        if text(watch, "processor") not in ("", "text_json_diff"):
+            note(place, "processor", "approximated", "its text is watched: prices and stock are words of it")
+        for name, says in ONE_WAY:
+            if watch.get(name) is False:
+                note(place, name, "impossible", says)
+
+    def _alert(self, url: str) -> None:
+        query, destinations = self._query(), self._destinations()
+        if not (query or destinations):
+            return
+        # There a trigger is a text of the page as it is, and with it every change is told.
+        body = named("changedetection.io", query, "page" if query else "change")
+        self._drafting.alert(self._place, url, body, destinations)
+
+    def _query(self) -> str:
+        wanted = self._lookups("trigger_text", wide=True)
+        unwanted = self._lookups("text_should_not_be_present", wide=False)
+        if wanted and len(wanted) < len(self._all("trigger_text")):
+            wanted = []  # rather told too often than not at all
+        try:
+            return whole(any_of(wanted) if wanted else "", none_of(unwanted) if unwanted else "")
+        except Unsayable as error:
+            self._drafting.note(self._place, "trigger_text", "impossible", str(error))
+            return ""
+
+    def _lookups(self, name: str, *, wide: bool) -> list[str]:
+        found = []
+        for line in self._all(name):
+            try:
+                found.append(lookup(line, wide=wide))
+            except Unsayable as error:
+                self._drafting.note(self._place, name, "impossible", f"{error}: what it keeps back is told as well")
+                continue
+            says = f"an alert's query: {BEGINNINGS if wide else WHOLE_WORDS}; the stream has all changes"
+            self._drafting.note(self._place, name, "approximated", says)
+        return found
+
+    def _destinations(self) -> list[DestinationBody]:
+        if truth(self._watch.get("notification_muted")) or truth(self._store.application.get("all_muted")):
+            self._drafting.note(self._place, "notification_muted", "exact", "it tells nobody")
+            return []
+        levels = (self._watch, *self._groups, self._store.application)
+        addresses = next((found for level in levels if (found := texts(level, "notification_urls"))), [])
+        made = [destination(self._drafting, self._place, address) for address in dict.fromkeys(addresses)]
+        return [one for one in made if one is not None]
+
+
+def _number(value: Any) -> float:
+    """Return what a form's field says, 0 for what is no number; it may be one in quotes."""
+    if isinstance(value, str):
+        return float(value) if value.isascii() and value.isdecimal() and len(value) < 9 else 0.0
+    return float(min(value, 10**9)) if isinstance(value, int | float) else 0.0

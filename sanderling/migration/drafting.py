@@ -1,0 +1,224 @@
+"""Makes a plan of what a reader finds: each address once, each text as long as it may be, and a finding for each thing.
+
+Sanderling watches an address once. Two watches of the same page become one source that watches what both did; whatever
+that widens is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import Literal
+
+from msgspec.structs import replace
+
+from actors.egress.address import classify
+from actors.egress.url import parse_url
+from actors.errors import UrlRefused
+from sanderling.migration.kinds import Kind
+from sanderling.migration.limits import (
+    LONGEST,
+    LONGEST_SELECTOR,
+    LONGEST_TITLE,
+    MOST_IGNORED,
+    MOST_TAGS,
+    SHORTEST,
+    interval,
+    seconds_of,
+    tag_of,
+    without_password,
+)
+from sanderling.migration.plan import (
+    AlertBody,
+    DestinationBody,
+    Findings,
+    Plan,
+    PlannedAlert,
+    PlannedSource,
+    SourceBody,
+    shortened,
+)
+from sanderling.migration.telling_apart import told_apart
+from storage.records.alert import MOST_SOURCES
+
+_PRIVATE = "a private address: only if the setting allow_watch_networks opens its network"
+_AGES = 10**9
+_HOST_FIRST = re.compile(r"[\w-]+(\.[\w-]+)+(:\d+)?([/?].*)?", re.ASCII)
+
+
+class Drafting:
+    """A plan in the making. `note` takes the findings of the readers themselves."""
+
+    def __init__(self) -> None:
+        self.note = Findings()
+        self._sources: dict[str, PlannedSource] = {}
+        self._alerts: dict[tuple[AlertBody, tuple[DestinationBody, ...]], tuple[str, dict[str, None]]] = {}
+
+    def source(
+        self,
+        place: str,
+        url: str,
+        *,
+        title: str = "",
+        tags: Iterable[str] = (),
+        selectors: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        seconds: float | None = None,
+        enabled: bool = True,
+        kind: Literal["push", "feed", "html"] | None = None,
+    ) -> str | None:
+        """Plan a source, or widen that of the same address. Returns its URL; None when it can't be one: why is noted.
+
+        seconds: between looks; None leaves that to Sanderling.
+        """
+        address = self._address(place, url)
+        if address is None:
+            return None
+        body = SourceBody(
+            url=address,
+            type=kind,
+            tags=self._tags(place, tags),
+            selector=self._selector(place, selectors),
+            ignore=self._ignored(place, ignore),
+            schedule=self._schedule(place, seconds),
+            title=self._title(place, title),
+        )
+        if not enabled:
+            self.note(place, "paused", "exact")
+        found = PlannedSource(place, body, enabled)
+        there = self._sources.get(address)
+        self._sources[address] = found if there is None else self._joined(there, found)
+        return address
+
+    def alert(self, place: str, url: str, body: AlertBody, destinations: Sequence[DestinationBody] = ()) -> None:
+        """Plan an alert over a planned source. Those that ask and tell the same are one, over all their sources."""
+        key = (body, tuple(sorted(dict.fromkeys(destinations), key=lambda one: (one.url, one.label or ""))))
+        self._alerts.setdefault(key, (place, {}))[1][url] = None
+
+    def plan(self, kind: Kind) -> Plan:
+        """Return the plan. An alert over more sources than one may name becomes several."""
+        alerts = [
+            PlannedAlert(place, body, some, destinations)
+            for (body, destinations), (place, urls) in self._alerts.items()
+            for some in _parts(tuple(urls))
+        ]
+        return Plan(kind, tuple(self._sources.values()), tuple(told_apart(alerts)), self.note.all())
+
+    def _address(self, place: str, text: str) -> str | None:
+        text = text.strip()
+        try:
+            if "://" not in text and _HOST_FIRST.fullmatch(text):
+                address = parse_url(f"https://{text}").text
+                self.note(place, "address", "approximated", f"it has no scheme: taken as https://{shortened(text, 80)}")
+            else:
+                address = parse_url(text).text
+                self.note(place, "address", "exact")
+            self._private(place, parse_url(address).host)
+        except UrlRefused as error:
+            self.note(place, "address", "impossible", f"{shortened(without_password(text), 120)}: {error}")
+            return None
+        return address
+
+    def _private(self, place: str, host: str) -> None:
+        with suppress(ValueError):  # a name: who it is, the service finds out
+            if classify(ip_address(host)) is not None:
+                self.note(place, "network", "approximated", _PRIVATE)
+
+    def _title(self, place: str, title: str) -> str:
+        line = " ".join(title.split())
+        if len(line) > LONGEST_TITLE:
+            self.note(place, "title", "approximated", f"cut to {LONGEST_TITLE} characters")
+        elif line:
+            self.note(place, "title", "exact")
+        return shortened(line, LONGEST_TITLE)
+
+    def _tags(self, place: str, tags: Iterable[str]) -> tuple[str, ...]:
+        known = tuple(dict.fromkeys(tag for word in tags if (tag := tag_of(word))))
+        if len(known) > MOST_TAGS:
+            self.note(place, "tags", "approximated", f"the first {MOST_TAGS} of {len(known)}")
+        elif known:
+            self.note(place, "tags", "exact")
+        return known[:MOST_TAGS]
+
+    def _selector(self, place: str, selectors: Sequence[str]) -> str | None:
+        """Return what selects all of it. If one of them can't be had, the rest would be too little."""
+        good = [self._is_css(place, "selector", one, "the whole page is watched") for one in selectors]
+        joined = ", ".join(selectors)
+        if len(joined) > LONGEST_SELECTOR:
+            self.note(place, "selector", "impossible", f"over {LONGEST_SELECTOR} characters: the whole page is watched")
+            return None
+        if not (good and all(good)):
+            return None
+        self.note(place, "selector", "exact")
+        return joined
+
+    def _ignored(self, place: str, ignore: Sequence[str]) -> tuple[str, ...]:
+        good = [one for one in dict.fromkeys(ignore) if self._is_css(place, "left out", one, "it stays in")]
+        if len(good) > MOST_IGNORED:
+            self.note(place, "left out", "approximated", f"the first {MOST_IGNORED} of {len(good)} selectors")
+        elif good:
+            self.note(place, "left out", "exact")
+        return tuple(good[:MOST_IGNORED])
+
+    def _is_css(self, place: str, what: str, selector: str, otherwise: str) -> bool:
+        from actors.content.errors import ContentError  # lxml: only where there are selectors
+        from actors.content.pages.selectors import check
+
+        try:
+            check(selector)
+            if len(selector) <= LONGEST_SELECTOR:
+                return True
+            self.note(place, what, "impossible", f"over {LONGEST_SELECTOR} characters: {otherwise}")
+        except ContentError as error:
+            self.note(place, what, "impossible", f"{shortened(str(error), 200)} So {otherwise}.")
+        return False
+
+    def _schedule(self, place: str, seconds: float | None) -> str | None:
+        if seconds is None:
+            return None
+        seconds = min(max(seconds, 0), _AGES)
+        whole = min(LONGEST, max(SHORTEST, round(seconds)))
+        text = interval(whole)
+        if whole == seconds:
+            self.note(place, "interval", "exact")
+        else:
+            self.note(place, "interval", "approximated", f"{seconds:g} s become {text}: from 1m to 7d are possible")
+        return text
+
+    def _joined(self, there: PlannedSource, more: PlannedSource) -> PlannedSource:
+        """Return one source for two watches of an address: never watching less than both did."""
+        one, two = there.body, more.body
+        selectors = (one.selector, two.selector)
+        both = ", ".join(dict.fromkeys(part for part in selectors if part))
+        selector = both if all(selectors) and len(both) <= LONGEST_SELECTOR else None
+        schedules = [text for text in (one.schedule, two.schedule) if text]
+        self.note(more.place, "same address", "approximated", _joining(there, more))
+        return PlannedSource(
+            there.place,
+            replace(
+                one,
+                type=one.type if one.type == two.type else None,
+                tags=tuple(dict.fromkeys((*one.tags, *two.tags)))[:MOST_TAGS],
+                selector=selector,
+                ignore=tuple(each for each in one.ignore if each in two.ignore),
+                schedule=min(schedules, key=seconds_of, default=None),
+                title=one.title or two.title,
+            ),
+            there.enabled or more.enabled,
+        )
+
+
+def _joining(there: PlannedSource, more: PlannedSource) -> str:
+    one, two = there.body, more.body
+    what = f"one source with {there.place}"
+    if (one.selector, one.ignore) == (two.selector, two.ignore):
+        return what
+    if one.selector and two.selector:
+        return f"{what}, which watches what both did"
+    return f"{what}, which watches the whole page but for what both leave out"
+
+
+def _parts(urls: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    return (urls[start : start + MOST_SOURCES] for start in range(0, len(urls), MOST_SOURCES))

@@ -1,0 +1,28 @@
+"""Lists of feeds (OPML), as every reader of feeds exports them. Pure; read as the service reads them itself."""
+
+from __future__ import annotations
+
+from actors.content.bodies.outlines import read_outline
+from actors.content.errors import ContentError
+from sanderling.migration.drafting import Drafting
+from sanderling.migration.lists import MOST_LINES
+from sanderling.migration.plan import NotReadable, Plan, shortened
+
+
+def read_opml(data: bytes) -> Plan:
+    """Return the plan of a list of feeds: folders and categories become tags. Raises NotReadable."""
+    try:
+        outline = read_outline(data, MOST_LINES)
+    except ContentError as error:
+        raise NotReadable(error.reason) from None
+    drafting = Drafting()
+    for number, line in enumerate(outline.feeds, 1):
+        drafting.source(f"feed {number}", line.url, title=line.title, tags=line.tags)
+    for address in outline.lists:
+        drafting.note(
+            "the file", "list", "impossible", f"{shortened(address, 120)}: a list that it names is not followed"
+        )
+    if outline.left_out:
+        says = f"{outline.left_out} feeds after the first {MOST_LINES} are not read: split it"
+        drafting.note("the file", "feeds", "impossible", says)
+    return drafting.plan("opml")

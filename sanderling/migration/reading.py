@@ -1,0 +1,37 @@
+"""Which reader reads what: the one table of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sanderling.migration.changedetection.watches import read_changedetection
+from sanderling.migration.kinds import Kind
+from sanderling.migration.lists import read_csv, read_urls
+from sanderling.migration.miniflux import read_miniflux
+from sanderling.migration.outlines import read_opml
+from sanderling.migration.plan import NotReadable, Plan
+from sanderling.migration.recognising import MOST_TEXT
+from sanderling.migration.urlwatch.jobs import read_urlwatch
+
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""Of a zip: a backup of changedetection.io holds old states of pages too. What is unpacked has a bound of its own."""
+READERS: Final[Mapping[Kind, Callable[[bytes], Plan]]] = {
+    "urls": read_urls,
+    "csv": read_csv,
+    "opml": read_opml,
+    "changedetection": read_changedetection,
+    "miniflux": read_miniflux,
+    "urlwatch": read_urlwatch,
+}
+
+
+def read(kind: Kind, data: bytes) -> Plan:
+    """Return the plan of a file. Raises NotReadable, also for one in which there is nothing."""
+    most = MOST_BYTES if data.startswith(b"PK") else MOST_TEXT
+    if len(data) > most:
+        raise NotReadable(f"It is larger than {most >> 20} MiB.")
+    plan = READERS[kind](data)
+    if not (plan.sources or plan.findings):
+        raise NotReadable("There is nothing in it.")
+    return plan

@@ -1,0 +1,107 @@
+"""What a person is shown of a plan before anything is done: sums, then what is not carried over as it was, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from sanderling.migration.alerting import host_of
+from sanderling.migration.kinds import Kind
+from sanderling.migration.plan import Finding, Grade, Plan, PlannedAlert, listed, wire
+
+NAMES: dict[Kind, str] = {
+    "urls": "a list of addresses",
+    "csv": "a table of addresses",
+    "opml": "a list of feeds (OPML)",
+    "changedetection": "changedetection.io",
+    "miniflux": "Miniflux",
+    "urlwatch": "urlwatch or webchanges",
+    "sanderling": "an instance of Sanderling",
+}
+SHOWN = 20
+"""Alerts that are listed."""
+PLACES = 4
+"""Places of the file that are named of those of which the same is to be said."""
+
+
+def sums(plan: Plan) -> str:
+    """Return what there is to add, in words.
+
+    >>> sums(Plan("urls"))
+    'nothing'
+    """
+    paused = sum(not source.enabled for source in plan.sources)
+    parts = [
+        _some(len(plan.sources), "source") + (f" ({paused} paused)" if paused else ""),
+        _some(len(plan.alerts), "alert"),
+        _some(sum(len(alert.destinations) for alert in plan.alerts), "destination"),
+    ]
+    return ", ".join(part for part in parts if part) or "nothing"
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
+
+
+def as_text(plan: Plan) -> Iterator[str]:
+    """Yield the lines of a report."""
+    yield f"This is {NAMES[plan.kind]}. It becomes {sums(plan)}."
+    exact: dict[str, int] = {}
+    for finding in plan.findings:
+        if finding.grade == "exact":
+            exact[finding.what] = exact.get(finding.what, 0) + 1
+    if exact:
+        yield "Exactly: " + ", ".join(f"{what} ({number})" for what, number in exact.items()) + "."
+    yield from _section(plan.findings, "approximated", "Approximately:")
+    yield from _section(plan.findings, "impossible", "Not at all:")
+    if plan.alerts:
+        yield "Alerts:"
+        yield from (f"  {_alert(alert)}" for alert in plan.alerts[:SHOWN])
+    if len(plan.alerts) > SHOWN:
+        yield f"  and {len(plan.alerts) - SHOWN} more"
+
+
+def _alert(alert: PlannedAlert) -> str:
+    hosts = ", ".join(host_of(one) for one in alert.destinations)
+    over = f"{alert.body.name}, over {_some(len(alert.urls), 'source')}"
+    return f"{over}, to {hosts}" if hosts else over
+
+
+def _section(findings: Sequence[Finding], grade: Grade, heading: str) -> Iterator[str]:
+    """Yield what is to be said of one grade, the same thing once for all its places."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for finding in findings:
+        if finding.grade == grade:
+            alike.setdefault((finding.what, finding.says), []).append(finding.place)
+    if alike:
+        yield heading
+    for (what, says), places in alike.items():
+        yield f"  {what}: {says}"
+        yield f"    {listed(list(dict.fromkeys(places)), PLACES)}"
+
+
+def as_json(plan: Plan) -> Iterator[str]:
+    """Yield the same as JSON, one object a line: each source, alert and finding, and the sums at the end."""
+    for source in plan.sources:
+        yield _line({"source": wire(source.body), "place": source.place, "enabled": source.enabled})
+    for alert in plan.alerts:
+        hosts = [host_of(one) for one in alert.destinations]
+        yield _line({"alert": wire(alert.body), "place": alert.place, "urls": alert.urls, "destinations": hosts})
+    for finding in plan.findings:
+        yield _line({"finding": msgspec.to_builtins(finding)})
+    yield _line({"plan": {"kind": plan.kind} | {grade: plan.count(grade) for grade in GRADES} | numbers(plan)})
+
+
+GRADES: tuple[Grade, ...] = ("exact", "approximated", "impossible")
+
+
+def numbers(plan: Plan) -> dict[str, int]:
+    """Return how much there is to add."""
+    destinations = sum(len(alert.destinations) for alert in plan.alerts)
+    return {"sources": len(plan.sources), "alerts": len(plan.alerts), "destinations": destinations}
+
+
+def _line(value: dict[str, Any]) -> str:
+    return msgspec.json.encode(value).decode()

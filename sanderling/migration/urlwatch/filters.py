@@ -1,0 +1,180 @@
+"""The filters of a job: which of them become a selector, what is left out, a query; and what is said of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import cssselect
+
+from sanderling.migration.drafting import Drafting
+from sanderling.migration.fields import mapping
+from sanderling.migration.plan import Grade, shortened
+from sanderling.migration.wording import BEGINNINGS, Unsayable, pattern, phrase
+from sanderling.migration.xpath import css_of
+
+_MORE: Final = "what it leaves out is watched as well"
+_DATA: Final = "of JSON, CSV and the like nothing is picked out: what is there is watched as text, if it can be"
+_NO_PROGRAM: Final = "no program of yours is run"
+_TEXT_EDIT: Final = "texts are not edited before they are compared"
+TOLD: Final[dict[str, tuple[Grade, str]]] = {
+    "html2text": ("exact", "text is what is compared"),
+    "beautify": ("exact", "mark-up does not count"),
+    "absolute_links": ("exact", "addresses of links do not count"),
+    "absolute-links": ("exact", "addresses of links do not count"),
+    "pretty-xml": ("exact", "mark-up does not count"),
+    "format-xml": ("exact", "mark-up does not count"),
+    "strip": ("exact", "white space does not count"),
+    "striplines": ("exact", "white space does not count"),
+    "strip_each_line": ("exact", "white space does not count"),
+    "remove-duplicate-lines": ("approximated", "texts are compared block by block"),
+    "remove_repeated": ("approximated", "texts are compared block by block"),
+    "sort": ("exact", "the order of blocks does not count"),
+    "reverse": ("exact", "the order of blocks does not count"),
+    "grepi": ("impossible", "lines are not left out by their text: leave out their element, or mark noise"),
+    "delete_lines_containing": (
+        "impossible",
+        "lines are not left out by their text: leave out their element, or mark noise",
+    ),
+    "re.sub": ("impossible", _TEXT_EDIT),
+    "re.findall": ("impossible", _TEXT_EDIT),
+    "format-json": ("impossible", _DATA),
+    "jq": ("impossible", _DATA),
+    "jsontoyaml": ("impossible", _DATA),
+    "csv2text": ("impossible", _DATA),
+    "ical2text": ("impossible", _DATA),
+    "pdf2text": ("impossible", "PDF is not read"),
+    "pypdf": ("impossible", "PDF is not read"),
+    "ocr": ("impossible", "pictures are not read"),
+    "ascii85": ("impossible", "only text is watched"),
+    "base64": ("impossible", "only text is watched"),
+    "hexdump": ("impossible", "only text is watched"),
+    "sha1sum": ("impossible", "the text itself is compared, and what changed is told"),
+    "shellpipe": ("impossible", _NO_PROGRAM),
+    "execute": ("impossible", _NO_PROGRAM),
+}
+"""Filters that a source has nothing for: it does the like anyway, or can't."""
+
+
+class Filtered(NamedTuple):
+    """What a chain of filters comes to."""
+
+    selectors: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+
+
+def steps(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the steps of a chain, with their arguments: a list, a mapping, or the old form in one line.
+
+    >>> list(steps("css:body,html2text")), list(steps([{"grep": "x"}, "strip"]))
+    ([('css', 'body'), ('html2text', '')], [('grep', 'x'), ('strip', '')])
+    """
+    if isinstance(value, str):
+        value = [dict([part.split(":", 1)]) if ":" in part else part for part in value.split(",")]
+    if isinstance(value, dict):
+        value = [value]
+    for step in value if isinstance(value, list) else []:
+        if isinstance(step, str):
+            yield step.strip(), ""
+        elif isinstance(step, dict):
+            yield from ((name.strip(), argument) for name, argument in step.items())
+
+
+def filtered(drafting: Drafting, place: str, value: Any) -> Filtered:
+    """Return what a chain comes to. A selection within a selection is one of descendants."""
+    selectors: list[str] = []
+    ignore: list[str] = []
+    queries: list[str] = []
+    for name, argument in steps(value):
+        if name in TOLD:
+            drafting.note(place, name, *TOLD[name])
+        elif name in ("grep", "keep_lines_containing"):
+            queries += _lookup(drafting, place, name, argument)
+        else:
+            css = _selection(drafting, place, name, argument)
+            ignore += _excluded(drafting, place, name, argument)
+            if css is None:
+                continue
+            if selectors:
+                drafting.note(place, name, "approximated", "what lies within what was selected before")
+            selectors = [_within(selectors[-1], css)] if selectors else [css]
+    return Filtered(tuple(selectors), tuple(ignore), tuple(queries))
+
+
+def _within(outer: str, inner: str) -> str:
+    return ", ".join(f"{one} {two}" for one in _sides(outer) for two in _sides(inner))
+
+
+def _sides(css: str) -> list[str]:
+    """Return the alternatives of a selector; itself when it is none, for whoever checks it."""
+    try:
+        return [side.canonical() for side in cssselect.parse(css)]
+    except (cssselect.SelectorError, RecursionError):
+        return [css]
+
+
+def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str | None:
+    """Return the selector that a filter is; None for one that is none, which is noted."""
+    options = mapping(argument)
+    given = next((value for key in ("selector", "path", "id", "class", "tag") if (value := options.get(key))), argument)
+    text = given if isinstance(given, str) else ""
+    if options.get("method") == "xml":
+        drafting.note(place, name, "impossible", "in XML nothing is selected: a feed is told entry by entry")
+        return None
+    if options.get("skip") or options.get("maxitems"):
+        drafting.note(place, name, "impossible", "skip and maxitems: all that matches is watched")
+    if options.get("sort"):
+        drafting.note(place, "sort", *TOLD["sort"])
+    match name:
+        case "css" if text:
+            return text
+        case "xpath" if text:
+            css = css_of(text)
+            says = "as CSS" if css else f"{shortened(text, 60)}: CSS can't say it: {_MORE}"
+            drafting.note(place, "xpath", "exact" if css else "impossible", says)
+            return css
+        case "element-by-id" if text:
+            return f'[id="{_quoted(text)}"]'
+        case "element-by-class" if text:
+            return f'[class~="{_quoted(text)}"]'
+        case "element-by-style" if text:
+            return f'[style*="{_quoted(text)}"]'
+        case "element-by-tag" if text:
+            return text
+    drafting.note(place, shortened(name, 40), "impossible", "a filter that is not known here")
+    return None
+
+
+def _excluded(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:
+    exclude = mapping(argument).get("exclude")
+    if not isinstance(exclude, str) or not exclude:
+        return []
+    css = css_of(exclude) if name == "xpath" else exclude
+    if css is None:
+        drafting.note(place, "exclude", "impossible", f"{shortened(exclude, 60)}: CSS can't say it: it stays in")
+        return []
+    return [css]
+
+
+def _lookup(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:
+    options = mapping(argument)
+    plain = options.get("text") if options else argument if name == "keep_lines_containing" else None
+    expression = options.get("re") if options else argument if name == "grep" else None
+    try:
+        if isinstance(plain, str) and plain:
+            query = phrase(plain, wide=True)
+        elif isinstance(expression, str) and expression:
+            query = pattern(expression, wide=True)
+        else:
+            raise Unsayable("there is no text in it")
+    except Unsayable as error:
+        drafting.note(place, name, "impossible", str(error))
+        return []
+    says = f"an alert: tells of changes of blocks with the text, not of its lines alone; {BEGINNINGS}"
+    drafting.note(place, name, "approximated", says)
+    return [query]
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,136 @@
+"""The jobs of a file, one a document, as sources and alerts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sanderling.migration.drafting import Drafting
+from sanderling.migration.fields import MOST_ITEMS, Field, tell_of, text, truth
+from sanderling.migration.plan import NotReadable, Plan, named, shortened
+from sanderling.migration.urlwatch.filters import filtered
+from sanderling.migration.wording import Unsayable, whole
+from sanderling.migration.yaml import documents
+
+NO_BROWSER: Final = "no browser is run: what scripts add to a page is not seen"
+_STRANGER: Final = "looks have no headers of yours: the page is watched as strangers see it"
+_DIRECT: Final = "looks are made directly"
+_DIFFERENCE: Final = "what an event shows is the whole difference that was found"
+_FAILING: Final = "a failing source is told of once it lasts (source_failing), and never as a change"
+_LIMITS: Final = "it is the same for all: a setting of the service"
+FIELDS: Final = (
+    Field("headers", "impossible", _STRANGER),
+    Field("cookies", "impossible", _STRANGER),
+    Field("http_credentials", "impossible", _STRANGER),
+    Field("http_proxy", "impossible", _DIRECT),
+    Field("https_proxy", "impossible", _DIRECT),
+    Field("proxy", "impossible", _DIRECT),
+    Field("ssl_no_verify", "impossible", "a certificate must be valid"),
+    Field("ignore_https_errors", "impossible", "a certificate must be valid"),
+    Field("timeout", "approximated", f"look_timeout: {_LIMITS}"),
+    Field("encoding", "approximated", "found out by the bytes, the header and the page"),
+    Field("ignore_cached", "approximated", "looks are conditional; a body that is the same is no news"),
+    Field("ignore_connection_errors", "approximated", _FAILING),
+    Field("ignore_http_error_codes", "approximated", _FAILING),
+    Field("ignore_timeout_errors", "approximated", _FAILING),
+    Field("ignore_too_many_redirects", "approximated", _FAILING),
+    Field("max_tries", "approximated", _FAILING),
+    Field("no_redirects", "impossible", "redirects are followed"),
+    Field("diff_filter", "impossible", _DIFFERENCE),
+    Field("diff_filters", "impossible", _DIFFERENCE),
+    Field("diff_tool", "impossible", _DIFFERENCE),
+    Field("differ", "impossible", _DIFFERENCE),
+    Field("additions_only", "impossible", "that something is gone counts too"),
+    Field("deletions_only", "impossible", "that something was added counts too"),
+    Field("compared_versions", "approximated", "a text that an earlier look had shown is never told again"),
+    Field("treat_new_as_changed", "impossible", "what is there at first is told to nobody"),
+    Field("user_visible_url", "impossible", "an event leads to the address that is watched"),
+    Field("url_for_human", "impossible", "an event leads to the address that is watched"),
+    Field("note", "impossible", "a source has a title and tags only"),
+    Field("is_markdown", "exact", "text is what is compared"),
+    Field("monospace", "exact", "text is what is compared"),
+)
+CARRIED: Final = frozenset(
+    (
+        "name",
+        "url",
+        "navigate",
+        "command",
+        "kind",
+        "filter",
+        "filters",
+        "tags",
+        "enabled",
+        "use_browser",
+        "method",
+        "data",
+    )
+)
+BROWSER: Final = frozenset(
+    ("wait_until", "wait_for", "wait_for_navigation", "wait_for_url", "wait_for_selector", "wait_for_function",
+     "wait_for_timeout", "block_elements", "user_data_dir", "switches", "chromium_revision", "initialization_url",
+     "initialization_js", "evaluate", "useragent")
+)  # fmt: skip
+"""What a browser is told; nothing is left to say of it once it is said that there is none."""
+
+
+def read_urlwatch(data: bytes) -> Plan:
+    """Return the plan of a file of jobs; a document may also be a list of them. Raises NotReadable."""
+    drafting = Drafting()
+    number = 0
+    for line, document in documents(data):
+        for job in document if isinstance(document, list) else [document]:
+            number += 1
+            if number > MOST_ITEMS:
+                raise NotReadable(f"It has more than {MOST_ITEMS} jobs.")
+            if not isinstance(job, dict):
+                raise NotReadable(f"Line {line}: a job is names with values, such as `url: https://example.org/`.")
+            _job(drafting, f"job {number} (line {line})", job)
+    return drafting.plan("urlwatch")
+
+
+def _job(drafting: Drafting, place: str, job: Mapping[str, Any]) -> None:
+    kind = text(job, "kind")
+    if job.get("command") or kind in ("shell", "command"):
+        drafting.note(place, "command", "impossible", "no command is run; what it asks for may have an address")
+        return
+    if (text(job, "method") or "GET").upper() != "GET" or job.get("data"):
+        drafting.note(place, "method", "impossible", "looks only ask for pages (GET)")
+        return
+    address = text(job, "url") or text(job, "navigate")
+    if not address:
+        drafting.note(
+            place, "url", "impossible", "it has none" if kind in ("", "url") else f"a job of kind {kind[:40]}"
+        )
+        return
+    found = filtered(drafting, place, job.get("filters", job.get("filter")))
+    url = drafting.source(
+        place,
+        address,
+        title=text(job, "name"),
+        tags=_tags(job.get("tags")),
+        selectors=found.selectors,
+        ignore=found.ignore,
+        enabled=truth(job.get("enabled", True)),
+    )
+    if url is None:
+        return
+    if job.get("navigate") or kind == "browser" or truth(job.get("use_browser")):
+        drafting.note(place, "browser", "approximated", NO_BROWSER)
+    tell_of(drafting, place, job, FIELDS)
+    known = CARRIED | BROWSER | {field.name for field in FIELDS}
+    for name in job:
+        if name not in known:
+            drafting.note(place, shortened(name, 40), "impossible", "a directive that is not known here")
+    try:
+        query = whole(*found.queries)
+    except Unsayable as error:
+        drafting.note(place, "filter", "impossible", str(error))
+        return
+    if query:
+        drafting.alert(place, url, named("urlwatch", query))
+
+
+def _tags(value: Any) -> list[str]:
+    items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    return [item for item in items if isinstance(item, str)]

@@ -1,0 +1,235 @@
+"""Reading an export, line by line, and checking each: nothing of it is believed.
+
+A line of a bounded length, of a known form, in its place; ids that are ids and come once; URLs in their one spelling;
+a destination whose alert is there; events whose ids rise. The last line says how many there were, and their SHA-256, so
+that a file that was cut is noticed even where it was cut between two lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, assert_never
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from actors.egress.url import parse_url
+from actors.errors import UrlRefused
+from actors.signatures.event import check_public
+from sanderling.exits import CommandFailed, Exit
+from sanderling.migration.whole.lines import (
+    FORMAT,
+    KINDS,
+    MOST_LINE,
+    ORDER,
+    End,
+    Head,
+    Hook,
+    Key,
+    Line,
+    Log,
+    Query,
+    Told,
+    Watch,
+    begins_export,
+    day_number,
+    decode,
+    last_day,
+)
+from storage.records.alert import KEPT_DAYS
+from storage.records.event import Event, Stored
+from storage.records.identity import START, Seq, SourceId, seq_of
+from storage.records.key import PublicKey
+
+_MOST_HEAD = 1 << 16
+_ONE_EACH = (Head, Log, End)
+_decode_event = msgspec.json.Decoder(Event).decode
+
+
+class Adopted(NamedTuple):
+    """An event, read and checked, as the log takes it."""
+
+    stored: Stored
+
+
+Checked = Head | Log | Key | Watch | Query | Hook | Adopted | End
+
+
+def is_export(path: Path) -> bool:
+    """Return whether a file begins as an export does, whatever its version. Raises OSError."""
+    with path.open("rb") as opened:
+        return begins_export(opened.read(_MOST_HEAD))
+
+
+def read(stream: BinaryIO, name: str) -> Iterator[Checked]:
+    """Yield what an export holds, checked, from its head to its end. Raises CommandFailed that says where and what."""
+    number = 0
+    try:
+        yield _head(_next(stream))
+        number = 1
+        reader = _Reader()
+        while not reader.ended:
+            number += 1
+            yield reader.take(_next(stream))
+        if stream.read(1):
+            raise ValueError("there is more after its last line: it was altered")
+    except _Newer as error:
+        raise CommandFailed(f"{name}: {error}", Exit.BAD_DATA) from None
+    except RecursionError:
+        raise CommandFailed(f"{name}: line {number or 1}: is nested too deeply.") from None
+    except (ValueError, msgspec.MsgspecError, UrlRefused) as error:
+        raise CommandFailed(f"{name}: line {number or 1}: {error}.") from None
+    except OSError as error:
+        raise CommandFailed(f"{name}: cannot be read: {error.strerror or error}.") from None
+
+
+class _Newer(Exception):
+    """Another version is needed to read it."""
+
+
+class _OfFormat(Struct):
+    sanderling_export: int
+    version: str = "?"
+
+
+def _next(stream: BinaryIO) -> bytes:
+    line = stream.readline(MOST_LINE + 1)
+    if len(line) > MOST_LINE:
+        raise ValueError(f"is longer than {MOST_LINE >> 20} MiB: no line of an export is")
+    if not line.endswith(b"\n"):
+        raise ValueError("the file is cut short here; make the export again, or copy it again")
+    return line
+
+
+def _head(text: bytes) -> Head:
+    try:
+        made = msgspec.json.decode(text, type=_OfFormat)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ValueError(f"is not the first line of an export ({error})") from None
+    if made.sanderling_export > FORMAT:
+        raise _Newer(f"was written by Sanderling {made.version[:40]}, in a newer form: import it with that version.")
+    head = decode(text)
+    if not isinstance(head, Head) or head.sanderling_export != FORMAT:
+        raise ValueError("is not the first line of an export")
+    return head
+
+
+class _Reader:
+    """What has been read, as far as later lines are checked against it."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._digest = hashlib.sha256()
+        self._count: Counter[type[Line]] = Counter()
+        self._place = ORDER.index(Head)
+        self._ids: set[str] = set()
+        self._urls: set[str] = set()
+        self._alerts: set[str] = set()
+        self._at = START
+
+    def take(self, text: bytes) -> Checked:
+        """Return what a line says. Raises ValueError, MsgspecError, UrlRefused."""
+        line = decode(text)
+        self._put_in_order(line)
+        self._count[type(line)] += 1
+        if not isinstance(line, End):
+            self._digest.update(text)
+        match line:
+            case Log():
+                self._at = seq_of(line.forgotten)
+                if line.matched is not None:
+                    seq_of(line.matched)
+            case Key():
+                check_public(PublicKey(line.key_id, line.x, line.created_at))
+                self._once(line.key_id)
+            case Watch():
+                self._source(line)
+            case Query():
+                self._alert(line)
+            case Hook():
+                self._destination(line)
+            case Told():
+                return self._event(line)
+            case End():
+                self._end(line)
+            case Head():
+                raise ValueError("is a second first line")
+            case _:
+                assert_never(line)
+        return line
+
+    def _put_in_order(self, line: Line) -> None:
+        place = ORDER.index(type(line))
+        if place < self._place or (place == self._place and isinstance(line, _ONE_EACH)):
+            raise ValueError(f"a line {line.__struct_config__.tag!r} does not belong here")
+        if place > ORDER.index(Log) and not self._count[Log]:
+            raise ValueError("the line 'log' is missing before it")
+        self._place = place
+
+    def _once(self, id: str) -> None:
+        if id in self._ids:
+            raise ValueError(f"{id[:60]} is there twice")
+        self._ids.add(id)
+
+    def _source(self, line: Watch) -> None:
+        source = line.source
+        self._once(_uuid(source.id))
+        if source.url in self._urls:
+            raise ValueError(f"{source.url[:200]} is there twice")
+        self._urls.add(source.url)
+        for url in (source.url, source.watch_url):
+            if parse_url(url).text != url:
+                raise ValueError(f"the URL {url[:200]} is not in its one spelling")
+        if source.hello is not None:
+            raise ValueError("holds a greeting, which no export does")
+
+    def _alert(self, line: Query) -> None:
+        alert = line.alert
+        self._once(_uuid(alert.id))
+        self._alerts.add(alert.id)
+        days = [day_number(name) for name in line.matched]
+        if any(times < 1 for times in line.matched.values()) or sum(line.matched.values()) > alert.match_count:
+            raise ValueError("an alert has met more on its days than in all")
+        newest = last_day(alert)
+        if days and (newest is None or max(days) != newest or min(days) <= newest - KEPT_DAYS):
+            raise ValueError("an alert's days are not its last ones")
+
+    def _destination(self, line: Hook) -> None:
+        destination = line.destination
+        self._once(_uuid(destination.id))
+        if destination.alert_id not in self._alerts:
+            raise ValueError(f"the destination's alert {destination.alert_id[:60]} is not there")
+        parse_url(destination.url)
+        if destination.missed_after is not None:
+            seq_of(destination.missed_after)
+
+    def _event(self, line: Told) -> Adopted:
+        body = bytes(line.event)
+        event = _decode_event(body)
+        seq = seq_of(event.id)
+        if seq <= self._at:
+            raise ValueError(f"event {event.id} does not come after what is before it")
+        if (line.kind == "notice") != (event.alert_type is not UNSET) or (
+            line.kind not in ("notice", "practice", event.source_type)
+        ):
+            raise ValueError(f"event {event.id} is not of the kind {line.kind!r}")
+        self._at = Seq(seq)
+        return Adopted(Stored(seq, SourceId(_uuid(event.source_id)), KINDS[line.kind], body))
+
+    def _end(self, line: End) -> None:
+        counted = [self._count[kind] for kind in (Key, Watch, Query, Hook, Told)]
+        if counted != [line.keys, line.sources, line.alerts, line.destinations, line.events]:
+            raise ValueError("there are not as many lines as the last one says: some are missing or too many")
+        if self._digest.hexdigest() != line.sha256:
+            raise ValueError("the lines have another SHA-256 than the last one says: they were altered or damaged")
+        self.ended = True
+
+
+def _uuid(id: str) -> str:
+    if str(UUID(id)) != id:
+        raise ValueError(f"{id[:60]!r} is not an id in its one spelling")
+    return id

@@ -1,0 +1,61 @@
+"""One moment of an instance, to be read at leisure while the service goes on.
+
+A copy, as a backup makes it: a read transaction held for as long as the slowest reader of an export takes would keep
+the write-ahead log from being reused all that time. The copy is nobody else's, so it may be opened as a storage of its
+own, be upgraded, and have its outbox claimed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import trio
+
+from sanderling.data_folder import working_in
+from sanderling.environment import environ
+from sanderling.exits import CommandFailed, Exit
+from sanderling.master_key import named_vault
+from sanderling.operations.backup.making import SCRATCH, sweep
+from sanderling.real_world import wall
+from storage.interface import Storage
+from storage.sqlite import open_sqlite
+from storage.sqlite.copying import copy_database, key_of
+from storage.sqlite.folder import DATABASE
+
+CLOSE_WITHIN = 10.0
+
+
+@asynccontextmanager
+async def snapshot(folder: Path) -> AsyncIterator[Storage]:
+    """Open a copy of what a data folder holds now; it lies in the folder, and goes at the end. Raises CommandFailed."""
+    database = folder / DATABASE
+    if not database.is_file():
+        raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
+    with working_in(folder):
+        sweep(folder)
+        _refuse_without_room(folder, database)
+    with working_in(folder), tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
+        copy_database(database, Path(scratch) / DATABASE)
+        vault = key_of(Path(scratch) / DATABASE, folder, named_vault(environ()))
+        storage = await open_sqlite(Path(scratch), clock=wall, owner="export", warn=lambda _: None, named=vault)
+        try:
+            yield storage
+        finally:
+            with trio.move_on_after(CLOSE_WITHIN, shield=True):
+                await storage.aclose()
+
+
+def _refuse_without_room(folder: Path, database: Path) -> None:
+    wal = database.with_name(database.name + "-wal")
+    needed = database.stat().st_size + (wal.stat().st_size if wal.exists() else 0) + (16 << 20)
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise CommandFailed(
+            f"{folder}: {free >> 20} MiB are free, and an export needs {needed >> 20} MiB there for a copy of the "
+            "database while it lasts. Free some.",
+            Exit.TRY_AGAIN,
+        )

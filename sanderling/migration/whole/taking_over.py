@@ -1,0 +1,108 @@
+"""`sanderling import` of an export of Sanderling itself: what is in it is said, and on a yes it is taken over."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from sanderling.environment import on_terminal, typed
+from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import print_json
+from sanderling.migration.whole.lines import begins_export, counted
+from sanderling.migration.whole.loading import Loaded, load, look_through
+from sanderling.plain import plain
+from sanderling.real_world import entropy
+
+BEGINNING = 4096
+MOST_KEYS = 20
+"""Keys that are named one by one."""
+
+
+@contextmanager
+def whole_instance(file: str, program: str | None) -> Iterator[BinaryIO | None]:
+    """Open a file (`-`: the standard input) if it is an export of an instance, or said to be; else give None.
+
+    Nothing of the standard input is taken away then. Raises CommandFailed.
+    """
+    if program not in (None, "sanderling"):
+        yield None
+        return
+    with ExitStack() as undo:
+        try:
+            stream = _standard_input() if file == "-" else undo.enter_context(Path(file).open("rb"))
+            found = program is not None or begins_export(stream.peek(BEGINNING))
+        except OSError as error:
+            raise CommandFailed(f"{file}: cannot be read: {error.strerror or error}.", Exit.USAGE) from None
+        yield stream if found else None
+
+
+def _standard_input() -> BufferedReader:
+    stream = sys.stdin.buffer
+    assert isinstance(stream, BufferedReader)
+    return stream
+
+
+def take_over(stream: BinaryIO, name: str, folder: Path, *, dry_run: bool, yes: bool, as_json: bool) -> int:
+    """Take an export over into a data folder; return the exit code. Raises CommandFailed.
+
+    Without `yes` it is read through first and a person is asked, so it must be a file then.
+    """
+    if dry_run:
+        _tell(look_through(stream, name), "in it", as_json=as_json)
+        return Exit.WELL
+    if not yes:
+        if not on_terminal(0) or not stream.seekable():
+            raise CommandFailed("There is nobody to ask: say --yes to do it, or --dry-run to see it.", Exit.USAGE)
+        _tell(look_through(stream, name), "in it", as_json=False)
+        if not click.confirm(f"Take all of it over into {folder}?", default=False, err=True):
+            return Exit.WELL
+        stream.seek(0)
+    loaded = load(stream, name, folder, entropy)
+    _tell(loaded, f"now in {folder}", as_json=as_json)
+    if not as_json:
+        _tell_what_is_left_to_do(loaded, folder)
+    return Exit.WELL
+
+
+def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
+    head, end = loaded.head, loaded.end
+    if as_json:
+        print_json({"head": head, "end": end, "without_greeting": loaded.speechless, "keys": loaded.keys})
+        return
+    of = plain(f"an instance of Sanderling {head.version[:40]}, {head.made_at[:40]}")
+    click.echo(f"{counted(end)}: {where}, of {of}.", err=True)
+    if loaded.keys:
+        shown = ", ".join(loaded.keys[:MOST_KEYS]) + (" ..." if len(loaded.keys) > MOST_KEYS else "")
+        click.echo(
+            plain(
+                "Its events were signed with these keys, which /.well-known/jwks.json publishes from then on: "
+                f"{shown}. "
+                "Whoever has their private halves can then sign in this instance's name; take one out again with "
+                "`sanderling keys signing --forget KEY_ID`."
+            ),
+            err=True,
+        )
+
+
+def _tell_what_is_left_to_do(loaded: Loaded, folder: Path) -> None:
+    if loaded.end.destinations:
+        click.echo(
+            "Its destinations are disabled, as no secret travels: make a new one for each, give it to the receiver, "
+            "enable it. A replay is offered of what they miss until then.",
+            err=True,
+        )
+    if loaded.speechless:
+        click.echo(
+            "Disabled, as its greeting (`hello`) may be a secret and does not travel (set it, then enable it): "
+            f"{', '.join(loaded.speechless[:20])}"
+            f"{' ...' if len(loaded.speechless) > 20 else ''}",
+            err=True,
+        )
+    click.echo("API keys and the password are this instance's own. Stop the old service first.", err=True)
+    click.echo(f"Start it: {typed('serve', str(folder))}", err=True)

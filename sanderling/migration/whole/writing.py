@@ -1,0 +1,260 @@
+"""Writing an export: head, where the log begins, keys, sources, alerts, destinations, events, end.
+
+A page in memory at a time. A file is written beside its name and takes it once it is whole and on the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import BinaryIO
+
+import trio
+from msgspec import Raw
+from msgspec.structs import replace
+
+from actors.signatures.event import public_half
+from sanderling import __version__
+from sanderling.exits import CommandFailed, Exit
+from sanderling.migration.whole.inventory import left_out
+from sanderling.migration.whole.lines import (
+    FORMAT,
+    KIND_NAMES,
+    End,
+    Head,
+    Hook,
+    Key,
+    Line,
+    Log,
+    Query,
+    Span,
+    Told,
+    Watch,
+    day_name,
+    encode,
+    last_day,
+    moved,
+    named,
+)
+from sanderling.migration.whole.reading import is_export
+from sanderling.migration.whole.snapshot import snapshot
+from sanderling.operations.import_stage import sync
+from sanderling.real_world import now
+from storage.interface import Storage
+from storage.records.alert import KEPT_DAYS, Alert
+from storage.records.body import first_seq_in
+from storage.records.cursor import EVERYTHING, MATCHED
+from storage.records.destination import Destination
+from storage.records.identity import START, Millis, Seq, id_of, seq_at, seq_of
+from storage.records.times import parse_rfc3339, rfc3339
+
+PAGE = 100
+LAST = Millis((1 << 53) - 1)
+
+
+class CannotWrite(Exception):
+    """What takes the lines has failed: no fault of the data folder. `error` is what the system says."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Written:
+    """Where lines go: counts them, and digests all but the first and the last. All raise CannotWrite."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._digest = hashlib.sha256()
+        self._count: Counter[type[Line]] = Counter()
+
+    def head(self, head: Head) -> None:
+        """Write the first line."""
+        self._write(encode(head) + b"\n")
+
+    def put(self, line: Line) -> None:
+        """Write a line."""
+        text = encode(line) + b"\n"
+        self._digest.update(text)
+        self._count[type(line)] += 1
+        self._write(text)
+
+    def end(self) -> End:
+        """Write the last line, and return it."""
+        count = self._count
+        end = End(count[Key], count[Watch], count[Query], count[Hook], count[Told], self._digest.hexdigest())
+        self._write(encode(end) + b"\n")
+        return end
+
+    def _write(self, text: bytes) -> None:
+        try:
+            self._out.write(text)
+        except OSError as error:
+            raise CannotWrite(error) from None
+
+
+def write_export(folder: Path, file: str, since: Seq | None, *, events: bool) -> End:
+    """Export a data folder to a file, `-` for the standard output; return the last line.
+
+    Raises CommandFailed, and BrokenPipeError when the reader of the standard output has what it wanted.
+    """
+    made_at = now()
+    try:
+        with fresh(Path(file)) if file != "-" else nullcontext(sys.stdout.buffer) as out:
+            end = trio.run(lambda: export(folder, out, made_at, since, events=events))
+            out.flush()
+            return end
+    except CannotWrite as failed:
+        if isinstance(failed.error, BrokenPipeError):
+            raise failed.error from None
+        raise _unwritable(file, failed.error) from None
+
+
+def position_of(since: str | None) -> Seq | None:
+    """Return after which position a user wants events: a moment's, or an event's. Raises CommandFailed."""
+    if since is None:
+        return None
+    try:
+        return seq_of(since)
+    except ValueError:
+        pass
+    try:
+        return Seq(max(START, seq_at(parse_rfc3339(since)) - 1))
+    except ValueError:
+        raise CommandFailed(
+            f"{since!r} is neither a time, such as 2026-11-21T10:00:00Z, nor an event's id.", Exit.USAGE
+        ) from None
+
+
+async def export(folder: Path, out: BinaryIO, made_at: Millis, since: Seq | None, *, events: bool = True) -> End:
+    """Write what a data folder holds; return the last line. Raises CommandFailed, CannotWrite.
+
+    since: only events after this position.
+    """
+    span: Span = "none" if not events else "all" if since is None else "since"
+    async with snapshot(folder) as storage:
+        floor, _, newest = await storage.log.bounds()
+        begin = Seq(max(floor, newest if not events else min(since or START, newest)))
+        matched = await storage.work.cursor(MATCHED)
+        written = Written(out)
+        written.head(Head(FORMAT, __version__, rfc3339(made_at), span, left_out()))
+        written.put(Log(id_of(begin, 0), named(matched)))
+        await _keys(storage, written)
+        await _sources(storage, written)
+        await _alerts(storage, written)
+        for destination in await storage.alerts.destinations():
+            missed = await _missed_after(storage, destination, matched or START)
+            written.put(Hook(moved(destination, missed)))
+        await _events(storage, written, begin)
+        return written.end()
+
+
+async def _keys(storage: Storage, written: Written) -> None:
+    keys = {key.key_id: key for key in (*map(public_half, await storage.keys.signing()), *await storage.keys.public())}
+    for key in sorted(keys.values(), key=lambda key: (key.created_at, key.key_id)):
+        written.put(Key(key.key_id, key.x, key.created_at))
+
+
+async def _sources(storage: Storage, written: Written) -> None:
+    after = None
+    while page := await storage.sources.page(after, PAGE):
+        for source, hot, base in ((each.source, each.hot, each.base) for each in page):
+            written.put(Watch(replace(source, hello=None), source.hello is not None, hot, base))
+        after = page[-1].source.id
+
+
+async def _alerts(storage: Storage, written: Written) -> None:
+    alerts = await storage.alerts.all()
+    newest = max((day for alert in alerts if (day := last_day(alert)) is not None), default=0)
+    days = range(newest - KEPT_DAYS + 1, newest + 1)
+    for start in range(0, len(alerts), PAGE):
+        page: Sequence[Alert] = alerts[start : start + PAGE]
+        met = await storage.alerts.matched([alert.id for alert in page], days)
+        for alert in page:
+            written.put(Query(alert, _days(alert, met.get(alert.id, {}))))
+
+
+def _days(alert: Alert, met: Mapping[int, int]) -> Mapping[str, int]:
+    """Return what an alert has met on its last days; nothing where a clock that stepped has left them in disorder."""
+    newest = last_day(alert)
+    if newest is None or newest not in met:
+        return {}
+    return {day_name(day): met[day] for day in sorted(met) if newest - KEPT_DAYS < day <= newest}
+
+
+async def _missed_after(storage: Storage, destination: Destination, matched: Seq) -> Seq | None:
+    """Return after which position there may be matches that were neither delivered nor given up on purpose.
+
+    What waits is not taken along, so whoever enables the destination elsewhere is offered a replay from there.
+    """
+    if not destination.enabled or destination.state == "disabled":
+        return destination.missed_after
+    first = await _first_waiting(storage, destination.id)
+    before = matched if first is None else min(matched, Seq(first - 1))
+    return destination.missing(before).missed_after
+
+
+async def _first_waiting(storage: Storage, destination: str) -> Seq | None:
+    """Return the position of the earliest event that waits, in a digest or by itself. Claims it: this is a copy."""
+    work, lease = storage.work, storage.lease
+    await work.release(lease, destination=destination)
+    first: list[Seq] = []
+    while digests := await work.claim(destination, LAST, PAGE, lease, digests=True):
+        first += [first_seq_in(each.body, each.seq) for each in digests]
+    backlog = await work.backlog(destination)
+    while backlog > 0:
+        if rows := await work.claim(destination, LAST, PAGE, lease):
+            return min(*first, rows[0].seq) if first else rows[0].seq
+        left = await work.backlog(destination)
+        if left == backlog:
+            break
+        backlog = left  # a row whose event retention has deleted is gone now
+    return min(first, default=None)
+
+
+async def _events(storage: Storage, written: Written, after: Seq) -> None:
+    while True:
+        page = await storage.log.read(after, PAGE, EVERYTHING)
+        for event in page.events:
+            written.put(Told(KIND_NAMES[event.kind], Raw(event.body)))
+        if page.scanned >= page.head:
+            return
+        after = page.scanned
+
+
+@contextmanager
+def fresh(target: Path) -> Iterator[BinaryIO]:
+    """Open a file (0600) that takes its name once it is whole and synced. Raises CommandFailed."""
+    partial = target.with_name(target.name + ".partial")
+    try:
+        _refuse(target)
+        partial.unlink(missing_ok=True)
+        try:
+            with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(partial, target)
+            sync(target.parent)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(str(target), error) from None
+
+
+def _unwritable(target: str, error: OSError) -> CommandFailed:
+    return CommandFailed(f"{target}: cannot be written: {error.strerror or error}.", Exit.TRY_AGAIN)
+
+
+def _refuse(target: Path) -> None:
+    if target.is_dir():
+        raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.ndjson'}.")
+    if target.exists() and not is_export(target):
+        raise CommandFailed(f"{target}: is there and is no export; it stays as it is. Name another file.")
+    if not target.parent.is_dir():
+        raise CommandFailed(f"{target.parent}: there is no such folder.")

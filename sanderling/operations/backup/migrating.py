@@ -1,0 +1,88 @@
+"""`sanderling migrate`: what the first start of a new version does to the data, without that start."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from msgspec import Struct
+
+from sanderling.data_folder import working_in
+from sanderling.environment import environ
+from sanderling.exits import CommandFailed, Exit
+from sanderling.master_key import named_vault
+from storage.sqlite.connection import COMMAND, WRITER, connect, translated
+from storage.sqlite.folder import DATABASE, FolderLock, opening
+from storage.sqlite.migrations import STEPS, version_of
+from storage.sqlite.room import gives_back, rebuild, room_of
+from storage.sqlite.unlocking import unlock
+from storage.sqlite.upgrade import SPARE, copy_name, scrub, upgrade
+
+
+class Need(Struct, frozen=True):
+    """What a database lacks: steps from its schema to this program's; the way to give room back (`copied`: by a copy of
+    the whole). `needed` and `free`: bytes of the disk.
+    """
+
+    schema: int
+    newest: int
+    copied: bool
+    needed: int
+    free: int
+
+    @property
+    def nothing(self) -> bool:
+        """Whether all is as this program makes it."""
+        return self.schema == self.newest and not self.copied
+
+
+def need(folder: Path) -> Need:
+    """Look at a database, which may be in use, and change nothing. Raises CommandFailed."""
+    database = folder / DATABASE
+    if not database.is_file() or not database.stat().st_size:
+        raise CommandFailed(
+            f"{folder}: there is no database of Sanderling; name its folder with --data.", Exit.BAD_DATA
+        )
+    with working_in(folder), closing(connect(database, COMMAND)) as connection, translated():
+        schema, copied, room = version_of(connection), not gives_back(connection), room_of(connection)
+    behind = schema < len(STEPS)
+    needed = (room.used + SPARE) if copied or behind else 0
+    return Need(schema, len(STEPS), copied, needed, shutil.disk_usage(folder).free)
+
+
+def sentences(found: Need) -> Iterator[str]:
+    """Yield what is to be done, in its order."""
+    if found.nothing:
+        yield f"Schema {found.schema}, as this program's: nothing is to be done."
+        return
+    if found.copied:
+        yield "The database is copied into a new file, which can give room back to the disk."
+    if found.schema < found.newest:
+        yield f"A copy of it is kept: {copy_name(found.schema)}."
+        yield f"Schema {found.schema} becomes {found.newest}, a step at a time, each whole or not at all."
+    yield f"That needs {found.needed >> 20} MiB for a while; {found.free >> 20} MiB are free."
+
+
+def migrate(folder: Path) -> Need:
+    """Do it, on a folder that nobody serves from; return what it had lacked. Raises CommandFailed."""
+    found, database = need(folder), folder / DATABASE
+    if found.nothing:
+        return found
+    lock, named = FolderLock(folder), named_vault(environ())
+    with working_in(folder), opening(folder):
+        lock.acquire()
+        try:
+            if found.copied and not rebuild(database):
+                raise CommandFailed(
+                    f"{database} could not be copied: {found.needed >> 20} MiB are needed and {found.free >> 20} free, "
+                    "and nobody may read it meanwhile. Nothing has changed; try again.",
+                    Exit.TRY_AGAIN,
+                )
+            with closing(connect(database, WRITER)) as connection, translated():
+                upgrade(connection, database, unlock(connection, folder, named).vault)
+                scrub(connection)
+        finally:
+            lock.release()
+    return found

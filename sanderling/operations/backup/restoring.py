@@ -1,0 +1,291 @@
+"""Putting a backup in the place of what a data folder holds. The service must not run, and cannot start meanwhile.
+
+All is unpacked and checked beside the old files first. Then these go to a folder `before-restore-...`, and the database
+is changed last, by one rename: whenever this is cut off, the folder has the old database or the new one, never none.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from sanderling.data_folder import told_plainly, working_in
+from sanderling.environment import FILE_NAME
+from sanderling.exits import CommandFailed, Exit
+from sanderling.master_key import FILE_VARIABLE, find_master_key, named_vault
+from sanderling.operations.backup.archive import DATABASE, SECRETS, VOUCHED, Manifest, Standing, unpack
+from sanderling.plain import plain
+from storage.records.identity import Millis
+from storage.records.times import rfc3339
+from storage.sqlite.copying import Content, Entrances, Secrets, entrances, examine, key_of, put_secrets
+from storage.sqlite.folder import LOCK, MARK, FolderLock
+from storage.sqlite.own_key import NEXT, OWN, make_own, own_keys
+from storage.sqlite.ownership import entrust_all, named_by_hand
+from storage.sqlite.schema import check_schema
+from storage.sqlite.sealing import Lost
+
+STAGE = ".restoring"
+MOST_KEYS = 100
+"""Keys that are named one by one."""
+TEMPLATES = "templates"
+_SQLITE = b"SQLite format 3\0"
+_WAL = "-wal"
+_BESIDE = (DATABASE + _WAL, DATABASE + "-shm")
+
+
+class Restored(NamedTuple):
+    """What was restored. `aside` holds what was there before; `lost` is what goes without its secrets. `named`: the
+    service needs the master key that was named for the restore. `entrances`: who gets in by it. `standing`: what the
+    master key says of the backup, None of a database kept by an upgrade. `settings`: "taken", "left" in the backup, or
+    "none" in it.
+    """
+
+    content: Content
+    aside: Path | None
+    lost: Lost
+    templates: Path | None
+    named: bool
+    entrances: Entrances
+    standing: Standing | None
+    settings: Literal["taken", "left", "none"]
+
+
+def restore(
+    file: Path,
+    folder: Path,
+    variables: Mapping[str, str],
+    *,
+    replace: bool,
+    at: Millis,
+    entropy: Callable[[int], bytes],
+    settings: bool = False,
+    unverified: bool = False,
+) -> Restored:
+    """Restore a backup, or a database kept by an upgrade, into a folder. Raises CommandFailed, with nothing changed.
+
+    settings: take over the settings in it. unverified: take a backup without a MAC although a master key is named.
+    """
+    with working_in(folder), _held(folder):
+        _refuse_what_is_there(folder, replace)
+        stage = _empty(folder / STAGE)
+        try:
+            staged = _staged(file, folder, stage, variables, entropy, unverified=unverified)
+            return _swapped(folder, stage, at, staged, settings=settings)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
+
+
+def taken_over(done: Restored) -> Iterator[str]:
+    """Yield who gets in by what was restored, whether a master key vouches for it, and what became of its settings."""
+    if done.standing is not None:
+        yield f"{VOUCHED[done.standing].capitalize().replace('mac', 'MAC')}."
+    found = done.entrances
+    yield f"Who gets in by it: {_counted(len(found.keys), 'API key')}{':' if found.keys else '.'}"
+    for prefix, name, scopes in found.keys[:MOST_KEYS]:
+        yield plain(f"  {prefix}...  {name}  {','.join(scopes)}")
+    if len(found.keys) > MOST_KEYS:
+        yield f"  and {len(found.keys) - MOST_KEYS} more: `sanderling keys list`"
+    password = "the dashboard's password" if found.password else "no password"
+    link = ", a set-up link" if found.link else ""
+    yield f"And {password}, {_counted(found.sessions, 'session')}{link}."
+    if done.settings == "left":
+        yield f"The settings in it ({FILE_NAME}) are left out; --with-settings takes them over, too."
+    elif done.settings == "taken":
+        yield f"Its settings are taken over ({FILE_NAME}): look them through before you start it."
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold the lock on a folder, made if missing. Of what fails there, neither folders nor lock stay that were not."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    lock, lock_is_new = FolderLock(folder), not (folder / LOCK).exists()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock.acquire()
+        try:
+            yield
+        except BaseException:
+            if lock_is_new:  # removed while it is held: afterwards it may be another's
+                (folder / LOCK).unlink(missing_ok=True)
+            raise
+        finally:
+            lock.release()
+    except BaseException:
+        for path in missing:
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def _refuse_what_is_there(folder: Path, replace: bool) -> None:
+    there = sorted(path.name for path in folder.iterdir() if path.name not in (LOCK, OWN, STAGE, "lost+found"))
+    if there and not replace:
+        raise CommandFailed(
+            f"{folder}: is not empty ({', '.join(there[:3])}{', ...' if len(there) > 3 else ''}). With --replace what "
+            "Sanderling has there is put aside in it, and stays.",
+            Exit.BAD_DATA,
+        )
+
+
+class _Staged(NamedTuple):
+    """What was unpacked and checked."""
+
+    content: Content
+    lost: Lost
+    named: bool
+    standing: Standing | None
+
+
+def _staged(
+    file: Path,
+    folder: Path,
+    stage: Path,
+    variables: Mapping[str, str],
+    entropy: Callable[[int], bytes],
+    *,
+    unverified: bool,
+) -> _Staged:
+    try:
+        with named_by_hand(file) as opened:
+            kept_by_upgrade = opened.read(len(_SQLITE)) == _SQLITE
+    except OSError as error:
+        raise CommandFailed(f"{file}: cannot be read: {error.strerror or error}.") from None
+    database, named = stage / DATABASE, named_vault(variables)
+    if kept_by_upgrade:
+        _copy(file, database)
+        with suppress(FileNotFoundError):  # what was put aside after a crash: its newest commits are in there
+            _copy(file.with_name(file.name + _WAL), stage / (DATABASE + _WAL))
+        with told_plainly(file):
+            check_schema(database)
+            content = examine(database)
+            key = key_of(database, folder, named)
+        return _Staged(content, Lost(0, 0, 0), key is not None and key == named, None)
+    manifest = unpack(file, stage)
+    secrets = _opened_secrets(file, stage, manifest, variables)
+    standing = manifest.standing(find_master_key(variables))
+    _refuse_unvouched(file, standing, unverified=unverified or not named)
+    vault = own_keys(folder).get(OWN) or named or make_own(stage)
+    with told_plainly(file):
+        check_schema(database)
+        content = examine(database)
+        lost = put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())
+    return _Staged(content, lost, vault == named, standing)
+
+
+def _refuse_unvouched(file: Path, standing: Standing, *, unverified: bool) -> None:
+    if standing == "fails":
+        raise CommandFailed(f"{file}: {VOUCHED[standing]}.", Exit.BAD_DATA)
+    if standing == "missing" and not unverified:
+        raise CommandFailed(
+            f"{file}: {VOUCHED[standing]}. It was made without a master key or by an earlier version, or somebody took "
+            "the MAC out. If you know where it comes from, restore it with --unverified.",
+            Exit.BAD_DATA,
+        )
+
+
+def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> Secrets | None:
+    if manifest.secrets == "none":
+        return None
+    master = find_master_key(variables)
+    if master is None:
+        raise CommandFailed(
+            f"{file}: its secrets are sealed. Name the file of the master key in {FILE_VARIABLE}.", Exit.BAD_SETTING
+        )
+    sealed = stage / SECRETS
+    opened = master.open(sealed.read_bytes())
+    if opened is None:
+        raise CommandFailed(f"{file}: was sealed with another master key than this one.", Exit.BAD_SETTING)
+    sealed.unlink()
+    return msgspec.json.decode(opened, type=Secrets)
+
+
+def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged, *, settings: bool) -> Restored:
+    with told_plainly(stage):
+        found = entrances(stage / DATABASE)
+    there = (stage / FILE_NAME).exists()
+    taken = (FILE_NAME,) if settings and there else ()
+    aside = folder / f"before-restore-{rfc3339(at).replace(':', '')}"
+    old = [folder / name for name in (DATABASE, *_BESIDE, *taken, TEMPLATES) if (folder / name).exists()]
+    if old:
+        aside.mkdir(mode=0o700)
+        try:
+            _keep_both(folder, aside)
+        except BaseException:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
+        for path in old:
+            if path.name != DATABASE:
+                path.rename(aside / path.name)
+        entrust_all(aside, folder)
+    entrust_all(stage, folder)
+    templates = (stage / TEMPLATES).is_dir()
+    if templates:
+        (stage / TEMPLATES).rename(folder / TEMPLATES)
+    if there and settings:
+        (stage / FILE_NAME).rename(folder / FILE_NAME)
+    if (stage / OWN).exists():  # before what it opens
+        (stage / OWN).rename(folder / OWN)
+    _sync(stage / DATABASE)
+    os.replace(stage / DATABASE, folder / DATABASE)
+    _sync(folder)
+    kept = aside if old else None
+    return Restored(
+        staged.content,
+        kept,
+        staged.lost,
+        folder / TEMPLATES if templates else None,
+        staged.named,
+        found,
+        staged.standing,
+        "none" if not there else "taken" if settings else "left",
+    )
+
+
+def _keep_both(folder: Path, aside: Path) -> None:
+    """Put aside what the folder is not without meanwhile."""
+    if (folder / DATABASE).exists():
+        try:
+            os.link(folder / DATABASE, aside / DATABASE, follow_symlinks=False)
+        except OSError:  # exFAT, and some network file systems, have no hard links
+            part = aside / f"{DATABASE}.part"
+            shutil.copy(folder / DATABASE, part, follow_symlinks=False)
+            _sync(part)
+            part.rename(aside / DATABASE)
+    for name in (MARK, OWN, NEXT):  # these stay, too: no position is given again, and the key opens both databases
+        if (folder / name).exists():
+            shutil.copy(folder / name, aside / name, follow_symlinks=False)
+
+
+def _copy(file: Path, target: Path) -> None:
+    with (
+        named_by_hand(file) as source,
+        open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out,
+    ):
+        shutil.copyfileobj(source, out)
+
+
+def _empty(stage: Path) -> Path:
+    """Return the folder to unpack to, without what an interrupted restore has left there."""
+    if stage.exists():
+        shutil.rmtree(stage)
+    stage.mkdir(mode=0o700)
+    return stage
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,79 @@
+"""The machine: its clock, its limits, and whether workers start under theirs."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import AsyncIterator, Iterator
+from zoneinfo import ZoneInfo
+
+import trio
+
+from sanderling.operations import self_test as check
+from sanderling.operations.backup.finding import Finding, Level
+from sanderling.operations.doctor.patient import Patient
+from sanderling.real_world import monotonic, wall
+
+PACE = 0.3
+"""Seconds for which the two clocks are compared."""
+STEP = 0.2
+BUILT = 1_760_000_000.0
+"""A clock that says less than this was never set: the program is younger."""
+
+
+async def clock(patient: Patient) -> AsyncIterator[Finding]:
+    """Whether the wall clock was set, and goes as fast as the one that never steps."""
+    began = wall(), monotonic()
+    await trio.sleep(PACE)
+    drift = (wall() - began[0]) - (monotonic() - began[1])
+    if wall() < BUILT:
+        yield Finding("fail", "clock", "it was never set", "Set it: timedatectl set-ntp true")
+    elif abs(drift) > STEP:
+        do = "Something sets it in steps; use a service that slews it (chrony, systemd-timesyncd)."
+        yield Finding("warn", "clock", f"it has just moved by {drift:+.2f} s", do)
+    else:
+        yield Finding("ok", "clock", "set, and steady")
+    try:
+        ZoneInfo("Europe/Stockholm")
+    except LookupError:
+        yield Finding("fail", "time zones", "there is no database of time zones", "Install tzdata.")
+
+
+def limits(patient: Patient) -> Iterator[Finding]:
+    """Whether as many files may be open as streams are allowed."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = patient.settings.max_streams + 1000
+    unlimited = hard == resource.RLIM_INFINITY
+    says = "no limit on open files" if unlimited else f"{hard} files may be open"
+    if not unlimited and hard < needed:
+        do = f"LimitNOFILE={needed} in the unit (ulimit -n), or a smaller max_streams."
+        yield Finding("warn", "open files", f"{says}, max_streams is {patient.settings.max_streams}", do)
+    else:
+        yield Finding("ok", "open files", says)
+
+
+async def worker(patient: Patient) -> AsyncIterator[Finding]:
+    """Whether a worker starts under its limits, and reads; and whether the kernel holds it."""
+    lacks = ""
+
+    async def look() -> str:
+        nonlocal lacks
+        entries, memory_kib, lacks = await check.tried(patient.variables)
+        return f"a feed of {entries} entries and a page read, {memory_kib >> 10} MiB"
+
+    finding = await check.found("worker", look)
+    if finding.level != "ok":
+        do = "Does a security module or a container forbid processes, or too little memory? See worker_memory."
+        yield Finding("fail", "worker", finding.says, do)
+        return
+    yield finding
+    yield jail(lacks, demanded=patient.settings.jail == "demanded")
+
+
+def jail(lacks: str, *, demanded: bool) -> Finding:
+    """Return whether the kernel holds the workers, of what a worker said that its jail lacks."""
+    if not lacks:
+        return Finding("ok", "jail", "Landlock and a system call filter hold the workers")
+    do = "Linux 5.13 or later with Landlock on, and a container that allows landlock_* and seccomp (docs/security.md)."
+    level: Level = "fail" if demanded else "warn"
+    says = f"the kernel does not wholly hold the workers: {lacks}"
+    return Finding(level, "jail", says + ("; jail = demanded, so nothing starts" if demanded else ""), do)

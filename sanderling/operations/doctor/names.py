@@ -1,0 +1,78 @@
+"""Names: whether those of the owner's own sources resolve. No other name of the world is asked for."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import trio
+
+from actors.egress.sockets import SystemResolver
+from actors.world import ResolveFailed, Resolver
+from sanderling.operations.backup.finding import Finding
+from sanderling.operations.doctor.patient import Patient
+from storage.errors import StorageError
+from storage.sqlite.connection import READER, connect
+from storage.sqlite.folder import DATABASE
+
+NOBODYS = "invalid."
+"""Never given to anybody (RFC 6761): a resolver that works says that there is no such name."""
+ASKED, LOOKED_AT = 3, 500
+WITHIN = 12.0
+
+
+async def names(patient: Patient) -> AsyncIterator[Finding]:
+    """Whether the hosts of a few sources resolve; without sources, whether the resolver answers at all."""
+    if not patient.offline:
+        yield await answered(watched_hosts(patient), SystemResolver())
+
+
+async def answered(hosts: Sequence[str], resolver: Resolver) -> Finding:
+    """Return what asking for some hosts says."""
+    told = {host: await _asked(host, resolver) for host in hosts or (NOBODYS,)}
+    bad = {host: error for host, error in told.items() if error is not None}
+    silent = [error for error in bad.values() if error.local]
+    if silent:
+        do = "Nothing can be watched by name: see /etc/resolv.conf and the firewall. (--offline leaves this out.)"
+        return Finding("fail", "names", f"the resolver does not answer: {silent[0]}", do)
+    if not hosts:
+        return Finding("ok", "names", "the resolver answers; no source has a name to ask for yet")
+    if bad:
+        says = "; ".join(f"{host} does not resolve: {error}" for host, error in bad.items())
+        do = "The others do. Is it still there? sanderling sources list" if len(bad) < len(told) else "Is DNS filtered?"
+        return Finding("warn", "names", says, do)
+    return Finding("ok", "names", f"{', '.join(hosts)}: watched, and resolved")
+
+
+def watched_hosts(patient: Patient) -> Sequence[str]:
+    """Return a few host names of sources; none when the database can't be read, which is told elsewhere."""
+    try:
+        with closing(connect(patient.folder / DATABASE, READER)) as connection:
+            rows = connection.execute("SELECT url FROM source ORDER BY key LIMIT ?", (LOOKED_AT,)).fetchall()
+    except (StorageError, sqlite3.Error, OSError):
+        return ()
+    hosts = dict.fromkeys(urlsplit(url).hostname or "" for (url,) in rows)
+    return [host for host in hosts if _is_name(host)][:ASKED]
+
+
+async def _asked(host: str, resolver: Resolver) -> ResolveFailed | None:
+    """Ask for a host; that NOBODYS is not there is well."""
+    try:
+        with trio.fail_after(WITHIN):
+            await resolver.resolve(host)
+    except trio.TooSlowError:
+        return ResolveFailed(f"no answer after {WITHIN:g} s", local=True)
+    except ResolveFailed as error:
+        return None if host == NOBODYS and not error.local else error
+    return None
+
+
+def _is_name(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return bool(host) and host != "localhost"
+    return False

@@ -1,0 +1,163 @@
+"""The text of the files that are written: the unit, and the first settings. Pure.
+
+Written files end with a line that has the sum of what is above it: one whose sum holds has not been edited, and may be
+replaced by a newer version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import PurePosixPath as Path
+from typing import Literal
+
+from sanderling.operations.installing.layout import Layout
+
+KeyFile = Literal["none", "plain", "encrypted"]
+CREDENTIAL = "sanderling.master-key"
+SEAL = "# Written by `sanderling install`, unedited: "
+
+_HEAD = """\
+[Unit]
+Description=Sanderling: URLs into a stream of change events
+{page}StartLimitIntervalSec=300
+StartLimitBurst=5
+{after}
+[Service]
+Type=notify
+ExecStart={launcher} serve
+EnvironmentFile=-{settings}
+Environment={data}
+"""
+
+_ACCOUNT = """\
+User={account}
+Group={account}
+StateDirectory=sanderling
+StateDirectoryMode=0700
+"""
+
+_LIFE = """\
+Restart=on-failure
+RestartSec=2s
+# A wrong setting, and a data folder that can't be used: starting again would not help.
+RestartPreventExitStatus=64 78
+# A new version may have a large database to bring up to date.
+TimeoutStartSec=10min
+TimeoutStopSec=45s
+WatchdogSec=60s
+KillMode=mixed
+OOMPolicy=continue
+LimitNOFILE=262144
+LimitCORE=0
+TasksMax=512
+UMask=0077
+"""
+
+_BY_FILTER = """\
+NoNewPrivileges=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service landlock_create_ruleset landlock_restrict_self
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+"""
+
+_BY_NAMESPACE = """\
+CapabilityBoundingSet=
+AmbientCapabilities=
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+PrivateUsers=yes
+ProtectProc=invisible
+ProcSubset=pid
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+RemoveIPC=yes
+MemoryHigh=75%
+"""
+
+_NETWORK = """\
+After=network-online.target nss-lookup.target
+Wants=network-online.target
+"""
+
+_SETTINGS = """\
+# Settings of the Sanderling service, one a line; `sanderling settings` shows them all.
+# After a change: {restart}
+#SANDERLING_HOST=127.0.0.1
+#SANDERLING_PORT=8080
+#SANDERLING_BASE_URL=https://sanderling.example.org
+"""
+
+
+def unit_text(layout: Layout, launcher: Path | None = None, key: KeyFile = "none") -> str:
+    """Return the unit: of the system, shut in by namespaces and filters, or of a user, by filters only, because not
+    every user's manager may make namespaces. launcher: where packages have it. key: which file of the master key is
+    there; a unit that names one that is not would not start.
+    """
+    system = bool(layout.account)
+    head = _HEAD.format(
+        page="Documentation=man:sanderling(1)\n" if launcher else "",  # packages bring the page
+        after=_NETWORK if system else "",
+        launcher=_word(launcher or layout.launcher),
+        settings=str(layout.settings).replace("%", "%%"),
+        data=_word(f"SANDERLING_DATA={layout.data}"),
+    )
+    account = _key_line(layout, key) + (_ACCOUNT.format(account=layout.account) if system else "")
+    target = "multi-user.target" if system else "default.target"
+    walls = _BY_FILTER + (_BY_NAMESPACE if system else "")
+    return f"{head}{account}{_LIFE}{walls}\n[Install]\nWantedBy={target}\n"
+
+
+def _key_line(layout: Layout, key: KeyFile) -> str:
+    """Return how the master key is given: as a credential, that only the service can read; to a user's by its path."""
+    if key == "none":
+        return ""
+    if not layout.account:
+        named = _word(f"SANDERLING_MASTER_KEY_FILE={layout.master_key}")
+        return f"Environment={named}\n" if key == "plain" else ""
+    if key == "encrypted":
+        return f"LoadCredentialEncrypted={CREDENTIAL}:{layout.master_key}.cred\n"
+    return f"LoadCredential={CREDENTIAL}:{layout.master_key}\n"
+
+
+def _word(text: Path | str) -> str:
+    """Return a text as one word of a line (systemd.syntax(7)): a home may have a space in its name.
+
+    >>> _word("/opt/sanderling"), _word('/home/a b/50%')
+    ('/opt/sanderling', '"/home/a b/50%%"')
+    """
+    plain = str(text).replace("%", "%%")
+    escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
+    return plain if escaped == plain and not set(" '\t") & set(plain) else f'"{escaped}"'
+
+
+def settings_text(layout: Layout) -> str:
+    """Return the first settings: nothing but examples, commented out."""
+    return _SETTINGS.format(restart=f"systemctl{'' if layout.account else ' --user'} restart sanderling")
+
+
+def sealed(text: str) -> str:
+    """Return a text with its sum in the last line."""
+    return f"{text}{SEAL}{hashlib.sha256(text.encode()).hexdigest()[:16]}\n"
+
+
+def is_unedited(text: str) -> bool:
+    """Return whether a file is as it was written.
+
+    >>> is_unedited(sealed("[Unit]\\n")), is_unedited(sealed("[Unit]\\n").replace("Unit", "unit"))
+    (True, False)
+    """
+    before, seal, _sum = text.rpartition(SEAL)
+    return bool(seal) and sealed(before) == text

@@ -1,0 +1,212 @@
+"""`sanderling check`: whether this build has everything in it, before anything is entrusted to it.
+
+Made for the frozen forms, where a library, a data file or a module named in a string only can be missing without
+anybody noticing until it is used. It needs no network, no data folder and no configuration, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sqlite3
+import ssl
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from importlib.resources import files
+from zoneinfo import ZoneInfo
+
+import msgspec
+import trio
+
+from sanderling.exits import Exit
+from sanderling.operations.backup.finding import Finding, tell
+
+WITHIN = 60.0
+DEADLINE_MS = 20_000
+AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
+ROOMS = ("supervision", "storage", "actors", "api", "sanderling")
+_ENTRY_POINTS = ("__main__",)
+
+Look = Callable[[], Awaitable[str]]
+
+
+def check(variables: Mapping[str, str], *, as_json: bool) -> Exit:
+    """Run every test and print what was found; FAILED when one of them fails."""
+    return tell(trio.run(_findings, variables), as_json=as_json)
+
+
+async def _findings(variables: Mapping[str, str]) -> Sequence[Finding]:
+    return [await found(what, look) for what, look in looks(variables).items()]
+
+
+def looks(variables: Mapping[str, str]) -> Mapping[str, Look]:
+    """Return the tests by what they look at, each of which returns a sentence or raises."""
+
+    async def worker() -> str:
+        return await _worker(variables)
+
+    return {
+        "imports": _imports,
+        "dashboard": _dashboard,
+        "templates": _templates,
+        "stop lists": _stop_lists,
+        "stemmers": _stemmers,
+        "certificates": _certificates,
+        "time zones": _time_zones,
+        "database": _database,
+        "signatures": _signatures,
+        "worker": worker,
+    }
+
+
+async def found(what: str, look: Look) -> Finding:
+    """Return what one test finds; whatever it raises is a failure of what it looks at."""
+    try:
+        with trio.fail_after(WITHIN):
+            return Finding("ok", what, await look())
+    except Exception as error:
+        return Finding("fail", what, f"{type(error).__name__}: {error}", "This build is incomplete: take another one.")
+
+
+async def _imports() -> str:
+    count = 0
+    for room in ROOMS:
+        package = importlib.import_module(room)
+        for module in pkgutil.walk_packages(package.__path__, room + "."):
+            if module.name.rpartition(".")[2] not in _ENTRY_POINTS:
+                importlib.import_module(module.name)
+                count += 1
+    return f"{count} modules, Python {sys.version.split()[0]}"
+
+
+async def _dashboard() -> str:
+    from api.dashboard.assets import MEDIA, asset
+    from api.dashboard.rendering import environment
+
+    weight = sum(len(asset(name).body) for name in MEDIA)
+    pages = environment().list_templates()
+    for name in pages:
+        environment().get_template(name)
+    if not weight or not pages:
+        raise LookupError("there are no pages")
+    shown = environment().from_string("<b>{{ text }}</b>").render(text="<å>")
+    if shown != "<b>&lt;å&gt;</b>":
+        raise ValueError(f"a page is rendered as {shown!r}")
+    return f"{len(pages)} pages compiled, {len(MEDIA)} static files"
+
+
+async def _templates() -> str:
+    from actors.templates.catalogue import built_in
+
+    return ", ".join(template.id for template in built_in())
+
+
+async def _stop_lists() -> str:
+    from actors.content.wording.language import stop_words
+
+    if "och" not in stop_words("Swedish"):
+        raise LookupError("the Swedish stop list is not there")
+    return f"{len(stop_words('English'))} English, {len(stop_words('Swedish'))} Swedish words"
+
+
+async def _stemmers() -> str:
+    from actors.query import Analysed, languages, matches, parse
+
+    if not matches(parse("upphandling", "sv"), Analysed("", "Två upphandlingar avgjordes.")):
+        raise ValueError("a Swedish word does not find its plural")
+    return f"{len(languages())} languages"
+
+
+async def _certificates() -> str:
+    import certifi
+
+    context = ssl.create_default_context(cafile=certifi.where())
+    return f"{len(context.get_ca_certs())} authorities, {ssl.OPENSSL_VERSION}"
+
+
+async def _time_zones() -> str:
+    # From the package and not from the machine, which may have none.
+    with files("tzdata.zoneinfo.Europe").joinpath("Stockholm").open("rb") as data:
+        zone = ZoneInfo.from_file(data, "Europe/Stockholm")
+    if AT.astimezone(zone).hour != AT.hour + 2:
+        raise ValueError("Stockholm has no summer time")
+    return "Stockholm keeps its summer time"
+
+
+async def _database() -> str:
+    from storage.sqlite.migrations import STEPS, migrate
+
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+        connection.execute("DROP TABLE words")
+        migrate(connection)
+        (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    if schema != len(STEPS):
+        raise ValueError(f"schema {schema} instead of {len(STEPS)}")
+    return f"SQLite {sqlite3.sqlite_version} with FTS5, schema {schema}"
+
+
+async def _signatures() -> str:
+    from actors.signatures.event import Signer, jwks, new_signing_key, verify
+    from storage.records.event import Event
+    from storage.records.identity import Millis
+
+    key = new_signing_key(bytes(range(32)), Millis(0))
+    event = msgspec.convert(_EVENT, Event)
+    verdict = verify(Signer(key).sign(event, Millis(0)), jwks([key]))
+    if not verdict.valid:
+        raise ValueError(f"an event that was signed does not verify: {verdict.reason}")
+    return "an event signed and verified (Ed25519)"
+
+
+async def _worker(variables: Mapping[str, str]) -> str:
+    entries, memory_kib, lacks = await tried(variables)
+    held = lacks or "held by Landlock and seccomp"
+    return f"a feed of {entries} entries and a page read in the jail, {memory_kib >> 10} MiB, {held}"
+
+
+async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
+    """Have a worker read a feed and a page. Returns the feed's entries, its memory in KiB, and what its jail lacks."""
+    from actors.content.messages.readings import FeedReading
+    from actors.content.messages.requests import FeedRequest, PageLook, PageRequest
+    from actors.jail.framing import Task
+    from actors.jail.nursery import ask_one_worker
+    from actors.settings import Settings
+    from sanderling.program import worker_command, worker_environment
+
+    material = files("sanderling.walkthrough.shore_material")
+    feed, page = (material.joinpath(name).read_bytes() for name in ("notes.xml", "harbour-1.html"))
+    tasks = [
+        Task("feed", DEADLINE_MS, msgspec.msgpack.encode(FeedRequest(feed, "text/xml", _URL))),
+        Task("look_page", DEADLINE_MS, msgspec.msgpack.encode(PageRequest(page, "text/html", _URL))),
+    ]
+    memory = Settings().worker_memory
+    (first, second), worker = await ask_one_worker(worker_command(), worker_environment(variables), memory, tasks)
+    read = msgspec.msgpack.decode(first, type=FeedReading)
+    look = msgspec.msgpack.decode(second, type=PageLook)
+    if not read.entries or look.kind != "baseline":
+        raise ValueError(f"{len(read.entries)} entries of a feed, a page is {look.kind}")
+    return len(read.entries), worker.memory_kib, worker.lacks
+
+
+_URL = "https://sanderling.example/"
+_EVENT = {
+    "$schema": "https://sanderling.example/schemas/event-v1.json",
+    "id": "0197a0b0-0000-7000-8000-000000000000",
+    "source_id": "0197a0a0-0000-7000-8000-000000000000",
+    "source_type": "feed",
+    "source_url": _URL,
+    "url": _URL,
+    "title": "Förslag",
+    "author": "",
+    "content": "Ny text",
+    "content_hash": "sha256:00",
+    "simhash": 7,
+    "tags": ["change:new"],
+    "published_at": None,
+    "fetched_at": "2026-11-21T10:00:00.000Z",
+    "emitted_at": "2026-11-21T10:00:00.100Z",
+    "schema_version": 1,
+}

@@ -1,0 +1,163 @@
+"""`sanderling listen`: a receiver that prints each delivery and what its signatures say."""
+
+from __future__ import annotations
+
+import errno
+import re
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import click
+import trio
+
+from actors.signatures.receipt import Receipt, judge
+from actors.signatures.verdict import Cause
+from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import shown
+from sanderling.plain import plain
+from sanderling.real_world import open_listeners
+from sanderling.receiver.answers import Answers
+from sanderling.receiver.capture import Capture, encode
+from sanderling.receiver.ledger import Ledger
+from sanderling.receiver.published import Published
+from sanderling.receiver.report import Paper, as_json, delivery_lines
+from sanderling.receiver.server import HttpReceiver, Reply
+from storage.records.identity import Millis
+
+MOST_CONNECTIONS = 100
+"""Connections served at once; the next ones wait for their turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked for on the command line. delay: seconds before each answer. count: deliveries, then the end."""
+
+    secrets: Sequence[str] = ()
+    published: Published | None = None
+    answers: Answers = field(default_factory=Answers)
+    delay: float = 0.0
+    save: Path | None = None
+    count: int | None = None
+    as_json: bool = False
+
+
+class Listener:
+    """Takes deliveries, prints them, and makes the answers. wall: seconds since 1970."""
+
+    def __init__(self, wishes: Wishes, *, wall: Callable[[], float], paper: Paper, echo: Callable[[str], None]) -> None:
+        self.done = trio.Event()
+        """Set once so many deliveries as were wanted have been answered."""
+        self.failed = 0
+        self.answered = 0
+        self._wishes, self._wall, self._paper, self._echo = wishes, wall, paper, echo
+        self._ledger = Ledger()
+        self.http = HttpReceiver(self._take, now=self._now, answered=self._count, tell=_warn)
+
+    def _now(self) -> Millis:
+        return Millis(int(self._wall() * 1000))
+
+    async def _take(self, capture: Capture) -> Reply:
+        receipt = await self._judge(capture)
+        entry = self._ledger.take(receipt.webhook_id, capture.body)
+        status = self._wishes.answers.status_for(entry.number, refused=receipt.failed)
+        self.failed += receipt.failed
+        if self._wishes.as_json:
+            self._echo(shown(as_json(capture, receipt, entry, status)))
+        else:
+            for line in delivery_lines(capture, receipt, entry, status, self._paper):
+                self._echo(line)
+        if self._wishes.save is not None:
+            _save(self._wishes.save, f"{entry.number:04}", receipt.webhook_id, encode(capture))
+        await trio.sleep(self._wishes.delay)
+        return Reply(status, _said(receipt, status))
+
+    async def _judge(self, capture: Capture) -> Receipt:
+        published = self._wishes.published
+        check = partial(
+            judge, capture.fields(), capture.body, secrets=self._wishes.secrets, now=int(self._now() / 1000)
+        )
+        receipt = check(keys=published.keys if published else None)
+        strange = [told.verdict.key_id or "" for told in receipt.events if told.verdict.cause is Cause.UNKNOWN_KEY]
+        if published is not None and strange:
+            await published.look_for(strange)
+            receipt = check(keys=published.keys)
+        return receipt
+
+    def _count(self) -> None:
+        self.answered += 1
+        if self._wishes.count is not None and self.answered >= self._wishes.count:
+            self.done.set()
+
+
+def _said(receipt: Receipt, status: int) -> str:
+    """Return the sentence that goes back with a status; the sender keeps it in its log of attempts."""
+    if status != 400 or not receipt.failed:
+        return ""
+    failed = [receipt.webhook, *(told.verdict for told in receipt.events)]
+    return next((verdict.reason for verdict in failed if verdict.failed), "neither an event nor a digest")
+
+
+def listen(host: str, port: int, wishes: Wishes, *, wall: Callable[[], float], paper: Paper) -> int:
+    """Receive until Ctrl-C, SIGTERM or the wished count; return 1 when a check of any delivery failed."""
+
+    async def run() -> Listener:
+        if wishes.published is not None:
+            await wishes.published.read()
+        listener = Listener(wishes, wall=wall, paper=paper, echo=click.echo)
+        await _serve(host, port, listener)
+        return listener
+
+    listener = trio.run(run)
+    _warn(f"{listener.answered} deliveries, {listener.failed} of them failed a check")
+    return Exit.FAILED if listener.failed else Exit.WELL
+
+
+async def _serve(host: str, port: int, listener: Listener) -> None:
+    sockets = await _open(host, port)
+    name = sockets[0].socket.getsockname()
+    _warn(f"listening on http://{f'[{name[0]}]' if ':' in name[0] else name[0]}:{name[1]}/; Ctrl-C ends it")
+    room = trio.CapacityLimiter(MOST_CONNECTIONS)
+
+    async def serve(stream: trio.SocketStream) -> None:
+        async with room:
+            await listener.http.serve(stream)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_end_on_signal, listener.done)
+        nursery.start_soon(partial(trio.serve_listeners, serve, list(sockets)))
+        await listener.done.wait()
+        nursery.cancel_scope.cancel()
+
+
+async def _end_on_signal(done: trio.Event) -> None:
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _number in signals:
+            done.set()
+
+
+async def _open(host: str, port: int) -> Sequence[trio.SocketListener]:
+    try:
+        return await open_listeners(host, port)
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        why = "is in use by another program; choose another with --port" if taken else str(error.strerror or error)
+        raise CommandFailed(f"{host} port {port}: {why}.", Exit.TRY_AGAIN if taken else Exit.USAGE) from None
+
+
+def _save(folder: Path, number: str, webhook_id: str, content: bytes) -> None:
+    """Keep a delivery as a file. A folder that can't be written to is told, and nothing else suffers."""
+    word = re.sub(r"[^A-Za-z0-9_-]", "", webhook_id)[:64] or "no-id"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        (folder / f"{number}-{word}.json").write_bytes(content)
+    except OSError as error:
+        _warn(f"{folder}: can't save there: {error.strerror or error}")
+
+
+def _warn(words: str) -> None:
+    click.echo(f"sanderling: {plain(words)}", err=True)

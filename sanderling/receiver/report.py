@@ -1,0 +1,160 @@
+"""What was received, in lines for people or as JSON: what it is, and what each of its signatures says. Pure.
+
+Everything here may have been written by anybody, so nothing reaches the terminal unescaped. Colour is never alone: each
+verdict is a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+import msgspec
+
+from actors.signatures.receipt import Receipt, Told
+from actors.signatures.verdict import Verdict
+from sanderling.client.rendering import fit
+from sanderling.plain import plain
+from sanderling.receiver.capture import Capture
+from sanderling.receiver.ledger import Entry
+from storage.records.identity import Millis
+from storage.records.times import rfc3339
+
+MOST_SHOWN = 20
+"""Events of a digest that are shown one by one; failed ones always are."""
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+_COLOURS = {"verified": "32", "FAILED": "31", "not checked": "33"}
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What lines are written on. zone: None is the machine's own."""
+
+    width: int = 100
+    colour: bool = False
+    zone: tzinfo | None = None
+
+    def clock(self, at: Millis) -> str:
+        """Return a moment in the zone, to the second."""
+        return f"{(_EPOCH + timedelta(milliseconds=at)).astimezone(self.zone):%Y-%m-%d %H:%M:%S}"
+
+    def word(self, verdict: Verdict) -> str:
+        """Return a verdict as a word, padded, coloured where the paper is."""
+        word = "verified" if verdict.valid else "FAILED" if verdict.failed else "not checked"
+        return f"\x1b[{_COLOURS[word]}m{word:<11}\x1b[0m" if self.colour else f"{word:<11}"
+
+
+def delivery_lines(capture: Capture, receipt: Receipt, entry: Entry, status: int, paper: Paper) -> Iterator[str]:
+    """Yield the lines of one delivery."""
+    at = "" if capture.received_at is None else paper.clock(capture.received_at)
+    id = plain(receipt.webhook_id[:64]) or "without a webhook-id"
+    yield f"#{entry.number}  {at}  {what(receipt)}  {id}  {size(len(capture.body))}"
+    for note in notes(entry):
+        yield f"    {note}"
+    yield f"    webhook  {paper.word(receipt.webhook)} {plain(receipt.webhook.reason)}"
+    if receipt.shape == "event":
+        yield f"    event    {paper.word(receipt.events[0].verdict)} {plain(receipt.events[0].verdict.reason)}"
+        yield from (f"    {line}" for line in event_lines(receipt.events[0].event, paper))
+    elif receipt.shape == "digest":
+        yield from _digest_lines(receipt, paper)
+    else:
+        yield f"    body     {'FAILED':<11} it is neither an event nor a digest"
+    yield f"    answered {status}"
+
+
+def _digest_lines(receipt: Receipt, paper: Paper) -> Iterator[str]:
+    good = sum(told.verdict.valid for told in receipt.events)
+    start, end = (_moment(receipt.body.get(f"window_{which}"), paper) for which in ("start", "end"))
+    yield f"    window   {start} to {end}"
+    yield f"    events   {good} of {len(receipt.events)} verified"
+    for number, told in enumerate(receipt.events):
+        if number < MOST_SHOWN or told.verdict.failed:
+            yield f"      {told_line(told, paper)}"
+    if len(receipt.events) > MOST_SHOWN:
+        yield f"      ... {len(receipt.events)} in all"
+
+
+def told_line(told: Told, paper: Paper) -> str:
+    """Return an event and its verdict as one line; the reason stands there when it does not hold."""
+    id = fit(str(told.event.get("id", "without an id")), 36)
+    tail = fit(_title(told.event), max(10, paper.width - 60)) if told.verdict.valid else plain(told.verdict.reason)
+    return f"{paper.word(told.verdict)} {id}  {tail}"
+
+
+def event_lines(event: Mapping[str, Any], paper: Paper) -> Iterator[str]:
+    """Yield what an event is about."""
+    yield f"title    {fit(_title(event), paper.width - 13)}"
+    yield f"from     {fit(str(event.get('source_url') or event.get('url') or ''), paper.width - 13)}"
+    yield f"emitted  {_moment(event.get('emitted_at'), paper)}"
+
+
+def notes(entry: Entry) -> Iterator[str]:
+    """Yield what is notable about a delivery beside its signatures."""
+    if entry.times > 1:
+        same = "with ANOTHER body, which must not be" if entry.altered else "with the same body"
+        yield f"again    its id has come {entry.times} times, first as #{entry.first}, {same}"
+    if entry.late:
+        yield "late     a later one has come before it: sort by id if order matters to you"
+
+
+def what(receipt: Receipt) -> str:
+    """Return what kind of thing was delivered."""
+    if receipt.shape == "digest":
+        return f"digest of {len(receipt.events)}"
+    if receipt.shape == "other":
+        return "something else"
+    event = receipt.events[0].event
+    if event.get("alert_type"):
+        return fit(f"notice {event['alert_type']}", 40)
+    tags = event.get("tags")
+    if isinstance(tags, list) and "kind:test" in tags:
+        return "test delivery"
+    return fit(f"{event.get('source_type', '')} event".strip(), 24)
+
+
+def size(count: int) -> str:
+    """Return a number of bytes for people.
+
+    >>> size(512), size(2048)
+    ('512 B', '2.0 KiB')
+    """
+    return f"{count} B" if count < 1024 else f"{count / 1024:.1f} KiB"
+
+
+def as_json(capture: Capture, receipt: Receipt, entry: Entry | None, status: int | None) -> str:
+    """Return the same as one line of JSON; a delivery that was read from a file has no entry and no status."""
+    fields: dict[str, Any] = {"webhook_id": receipt.webhook_id, "kind": receipt.shape, "size": len(capture.body)}
+    if capture.received_at is not None:
+        fields["received_at"] = rfc3339(capture.received_at)
+    if entry is not None:
+        fields |= {"number": entry.number, "times": entry.times, "altered": entry.altered, "late": entry.late}
+    fields["webhook"] = verdict_json(receipt.webhook)
+    fields["events"] = [told_json(told) for told in receipt.events]
+    if status is not None:
+        fields["answered"] = status
+    return msgspec.json.encode(fields).decode()
+
+
+def told_json(told: Told) -> dict[str, Any]:
+    """Return an event's id, title and verdict."""
+    return {"id": told.event.get("id"), "title": told.event.get("title"), **verdict_json(told.verdict)}
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict for machines: `valid` is null when it was not checked."""
+    checked = verdict.valid or verdict.failed
+    return {"valid": verdict.valid if checked else None, "cause": verdict.cause.value, "reason": verdict.reason}
+
+
+def _title(event: Mapping[str, Any]) -> str:
+    return str(event.get("title") or event.get("content") or event.get("url") or "")
+
+
+def _moment(text: object, paper: Paper) -> str:
+    """Return an RFC 3339 text in the paper's zone, and one that is none as it is."""
+    try:
+        return f"{datetime.fromisoformat(str(text)).astimezone(paper.zone):%Y-%m-%d %H:%M:%S %Z}"
+    except (ValueError, OverflowError):
+        return fit(str(text), 40)

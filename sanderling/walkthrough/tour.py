@@ -1,0 +1,181 @@
+"""`sanderling try`: one change, from the page to your own machine, in under a minute and explained as it happens.
+
+A service of its own in a temporary folder, with the practice page that every service has. What is shown is what is
+there: the event as it came on the stream, its signature checked against the published keys, a delivery that was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from math import inf
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import click
+import msgspec
+import trio
+from httpx_sse import ServerSentEvent
+
+from actors.settings import Settings
+from actors.signatures.event import verify
+from sanderling import keyring
+from sanderling.client.api import DEFAULT_URL, Client
+from sanderling.client.rendering import Renderer
+from sanderling.environment import wants_colour
+from sanderling.exits import CommandFailed, Exit
+from sanderling.plain import plain
+from sanderling.walkthrough.own_service import end_on_signal, own_folder, own_service
+
+SCOPES = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write", "bins:read", "bins:write")
+WITHIN = 30.0
+"""Seconds for an event or a delivery; both take one or two."""
+BETWEEN = 3.2
+"""Seconds between two changes of the page, which is changed no faster."""
+
+
+def tour(variables: Mapping[str, str], *, keep: bool) -> int:
+    """Show it all once. With `keep` the service goes on until Ctrl-C, and its folder stays."""
+    with own_folder("try", keep=keep) as folder:
+        return trio.run(partial(_tour, variables, folder, keep=keep))
+
+
+async def _tour(variables: Mapping[str, str], folder: Path, *, keep: bool) -> int:
+    _key, plaintext = keyring.create(Settings(data=str(folder)), "try", SCOPES)
+    finished = False
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(end_on_signal, nursery.cancel_scope)
+        stay = "" if keep else ", and gone when this ends"
+        _say(f"Starting a service of your own; its data is in {folder}{stay}.")
+        async with own_service(variables, folder) as url, Client(url, plaintext) as client:
+            guide = _Guide(client, Renderer(width=100, colour=wants_colour(variables)))
+            source = await guide.walk()
+            finished = True
+            _show_way_on(url, f"?source={source}") if keep else _show_way_on(DEFAULT_URL)
+            if keep:
+                _say(f"\nThe service stays at {url} until Ctrl-C. Its key is\n  {plaintext}")
+                await trio.sleep(inf)  # cancelled by Ctrl-C
+        nursery.cancel_scope.cancel()
+    if keep:
+        _say(f"\nTo go on later: sanderling serve --data {folder}")
+    elif finished:
+        _say("\nThat was all; nothing of it is left. `sanderling serve` starts a service that stays.")
+    return Exit.WELL if finished else Exit.FAILED
+
+
+class _Guide:
+    """Walks through one change and what becomes of it."""
+
+    def __init__(self, client: Client, renderer: Renderer) -> None:
+        self._client, self._renderer = client, renderer
+        self._stations = 0
+        self._send, self._events = trio.open_memory_channel[bytes](16)
+        """Bodies of the practice source's events, which are few; its two ends live as long as the walk."""
+
+    async def walk(self) -> str:
+        """Show everything, and return the source's id. Raises CommandFailed when something does not come."""
+        source = await self._show_source()
+        async with trio.open_nursery() as nursery:
+            query = [("source", source["id"]), ("since", "earliest")]
+            nursery.start_soon(partial(self._client.follow, "/v1/stream", query, self._take))
+            event = await self._show_change()
+            await self._show_signature(event)
+            await self._show_why(event)
+            await self._show_delivery(source)
+            nursery.cancel_scope.cancel()
+        return str(source["id"])
+
+    async def _show_source(self) -> dict[str, Any]:
+        self._station("The source")
+        page: dict[str, Any] = (await self._ask("POST", "/v1/practice"))[0]["source"]
+        _say(f"  {page['url']}, a practice page that the service serves itself.")
+        _say(f"  Watched as {page['type']}. Evidence: {page['detection']['evidence']}.")
+        return page
+
+    async def _show_change(self) -> bytes:
+        self._station("The change")
+        changed = await self._ask("POST", "/v1/practice/page/change")
+        began = trio.current_time()
+        _say(f"  {changed['says']}")
+        self._station("The event")
+        event = await self._event()
+        for line in self._renderer.lines(msgspec.json.decode(event)):
+            click.echo("  " + line)
+        _say(f"  It came {trio.current_time() - began:.1f} s after the change, by GET /v1/stream.")
+        return event
+
+    async def _show_signature(self, event: bytes) -> None:
+        self._station("The signature")
+        keys = (await self._client.ask("GET", "/.well-known/jwks.json")).content
+        verdict, forged = verify(event, keys), verify(_forged(event), keys)
+        if not verdict.valid or forged.valid:
+            raise CommandFailed(f"The signature of the event did not verify: {verdict.reason}.")
+        _say(f"  verified: {verdict.reason}.")
+        _say(f"  With one figure altered: {forged.cause.value}: {forged.reason}.")
+
+    async def _show_why(self, event: bytes) -> None:
+        self._station("Why you were told")
+        why = await self._ask("GET", f"/v1/events/{msgspec.json.decode(event)['id']}/why")
+        _say(fill(plain(why["says"]), 100, initial_indent="  ", subsequent_indent="  "))
+
+    async def _show_delivery(self, source: Mapping[str, Any]) -> None:
+        self._station("A webhook")
+        bin = await self._ask("POST", "/v1/webhook-bins")
+        wanted = {"name": "Practice", "filter_query": "", "source_ids": [source["id"]]}
+        alert = await self._ask("POST", "/v1/alerts", json=wanted)
+        await self._ask(
+            "POST", f"/v1/alerts/{alert['id']}/destinations", json={"url": bin["url"], "label": "practice bin"}
+        )
+        _say("  An alert over the page delivers to a webhook bin of the service, which keeps what it is sent.")
+        await trio.sleep(BETWEEN)
+        _say(f"  {(await self._ask('POST', '/v1/practice/page/change'))['says']}")
+        capture = await self._capture(bin["id"])
+        checks = capture["signature_check"]
+        _say(f"  Delivered: {capture['method']} with {capture['size']} bytes.")
+        for name, check in (("webhook signature (HMAC)", checks["hmac"]), ("event signature", checks["ed25519"])):
+            if not check["ok"]:
+                raise CommandFailed(f"The {name} of the delivery did not verify: {check['why']}.")
+            _say(f"  {name}: {check['cause']}: {check['why']}.")
+
+    async def _event(self) -> bytes:
+        with trio.move_on_after(WITHIN):
+            return await self._events.receive()
+        raise CommandFailed(f"No event came within {WITHIN:g} s.")
+
+    async def _capture(self, bin: str) -> dict[str, Any]:
+        with trio.move_on_after(WITHIN):
+            while True:
+                found: list[dict[str, Any]] = await self._ask("GET", f"/v1/webhook-bins/{bin}/captures")
+                if found:
+                    return found[0]
+                await trio.sleep(0.2)
+        raise CommandFailed(f"No delivery came within {WITHIN:g} s.")
+
+    async def _ask(self, method: str, path: str, **request: Any) -> Any:
+        return (await self._client.ask(method, path, **request)).json()
+
+    def _take(self, event: ServerSentEvent) -> None:
+        self._send.send_nowait(event.data.encode())
+
+    def _station(self, title: str) -> None:
+        self._stations += 1
+        _say(f"\n{self._stations}. {title}")
+
+
+def _show_way_on(url: str, query: str = "") -> None:
+    _say("\nTake it with you: with a key in SANDERLING_KEY and a service at this address,")
+    _say(f'  curl -N -H "Authorization: Bearer $SANDERLING_KEY" "{url}/v1/stream{query}"')
+    _say(f"  sanderling tail --url {url}")
+    _say(f"  sanderling sources add --url {url} https://example.org/news")
+
+
+def _forged(event: bytes) -> bytes:
+    """Return an event that says a little more than was signed."""
+    altered = msgspec.json.decode(event)
+    altered["content"] += "0"
+    return msgspec.json.encode(altered)
+
+
+def _say(words: str) -> None:
+    click.echo(words)
