@@ -32,7 +32,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
         "storage/sqlite/alerts.py",
         "storage/sqlite/scan.py",
         "storage/sqlite/wal.py",
-        "storage/sqlite/room.py",
+        "storage/sqlite/free_space.py",
         "storage/append.py",
     ),
 }

@@ -95,7 +95,7 @@ def copy_database(database: Path, target: Path) -> Content:
     os.close(fd)
     try:
         with closing(connect(database, _COPY)) as connection, translated():
-            connection.execute("PRAGMA auto_vacuum=2")  # of the copy: it can give room back (room.py)
+            connection.execute("PRAGMA auto_vacuum=2")  # of the copy: it can give room back (free_space.py)
             connection.execute("VACUUM INTO ?", (str(target),))
         content = examine(target)
         with target.open("rb") as copy:

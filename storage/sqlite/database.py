@@ -30,7 +30,7 @@ from storage.sqlite.migrations import STEPS, version_of
 from storage.sqlite.own_key import settle
 from storage.sqlite.people import insert_link, read_password
 from storage.sqlite.readers import ReaderPool
-from storage.sqlite.room import rebuild
+from storage.sqlite.rebuilding import rebuild
 from storage.sqlite.sealing import examine_boxes
 from storage.sqlite.stores import Stores
 from storage.sqlite.unlocking import OTHER, mark_of, unlock

@@ -14,7 +14,7 @@ from storage.records.event import Kind, Stored, check_adopted, kind_of
 from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState
 from storage.retention import Room
-from storage.sqlite import room, scan, weights
+from storage.sqlite import free_space, scan, weights
 from storage.sqlite.alerts import pay
 from storage.sqlite.readers import Readers
 from storage.sqlite.sources import by_url, encode_hot, insert
@@ -140,14 +140,14 @@ class SqliteLog:
 
     async def room(self) -> Room:
         """Return the bytes of the file's pages; see EventLog."""
-        return await self._readers.run(room.room_of)
+        return await self._readers.run(free_space.room_of)
 
     async def give_back(self, limit: int, lease: Lease) -> int:
         """Cut free pages off; see EventLog."""
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
-            return room.give_back(transaction.connection, limit)
+            return free_space.give_back(transaction.connection, limit)
 
         return await self._writer.submit(job, rows=MOST_ROWS)
 

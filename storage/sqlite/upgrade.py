@@ -11,7 +11,7 @@ import sqlite3
 from pathlib import Path
 
 from storage.errors import DiskFull
-from storage.sqlite import room
+from storage.sqlite import free_space
 from storage.sqlite.copying import copy_database
 from storage.sqlite.migrations import STEPS, migrate, version_of
 from storage.sqlite.vault import Vault
@@ -31,7 +31,7 @@ def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None)
     version = version_of(connection)
     copy = _keep(database, version) if 0 < version < len(STEPS) else None
     if not version:
-        room.begin(connection)
+        free_space.begin(connection)
     migrate(connection, vault=vault)
     return copy
 

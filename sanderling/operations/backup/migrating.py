@@ -16,7 +16,8 @@ from sanderling.master_key import named_vault
 from storage.sqlite.connection import COMMAND, WRITER, connect, translated
 from storage.sqlite.folder import DATABASE, FolderLock, opening
 from storage.sqlite.migrations import STEPS, version_of
-from storage.sqlite.room import gives_back, rebuild, room_of
+from storage.sqlite.free_space import gives_back, room_of
+from storage.sqlite.rebuilding import rebuild
 from storage.sqlite.unlocking import unlock
 from storage.sqlite.upgrade import SPARE, copy_name, scrub, upgrade
 

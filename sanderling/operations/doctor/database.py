@@ -17,7 +17,7 @@ from storage.sqlite import scan
 from storage.sqlite.connection import COMMAND, connect, translated
 from storage.sqlite.folder import DATABASE, MARK
 from storage.sqlite.migrations import STEPS, version_of
-from storage.sqlite.room import gives_back, room_of
+from storage.sqlite.free_space import gives_back, room_of
 
 RESTORE = "Stop the service and restore a backup: sanderling restore FILE --replace"
 LARGE_WAL = 64 << 20
