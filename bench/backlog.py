@@ -26,7 +26,7 @@ from sanderling.environment import environ
 from sanderling.real_world import wall
 from storage.records.alert import Alert
 from storage.sqlite import open_sqlite
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.engine.folder import DATABASE
 
 EVENTS = 1_000_000
 FIRST, READY = 2.0, 5.0

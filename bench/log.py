@@ -37,7 +37,7 @@ from storage.append import events_of
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.engine.folder import DATABASE
 
 Row = dict[str, Any]
 

@@ -17,7 +17,7 @@ from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId,
 from storage.records.source import Detection, Harvest, HotState, Source, SourceState
 from storage.records.times import rfc3339
 from storage.sqlite import open_keys
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.engine.folder import DATABASE
 
 SOURCES = 1_000
 NOW = Millis(1_800_000_000_000)

@@ -26,7 +26,7 @@ from bench.log_material import a_draft, seeded
 from bench.stream_clients import REQUEST, Crowd, Server, mark_of
 from bench.stream_house import FIRST, KEY, more_files
 from storage.records.identity import Seq, id_of
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.engine.folder import DATABASE
 
 CLIENTS, EVENTS, REQUESTS, ROUNDS = 1_000, 20, 1_500, 2
 MANY, MANY_EVENTS, IDLE = 10_000, 6, 16.0

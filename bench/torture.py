@@ -33,7 +33,7 @@ from httpx_sse import ServerSentEvent
 
 from sanderling.client.api import Client, events_of
 from sanderling.exits import CommandFailed
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.engine.folder import DATABASE
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_key, a_service, add
 from tests.e2e.test_kill import BEGINNING, publish

@@ -303,7 +303,7 @@ def version() -> int:
     """Print the version, the build, and the schema of its data."""
     from actors.build import BUILD
     from sanderling import __version__
-    from storage.sqlite.migrations import STEPS
+    from storage.sqlite.engine.migrations import STEPS
 
     click.echo(f"sanderling {__version__} ({BUILD}), schema {len(STEPS)}")
     return Exit.WELL

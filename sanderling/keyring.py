@@ -18,7 +18,7 @@ from sanderling.master_key import find_master_key, master_in, named_vault
 from sanderling.real_world import entropy, now
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.sqlite.database import open_keys
-from storage.sqlite.rotation import Rotated, rotate
+from storage.sqlite.upkeep.rotation import Rotated, rotate
 
 
 def create(

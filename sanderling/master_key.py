@@ -1,8 +1,8 @@
 """The master key that the owner names: 256 bits that he keeps apart from backups.
 
 It comes from a file, the environment, or systemd's credentials, in this order; never from a flag, as everybody on a
-machine sees those. Who names none has the data folder's own (`storage/sqlite/own_key.py`) for the database, and none
-for backups. A backup's secrets are in NaCl's secret box (XSalsa20-Poly1305): what is altered does not open.
+machine sees those. Who names none has the data folder's own (`storage/sqlite/secrets/own_key.py`) for the database, and
+none for backups. A backup's secrets are in NaCl's secret box (XSalsa20-Poly1305): what is altered does not open.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nacl.secret import SecretBox
 
 from sanderling.exits import CommandFailed, Exit
 from storage.sqlite.ownership import as_root
-from storage.sqlite.vault import Vault, read_master
+from storage.sqlite.secrets.vault import Vault, read_master
 
 VARIABLE = "SANDERLING_MASTER_KEY"
 FILE_VARIABLE = "SANDERLING_MASTER_KEY_FILE"

@@ -1,5 +1,6 @@
 """What Sanderling remembers: the log of events, the sources' states, and the small nouns around them.
 
-Start with `records/` (the frozen nouns), then `interface/` (what every engine promises), then `sqlite/writer.py`.
-This room knows nothing of actors, HTTP or supervision; it imports trio, msgspec, sqlite3 and sqlite-utils only.
+Start with `records/` (the frozen nouns), then `interface/` (what every engine promises), then
+`sqlite/engine/writer.py`. This room knows nothing of actors, HTTP or supervision; it imports trio, msgspec, sqlite3 and
+sqlite-utils only.
 """

@@ -9,11 +9,11 @@ from storage.records.destination import Destination
 from storage.records.identity import Seq
 from storage.records.session import Password
 from storage.records.source import SourceState, Watched
-from storage.sqlite.alerts import put_destination
+from storage.sqlite.engine.writer import Transaction
 from storage.sqlite.in_loop import Disk
-from storage.sqlite.sources import insert
-from storage.sqlite.work import note
-from storage.sqlite.writer import Transaction
+from storage.sqlite.stores.alerts import put_destination
+from storage.sqlite.stores.outbox import note
+from storage.sqlite.stores.sources import insert
 
 
 def keep(disk: Disk, watched: Iterable[Watched]) -> None:

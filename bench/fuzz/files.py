@@ -24,7 +24,7 @@ from sanderling.migration.whole.loading import look_through
 from sanderling.operations.backup import archive
 from sanderling.operations.backup.archive import Manifest, Member, Piece, unpack, write_archive
 from storage.records.identity import Seq
-from storage.sqlite.copying import Content
+from storage.sqlite.upkeep.copying import Content
 from tests.moving import samples
 from tests.moving.test_hostile_files import SAMPLES, check
 from tests.moving.test_whole_hostile import honest

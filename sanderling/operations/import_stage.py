@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from storage.sqlite.copying import copy_database
-from storage.sqlite.folder import DATABASE, MARK
-from storage.sqlite.own_key import OWN, own_keys
+from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.ownership import entrust_all
+from storage.sqlite.secrets.own_key import OWN, own_keys
+from storage.sqlite.upkeep.copying import copy_database
 
 STAGE = ".importing"
 _NEW = ".importing.new"

@@ -136,7 +136,7 @@ async def _time_zones() -> str:
 
 
 async def _database() -> str:
-    from storage.sqlite.migrations import STEPS, migrate
+    from storage.sqlite.engine.migrations import STEPS, migrate
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")

@@ -16,7 +16,7 @@ from sanderling.simulation.trace import Trace
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from storage.sqlite.in_loop import Disk
-from storage.sqlite.keys import delete_key, insert_key
+from storage.sqlite.stores.keys import delete_key, insert_key
 
 EVERYTHING = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write", "admin")
 

@@ -29,7 +29,7 @@ from sanderling.simulation.program import CALM, SERVICE, Program
 from sanderling.simulation.trace import Trace
 from storage.errors import STANDSTILL
 from storage.interface import Storage
-from storage.sqlite.connection import translated
+from storage.sqlite.engine.connection import translated
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Escalate, Mailbox
 

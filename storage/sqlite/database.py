@@ -22,23 +22,31 @@ from storage.records.identity import START, Seq, millis_of
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.session import Password, SetUpLink
 from storage.records.times import rfc3339
-from storage.sqlite import scan
-from storage.sqlite.connection import COMMAND, READER, WRITER, connect, translated
-from storage.sqlite.folder import FolderLock, HeadMark, identity, opening, prepare
-from storage.sqlite.keys import all_keys, all_public, all_signing, delete_key, forget_public, insert_key, insert_signing
-from storage.sqlite.migrations import STEPS, version_of
-from storage.sqlite.own_key import settle
-from storage.sqlite.people import insert_link, read_password
-from storage.sqlite.readers import ReaderPool
-from storage.sqlite.rebuilding import rebuild
-from storage.sqlite.sealing import examine_boxes
-from storage.sqlite.stores import Stores
-from storage.sqlite.unlocking import OTHER, mark_of, unlock
-from storage.sqlite.unlocking import mark as note_key
-from storage.sqlite.upgrade import scrub, upgrade
-from storage.sqlite.vault import Vault
-from storage.sqlite.wal import Wal
-from storage.sqlite.writer import WriterThread
+from storage.sqlite.engine.connection import COMMAND, READER, WRITER, connect, translated
+from storage.sqlite.engine.folder import FolderLock, HeadMark, identity, opening, prepare
+from storage.sqlite.engine.migrations import STEPS, version_of
+from storage.sqlite.engine.readers import ReaderPool
+from storage.sqlite.engine.wal import Wal
+from storage.sqlite.engine.writer import WriterThread
+from storage.sqlite.secrets.own_key import settle
+from storage.sqlite.secrets.sealing import examine_boxes
+from storage.sqlite.secrets.unlocking import OTHER, mark_of, unlock
+from storage.sqlite.secrets.unlocking import mark as note_key
+from storage.sqlite.secrets.vault import Vault
+from storage.sqlite.stores import scan
+from storage.sqlite.stores.keys import (
+    all_keys,
+    all_public,
+    all_signing,
+    delete_key,
+    forget_public,
+    insert_key,
+    insert_signing,
+)
+from storage.sqlite.stores.people import insert_link, read_password
+from storage.sqlite.stores.stores import Stores
+from storage.sqlite.upkeep.rebuilding import rebuild
+from storage.sqlite.upkeep.upgrade import scrub, upgrade
 
 REBUILT = 1 << 30
 """Bytes of a database that a start copies, in seconds, so that it can give room back; larger ones `migrate` does."""

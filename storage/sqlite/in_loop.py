@@ -26,14 +26,14 @@ from storage.records.cursor import EVERYTHING
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, SourceId
 from storage.records.source import Watched
-from storage.sqlite import scan
-from storage.sqlite.connection import in_our_words, translated
-from storage.sqlite.migrations import migrate
-from storage.sqlite.sources import all_watched
-from storage.sqlite.stores import Stores
-from storage.sqlite.unlocking import mark
-from storage.sqlite.vault import NONCE, SIZE, Vault
-from storage.sqlite.writer import Job, Transaction
+from storage.sqlite.engine.connection import in_our_words, translated
+from storage.sqlite.engine.migrations import migrate
+from storage.sqlite.engine.writer import Job, Transaction
+from storage.sqlite.secrets.unlocking import mark
+from storage.sqlite.secrets.vault import NONCE, SIZE, Vault
+from storage.sqlite.stores import scan
+from storage.sqlite.stores.sources import all_watched
+from storage.sqlite.stores.stores import Stores
 
 T = TypeVar("T")
 
@@ -195,7 +195,7 @@ class InLoopStorage(Stores):
 
 
 class LoopWriter:
-    """See `storage.sqlite.writer.Writer`: one commit at a time, first come, first served."""
+    """See `storage.sqlite.engine.writer.Writer`: one commit at a time, first come, first served."""
 
     def __init__(
         self, disk: Disk, epoch: int, sync: Callable[[], Awaitable[None]], reach: Callable[[str], None]
@@ -260,7 +260,7 @@ class LoopWriter:
 
 
 class LoopReaders:
-    """See `storage.sqlite.readers.Readers`."""
+    """See `storage.sqlite.engine.readers.Readers`."""
 
     def __init__(self, disk: Disk, seek: Callable[[], Awaitable[None]]) -> None:
         self._connection, self._seek = disk.connection, seek

@@ -19,7 +19,7 @@ from sanderling.exits import CommandFailed
 from sanderling.operations.backup import migrating
 from sanderling.operations.backup.making import make_backup
 from sanderling.operations.backup.sizes import sizes
-from storage.sqlite.folder import DATABASE, LOCK, MARK
+from storage.sqlite.engine.folder import DATABASE, LOCK, MARK
 from storage.sqlite.ownership import as_owner, as_root
 from tests.keeping.test_backup import MASTER, back, filled, opened
 

@@ -30,11 +30,11 @@ from storage.records.cursor import EVERYTHING
 from storage.records.destination import Secret
 from storage.records.identity import START, Millis
 from storage.sqlite import open_sqlite
-from storage.sqlite.copying import Content, Secrets
-from storage.sqlite.folder import DATABASE, MARK, FolderLock
-from storage.sqlite.migrations import STEPS
-from storage.sqlite.sealing import Lost
-from storage.sqlite.vault import written
+from storage.sqlite.engine.folder import DATABASE, MARK, FolderLock
+from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.secrets.sealing import Lost
+from storage.sqlite.secrets.vault import written
+from storage.sqlite.upkeep.copying import Content, Secrets
 from tests.contract.builders import (
     CountingMint,
     a_destination,

@@ -25,10 +25,10 @@ from sanderling.operations.doctor.rounds import QUESTIONS, findings
 from sanderling.operations.import_stage import STAGE
 from storage.errors import Corrupt, DiskFull
 from storage.sqlite import open_keys
-from storage.sqlite.folder import DATABASE, MARK
-from storage.sqlite.migrations import STEPS
-from storage.sqlite.own_key import NEXT, OWN
-from storage.sqlite.vault import written
+from storage.sqlite.engine.folder import DATABASE, MARK
+from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.secrets.own_key import NEXT, OWN
+from storage.sqlite.secrets.vault import written
 from tests.contract.builders import a_signing_key
 from tests.e2e.service import a_key, a_service, run_command
 from tests.support.certificates import make_certificate, needs_openssl

@@ -8,10 +8,11 @@ import pytest
 
 from sanderling import cli
 from sanderling.exits import Exit
-from storage.sqlite import open_keys, upgrade
-from storage.sqlite.connection import COMMAND, connect
-from storage.sqlite.folder import DATABASE, FolderLock
-from storage.sqlite.migrations import STEPS, version_of
+from storage.sqlite import open_keys
+from storage.sqlite.engine.connection import COMMAND, connect
+from storage.sqlite.engine.folder import DATABASE, FolderLock
+from storage.sqlite.engine.migrations import STEPS, version_of
+from storage.sqlite.upkeep import upgrade
 from tests.storage.test_upgrade import written_by
 
 pytestmark = pytest.mark.real
@@ -69,7 +70,7 @@ def test_without_room_nothing_is_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written_by(1, tmp_path)
-    monkeypatch.setattr("storage.sqlite.rebuilding.SPARE", 1 << 60)
+    monkeypatch.setattr("storage.sqlite.upkeep.rebuilding.SPARE", 1 << 60)
     assert run(tmp_path) == Exit.TRY_AGAIN
     assert "Nothing has changed" in capsys.readouterr().err
     assert schema(path) == 1

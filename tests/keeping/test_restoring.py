@@ -20,9 +20,9 @@ from sanderling.operations.backup.making import make_backup
 from sanderling.operations.backup.restoring import restore, taken_over
 from sanderling.real_world import entropy
 from storage.records.destination import Secret
-from storage.sqlite.copying import examine
-from storage.sqlite.folder import DATABASE, LOCK
-from storage.sqlite.migrations import STEPS, version_of
+from storage.sqlite.engine.folder import DATABASE, LOCK
+from storage.sqlite.engine.migrations import STEPS, version_of
+from storage.sqlite.upkeep.copying import examine
 from tests.keeping.test_backup import AT, MASTER, NOTHING, SECRET, back, filled, opened
 from tests.storage.test_upgrade import SECRET as OLDER
 from tests.storage.test_upgrade import written_by

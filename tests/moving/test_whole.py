@@ -35,8 +35,8 @@ from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Match, Portion
 from storage.records.destination import Destination
 from storage.records.identity import START, Millis, day_of, seq_of
-from storage.sqlite.folder import DATABASE, FolderLock
-from storage.sqlite.own_key import NEXT, OWN
+from storage.sqlite.engine.folder import DATABASE, FolderLock
+from storage.sqlite.secrets.own_key import NEXT, OWN
 from tests.contract.builders import (
     NOW,
     CountingMint,

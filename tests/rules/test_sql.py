@@ -17,10 +17,10 @@ SQL = re.compile(
 )
 CONSTANT = re.compile(r"_*[A-Z][A-Z0-9_]*$")
 ALLOWED = {
-    "storage/sqlite/connection.py:PRAGMA {}": "of a table of ours; SQLite binds none in a pragma",
-    "storage/sqlite/connection.py:PRAGMA {}={}": "of a table of ours; SQLite binds none in a pragma",
-    "storage/sqlite/wal.py:PRAGMA busy_timeout={}": "a number of ours; SQLite binds none in a pragma",
-    "storage/sqlite/migrations.py:PRAGMA user_version={}": "a number of ours; SQLite binds none in a pragma",
+    "storage/sqlite/engine/connection.py:PRAGMA {}": "of a table of ours; SQLite binds none in a pragma",
+    "storage/sqlite/engine/connection.py:PRAGMA {}={}": "of a table of ours; SQLite binds none in a pragma",
+    "storage/sqlite/engine/wal.py:PRAGMA busy_timeout={}": "a number of ours; SQLite binds none in a pragma",
+    "storage/sqlite/engine/migrations.py:PRAGMA user_version={}": "a number of ours; SQLite binds none in a pragma",
 }
 """file:beginning of the statement: why it may hold something that is no constant."""
 

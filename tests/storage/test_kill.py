@@ -19,7 +19,7 @@ import pytest
 from storage.records.body import id_in
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, SourceId, seq_of
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.engine.folder import DATABASE
 from tests.contract.builders import NOW, a_source_id
 from tests.storage.killed_writer import SOURCES
 

@@ -13,9 +13,9 @@ import trio
 
 from storage.errors import StorageError, Unavailable
 from storage.sqlite.database import SqliteStorage, open_sqlite
-from storage.sqlite.folder import HeadMark
-from storage.sqlite.wal import Wal
-from storage.sqlite.writer import MOST_STUMBLES, Transaction, WriterThread
+from storage.sqlite.engine.folder import HeadMark
+from storage.sqlite.engine.wal import Wal
+from storage.sqlite.engine.writer import MOST_STUMBLES, Transaction, WriterThread
 from tests.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 
 pytestmark = pytest.mark.real

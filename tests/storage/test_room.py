@@ -14,10 +14,10 @@ from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.retention import STEP
 from storage.sqlite import open_keys, open_sqlite, room
-from storage.sqlite.connection import WRITER, connect
-from storage.sqlite.copying import copy_database
-from storage.sqlite.folder import DATABASE
-from storage.sqlite.migrations import migrate
+from storage.sqlite.engine.connection import WRITER, connect
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine.migrations import migrate
+from storage.sqlite.upkeep.copying import copy_database
 from tests.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 
 pytestmark = pytest.mark.real

@@ -18,12 +18,14 @@ from actors.signatures.event import public_half
 from storage.errors import Exposed, NoKey, Unopened
 from storage.interface import Storage
 from storage.records.destination import Secret
-from storage.sqlite import open_keys, open_sqlite, own_key, rotation
-from storage.sqlite.connection import WRITER, connect
-from storage.sqlite.folder import DATABASE
-from storage.sqlite.own_key import NEXT, OWN
-from storage.sqlite.rotation import rotate
-from storage.sqlite.vault import Vault, read_master, written
+from storage.sqlite import open_keys, open_sqlite
+from storage.sqlite.engine.connection import WRITER, connect
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.secrets import own_key
+from storage.sqlite.secrets.own_key import NEXT, OWN
+from storage.sqlite.secrets.vault import Vault, read_master, written
+from storage.sqlite.upkeep import rotation
+from storage.sqlite.upkeep.rotation import rotate
 from tests.contract.builders import a_destination, a_harvest, a_signing_key, a_source, an_alert
 from tests.storage.test_upgrade import SEALED, written_by
 

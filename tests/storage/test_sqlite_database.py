@@ -19,11 +19,12 @@ from storage.errors import Corrupt, Exposed, Fenced, Locked, NewerSchema, Storag
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
-from storage.sqlite import connection, open_keys, open_sqlite
-from storage.sqlite.connection import READER, WRITER, connect
-from storage.sqlite.folder import DATABASE, LOCK, MARK
-from storage.sqlite.migrations import STEPS, migrate, version_of
-from storage.sqlite.own_key import OWN
+from storage.sqlite import open_keys, open_sqlite
+from storage.sqlite.engine import connection
+from storage.sqlite.engine.connection import READER, WRITER, connect
+from storage.sqlite.engine.folder import DATABASE, LOCK, MARK
+from storage.sqlite.engine.migrations import STEPS, migrate, version_of
+from storage.sqlite.secrets.own_key import OWN
 from tests.contract.builders import (
     CountingMint,
     a_harvest,

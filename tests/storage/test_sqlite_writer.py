@@ -19,11 +19,11 @@ import trio.testing
 from storage.errors import DiskFull, Unavailable
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
-from storage.sqlite.connection import READER, WRITER, connect
 from storage.sqlite.database import SqliteStorage, open_sqlite
-from storage.sqlite.folder import DATABASE
-from storage.sqlite.wal import AGAIN, CUT_AT, PATIENCE, Wal
-from storage.sqlite.writer import MOST_EVENTS, Transaction, WriterThread, _Ticket
+from storage.sqlite.engine.connection import READER, WRITER, connect
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine.wal import AGAIN, CUT_AT, PATIENCE, Wal
+from storage.sqlite.engine.writer import MOST_EVENTS, Transaction, WriterThread, _Ticket
 from tests.contract.builders import CountingMint, a_draft, a_harvest, a_source, a_source_id, a_state, an_alert, stamp
 
 pytestmark = pytest.mark.real

@@ -34,7 +34,7 @@ from storage.records.identity import START, Millis, Seq, seq_of
 from storage.records.key import PublicKey
 from storage.records.source import SourceState
 from storage.sqlite import open_sqlite
-from storage.sqlite.folder import FolderLock
+from storage.sqlite.engine.folder import FolderLock
 
 SECRET_SIZE = 32
 MOST_EVENTS, MOST_BYTES = 500, 4 << 20

@@ -23,8 +23,8 @@ from sanderling.operations.backup.making import SCRATCH, sweep
 from sanderling.real_world import wall
 from storage.interface import Storage
 from storage.sqlite import open_sqlite
-from storage.sqlite.copying import copy_database, key_of
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.upkeep.copying import copy_database, key_of
 
 CLOSE_WITHIN = 10.0
 

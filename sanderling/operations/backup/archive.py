@@ -24,8 +24,8 @@ from msgspec import Struct, structs
 
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import MasterKey
-from storage.sqlite.copying import Content
 from storage.sqlite.ownership import as_root, named_by_hand
+from storage.sqlite.upkeep.copying import Content
 
 Standing = Literal["holds", "fails", "missing", "unchecked"]
 """What a master key says of a backup: it is as made, it is not (or another key's), it has no MAC, there is no key."""

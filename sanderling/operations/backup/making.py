@@ -34,9 +34,9 @@ from sanderling.operations.backup.archive import (
 )
 from sanderling.real_world import entropy, now
 from storage.records.times import rfc3339
-from storage.sqlite.copying import copy_database, drop_secrets, examine, take_secrets
-from storage.sqlite.migrations import STEPS
+from storage.sqlite.engine.migrations import STEPS
 from storage.sqlite.ownership import as_owner
+from storage.sqlite.upkeep.copying import copy_database, drop_secrets, examine, take_secrets
 
 SCRATCH = ".backup-"
 STALE_MS = 86_400_000

@@ -13,13 +13,13 @@ from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
-from storage.sqlite.connection import COMMAND, WRITER, connect, translated
-from storage.sqlite.folder import DATABASE, FolderLock, opening
-from storage.sqlite.migrations import STEPS, version_of
-from storage.sqlite.free_space import gives_back, room_of
-from storage.sqlite.rebuilding import rebuild
-from storage.sqlite.unlocking import unlock
-from storage.sqlite.upgrade import SPARE, copy_name, scrub, upgrade
+from storage.sqlite.engine.connection import COMMAND, WRITER, connect, translated
+from storage.sqlite.engine.folder import DATABASE, FolderLock, opening
+from storage.sqlite.engine.free_space import gives_back, room_of
+from storage.sqlite.engine.migrations import STEPS, version_of
+from storage.sqlite.secrets.unlocking import unlock
+from storage.sqlite.upkeep.rebuilding import rebuild
+from storage.sqlite.upkeep.upgrade import SPARE, copy_name, scrub, upgrade
 
 
 class Need(Struct, frozen=True):

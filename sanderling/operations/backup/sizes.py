@@ -13,8 +13,8 @@ from sanderling.data_folder import working_in
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 from sanderling.plain import plain
-from storage.sqlite.connection import READER, connect, translated
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.engine.connection import READER, connect, translated
+from storage.sqlite.engine.folder import DATABASE
 
 # Lengths of bodies come from their headers; the bodies themselves are not read.
 _BY_SOURCE = """SELECT k.id, s.url, count(*), sum(length(l.body)) FROM log l

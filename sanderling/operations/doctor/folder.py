@@ -12,8 +12,8 @@ from sanderling.operations.backup.finding import Finding
 from sanderling.operations.doctor.patient import Patient
 from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import entropy, monotonic
-from storage.sqlite.folder import DATABASE
-from storage.sqlite.own_key import NEXT, OWN
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.secrets.own_key import NEXT, OWN
 
 LITTLE, HARDLY_ANY = 512 << 20, 64 << 20
 SYNCS = 15

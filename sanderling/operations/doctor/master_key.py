@@ -8,9 +8,9 @@ from sanderling.master_key import named_vault
 from sanderling.operations.backup.finding import Finding
 from sanderling.operations.doctor.patient import Patient
 from storage.errors import NoKey, Unopened
-from storage.sqlite.copying import key_of
-from storage.sqlite.folder import DATABASE
-from storage.sqlite.unlocking import OTHER
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.secrets.unlocking import OTHER
+from storage.sqlite.upkeep.copying import key_of
 
 NAME_IT = (
     "Name the one that the service has in SANDERLING_MASTER_KEY_FILE (a unit's credential is often "

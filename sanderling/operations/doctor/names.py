@@ -15,8 +15,8 @@ from actors.world import ResolveFailed, Resolver
 from sanderling.operations.backup.finding import Finding
 from sanderling.operations.doctor.patient import Patient
 from storage.errors import StorageError
-from storage.sqlite.connection import READER, connect
-from storage.sqlite.folder import DATABASE
+from storage.sqlite.engine.connection import READER, connect
+from storage.sqlite.engine.folder import DATABASE
 
 NOBODYS = "invalid."
 """Never given to anybody (RFC 6761): a resolver that works says that there is no such name."""

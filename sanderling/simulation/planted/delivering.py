@@ -12,7 +12,7 @@ from actors.delivery.schedule import Answer
 from storage.append import Lease
 from storage.records.delivery import Match
 from storage.records.identity import Seq
-from storage.sqlite.work import SqliteWork
+from storage.sqlite.stores.outbox import SqliteWork
 
 
 def claimed_for_ever() -> AbstractContextManager[Any]:

@@ -17,8 +17,8 @@ from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq
 from storage.records.source import Harvest
-from storage.sqlite.log import SqliteLog
-from storage.sqlite.writer import Transaction
+from storage.sqlite.engine.writer import Transaction
+from storage.sqlite.stores.log import SqliteLog
 
 
 def frames_not_restored() -> AbstractContextManager[Any]:

@@ -13,7 +13,7 @@ from storage.damage import Damage
 from storage.errors import Corrupt
 from storage.records.cursor import Page
 from storage.records.identity import Seq, seq_of
-from storage.sqlite.log import SqliteLog
+from storage.sqlite.stores.log import SqliteLog
 
 T = TypeVar("T")
 

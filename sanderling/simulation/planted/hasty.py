@@ -14,9 +14,9 @@ from api.acts import whole
 from storage.append import Lease
 from storage.records.delivery import Delivery, Freeze, Match
 from storage.records.identity import Millis, Seq
-from storage.sqlite import work as outbox
-from storage.sqlite.work import SqliteWork
-from storage.sqlite.writer import Transaction
+from storage.sqlite.engine.writer import Transaction
+from storage.sqlite.stores import outbox
+from storage.sqlite.stores.outbox import SqliteWork
 
 _AGAIN = "INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) VALUES(?,?,0,?,?,0)"
 _LAPSE = """UPDATE outbox SET claimed=0 WHERE claimed>0 AND due<?

@@ -17,7 +17,7 @@ from actors.sources.polling.actor import PolledSource
 from actors.sources.polling.feed_reset import Turn, turn_of
 from storage.records.event import KIND_OF, Draft, Kind
 from storage.records.source import Harvest
-from storage.sqlite import log
+from storage.sqlite.stores import log
 
 
 def batches_are_moves() -> AbstractContextManager[Any]:

@@ -27,10 +27,9 @@ from storage.append import Lease
 from storage.records.delivery import Delivery, Freeze, Outcome
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, Seq
-from storage.sqlite import alerts, log
-from storage.sqlite import work as outbox
-from storage.sqlite.work import SqliteWork
-from storage.sqlite.writer import Transaction
+from storage.sqlite.engine.writer import Transaction
+from storage.sqlite.stores import alerts, log, outbox
+from storage.sqlite.stores.outbox import SqliteWork
 
 Plant = AbstractContextManager[Any]
 

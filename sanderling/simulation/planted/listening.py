@@ -14,8 +14,8 @@ from storage.append import Lease
 from storage.records.delivery import Match
 from storage.records.identity import Seq
 from storage.records.key import ApiKey
-from storage.sqlite.keys import SqliteKeys
-from storage.sqlite.work import SqliteWork
+from storage.sqlite.stores.keys import SqliteKeys
+from storage.sqlite.stores.outbox import SqliteWork
 
 
 def filtered_resumes_off_by_one() -> AbstractContextManager[Any]:

@@ -16,7 +16,7 @@ from storage.append import Answer, Lease, Mint, Stamp
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, id_of
 from storage.records.source import Harvest
-from storage.sqlite.log import SqliteLog
+from storage.sqlite.stores.log import SqliteLog
 
 
 def acknowledged_before_the_commit() -> AbstractContextManager[Any]:

@@ -14,8 +14,8 @@ from actors.sources.push.committer import Keeper
 from actors.sources.registry.service import Desk
 from storage.records.identity import SourceId
 from storage.records.source import SourceState
-from storage.sqlite import log
-from storage.sqlite.writer import Transaction
+from storage.sqlite.engine.writer import Transaction
+from storage.sqlite.stores import log
 
 
 def harvests_of_any_version() -> AbstractContextManager[Any]:

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from api.reader import Reader
 from storage.records.identity import START, Seq
-from storage.sqlite.log import SqliteLog
+from storage.sqlite.stores.log import SqliteLog
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.kept_call import KeptCall
-from storage.sqlite.writer import Transaction, Writer
+from storage.sqlite.engine.writer import Transaction, Writer
 
 _FIND = "SELECT key, fingerprint, at, id, answer FROM call WHERE key=? AND at>=?"
 _PUT = """INSERT INTO call(key, fingerprint, at, id, answer) VALUES(?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET

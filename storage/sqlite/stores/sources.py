@@ -12,10 +12,10 @@ from storage.append import Lease
 from storage.errors import Duplicate
 from storage.records.identity import SourceId
 from storage.records.source import FIRST, HotState, Source, SourceState, Version, Watched
-from storage.sqlite.readers import Readers
-from storage.sqlite.sealing import HELLOS
-from storage.sqlite.vault import Vault
-from storage.sqlite.writer import Transaction, Writer
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Transaction, Writer
+from storage.sqlite.secrets.sealing import HELLOS
+from storage.sqlite.secrets.vault import Vault
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version FROM source_key k JOIN source s ON s.key=k.key

@@ -13,10 +13,10 @@ from storage.append import Lease
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, Seq
-from storage.sqlite.readers import Readers
-from storage.sqlite.sealing import SECRETS
-from storage.sqlite.vault import Vault
-from storage.sqlite.writer import Transaction, Writer
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Transaction, Writer
+from storage.sqlite.secrets.sealing import SECRETS
+from storage.sqlite.secrets.vault import Vault
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode

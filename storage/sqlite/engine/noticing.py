@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from storage.damage import Damage
-from storage.sqlite.connection import translated
-from storage.sqlite.readers import Readers
-from storage.sqlite.writer import Job, Writer
+from storage.sqlite.engine.connection import translated
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Job, Writer
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from storage.errors import NoKey
-from storage.sqlite.own_key import NEXT, OWN, make_own, own_keys
-from storage.sqlite.vault import Vault
+from storage.sqlite.secrets.own_key import NEXT, OWN, make_own, own_keys
+from storage.sqlite.secrets.vault import Vault
 
 _KIND, _NAME = "vault", "mark"
 _THERE = "SELECT 1 FROM sqlite_master WHERE type='table' AND name='vault'"

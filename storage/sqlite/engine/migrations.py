@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from storage.errors import NewerSchema
-from storage.sqlite.sealing import seal_plain
-from storage.sqlite.unlocking import mark
-from storage.sqlite.vault import Vault
+from storage.sqlite.secrets.sealing import seal_plain
+from storage.sqlite.secrets.unlocking import mark
+from storage.sqlite.secrets.vault import Vault
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

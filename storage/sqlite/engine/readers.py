@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 import trio
 
 from storage.errors import Unavailable
-from storage.sqlite.connection import READER, connect, translated
+from storage.sqlite.engine.connection import READER, connect, translated
 
 HOW_MANY = 2
 """More do not read faster: they share the interpreter, and each that runs keeps the loop waiting for its turn."""

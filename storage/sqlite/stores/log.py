@@ -14,11 +14,12 @@ from storage.records.event import Kind, Stored, check_adopted, kind_of
 from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState
 from storage.retention import Room
-from storage.sqlite import free_space, scan, weights
-from storage.sqlite.alerts import pay
-from storage.sqlite.readers import Readers
-from storage.sqlite.sources import by_url, encode_hot, insert
-from storage.sqlite.writer import MOST_ROWS, Transaction, Writer
+from storage.sqlite.engine import free_space
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import MOST_ROWS, Transaction, Writer
+from storage.sqlite.stores import scan, weights
+from storage.sqlite.stores.alerts import pay
+from storage.sqlite.stores.sources import by_url, encode_hot, insert
 from storage.tail import Tail
 
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.session import IDLE, LIFE, Password, Session, SetUpLink
-from storage.sqlite.noticing import Door
-from storage.sqlite.readers import Readers
-from storage.sqlite.writer import Transaction, Writer
+from storage.sqlite.engine.noticing import Door
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Transaction, Writer
 
 _COLUMNS = "id, sha256, created_at, seen_at, agent, address"
 _BY_HASH = f"SELECT {_COLUMNS} FROM session WHERE sha256=?"  # noqa: S608 - a constant

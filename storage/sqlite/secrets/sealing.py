@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from nacl.signing import SigningKey
 
-from storage.sqlite.unlocking import mark
-from storage.sqlite.vault import Vault
+from storage.sqlite.secrets.unlocking import mark
+from storage.sqlite.secrets.vault import Vault
 
 
 class Lost(NamedTuple):

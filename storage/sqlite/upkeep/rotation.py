@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from storage.errors import NoKey
-from storage.sqlite.connection import COMMAND, connect, translated
-from storage.sqlite.folder import FolderLock, opening, prepare
-from storage.sqlite.own_key import NEXT, forget_own, make_own, settle
-from storage.sqlite.sealing import Lost, give_up, reseal
-from storage.sqlite.unlocking import unlock
-from storage.sqlite.upgrade import scrub, upgrade
-from storage.sqlite.vault import Vault
+from storage.sqlite.engine.connection import COMMAND, connect, translated
+from storage.sqlite.engine.folder import FolderLock, opening, prepare
+from storage.sqlite.secrets.own_key import NEXT, forget_own, make_own, settle
+from storage.sqlite.secrets.sealing import Lost, give_up, reseal
+from storage.sqlite.secrets.unlocking import unlock
+from storage.sqlite.secrets.vault import Vault
+from storage.sqlite.upkeep.upgrade import scrub, upgrade
 
 _SCRUB = "INSERT INTO fact VALUES('scrub', 1) ON CONFLICT DO NOTHING"
 

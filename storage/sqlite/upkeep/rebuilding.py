@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 from storage.errors import DiskFull
-from storage.sqlite.connection import COMMAND, connect
-from storage.sqlite.copying import copy_database
-from storage.sqlite.free_space import gives_back, room_of
-from storage.sqlite.migrations import version_of
+from storage.sqlite.engine.connection import COMMAND, connect
+from storage.sqlite.engine.free_space import gives_back, room_of
+from storage.sqlite.engine.migrations import version_of
+from storage.sqlite.upkeep.copying import copy_database
 
 _WAL = "-wal"
 SPARE = 16 << 20

@@ -18,14 +18,14 @@ from nacl.utils import random as drawn
 
 from storage.errors import Corrupt
 from storage.records.identity import START, Seq
-from storage.sqlite import scan
-from storage.sqlite.connection import COMMAND, UNTRUSTED, Pragmas, connect, translated
-from storage.sqlite.keys import all_keys
-from storage.sqlite.migrations import migrate, version_of
+from storage.sqlite.engine.connection import COMMAND, UNTRUSTED, Pragmas, connect, translated
+from storage.sqlite.engine.migrations import migrate, version_of
 from storage.sqlite.ownership import entrust
-from storage.sqlite.sealing import HELLOS, PLACES, SECRETS, SEEDS, Lost, encoded, examine_boxes, give_up, opened
-from storage.sqlite.unlocking import mark_of, unlock
-from storage.sqlite.vault import SIZE, Vault
+from storage.sqlite.secrets.sealing import HELLOS, PLACES, SECRETS, SEEDS, Lost, encoded, examine_boxes, give_up, opened
+from storage.sqlite.secrets.unlocking import mark_of, unlock
+from storage.sqlite.secrets.vault import SIZE, Vault
+from storage.sqlite.stores import scan
+from storage.sqlite.stores.keys import all_keys
 
 _COPY: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("synchronous", 2), ("temp_store", 2))
 # No page of a copy that held a secret keeps it, and no journal on the disk gets it.

@@ -23,10 +23,10 @@ import trio
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.records.identity import START, Seq
-from storage.sqlite.connection import in_our_words
-from storage.sqlite.folder import HeadMark
-from storage.sqlite.vault import Vault
-from storage.sqlite.wal import Wal
+from storage.sqlite.engine.connection import in_our_words
+from storage.sqlite.engine.folder import HeadMark
+from storage.sqlite.engine.wal import Wal
+from storage.sqlite.secrets.vault import Vault
 
 MOST_EVENTS, MOST_ROWS = 512, 500
 SLICE = 200

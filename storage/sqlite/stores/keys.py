@@ -15,11 +15,11 @@ import msgspec
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.sqlite.noticing import Door
-from storage.sqlite.readers import Readers
-from storage.sqlite.sealing import SEEDS, keep_public
-from storage.sqlite.vault import Vault
-from storage.sqlite.writer import Transaction, Writer
+from storage.sqlite.engine.noticing import Door
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Transaction, Writer
+from storage.sqlite.secrets.sealing import SEEDS, keep_public
+from storage.sqlite.secrets.vault import Vault
 
 _decode = msgspec.json.Decoder(ApiKey).decode
 _BY_HASH = "SELECT body, last_used_at FROM api_key WHERE sha256=?"

@@ -16,9 +16,9 @@ import msgspec
 from storage.append import Lease
 from storage.records.bin import Bin, Capture, CapturePage, Kept
 from storage.records.identity import Millis
-from storage.sqlite.noticing import Door
-from storage.sqlite.readers import Readers
-from storage.sqlite.writer import Transaction, Writer
+from storage.sqlite.engine.noticing import Door
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Transaction, Writer
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"

@@ -11,10 +11,10 @@ import sqlite3
 from pathlib import Path
 
 from storage.errors import DiskFull
-from storage.sqlite import free_space
-from storage.sqlite.copying import copy_database
-from storage.sqlite.migrations import STEPS, migrate, version_of
-from storage.sqlite.vault import Vault
+from storage.sqlite.engine import free_space
+from storage.sqlite.engine.migrations import STEPS, migrate, version_of
+from storage.sqlite.secrets.vault import Vault
+from storage.sqlite.upkeep.copying import copy_database
 
 KEPT = 2
 _NAME = "before-upgrade-from-schema-{}.db"

@@ -11,8 +11,8 @@ from contextlib import closing
 from pathlib import Path
 
 from storage.errors import Corrupt
-from storage.sqlite.connection import UNTRUSTED, connect, translated
-from storage.sqlite.migrations import STEPS, migrate, version_of
+from storage.sqlite.engine.connection import UNTRUSTED, connect, translated
+from storage.sqlite.engine.migrations import STEPS, migrate, version_of
 
 _ALL = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^'"
 _OF_THE_LIBRARY = "_sqlite_migrations"  # sqlite-utils' own; its text is that of the version which made it

@@ -35,10 +35,10 @@ from storage.records.delivery import (
     Waiting,
 )
 from storage.records.identity import Millis, Seq, day_of
-from storage.sqlite.alerts import change_destination, changed_at, revision_of
-from storage.sqlite.readers import Readers
-from storage.sqlite.scan import LAST
-from storage.sqlite.writer import Transaction, Writer
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Transaction, Writer
+from storage.sqlite.stores.alerts import change_destination, changed_at, revision_of
+from storage.sqlite.stores.scan import LAST
 
 
 class _Line(Struct, gc=False):

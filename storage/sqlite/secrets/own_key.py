@@ -17,7 +17,7 @@ from nacl.utils import random as drawn
 
 from storage.errors import NoKey
 from storage.sqlite.ownership import entrust
-from storage.sqlite.vault import SIZE, Vault, read_master, written
+from storage.sqlite.secrets.vault import SIZE, Vault, read_master, written
 
 OWN = "master.key"
 NEXT = ".master.key.next"

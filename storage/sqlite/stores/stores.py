@@ -7,18 +7,18 @@ import sqlite3
 from storage.append import Lease
 from storage.damage import Damage
 from storage.records.identity import Seq
-from storage.sqlite.alerts import SqliteAlerts
-from storage.sqlite.bins import SqliteBins
-from storage.sqlite.calls import SqliteCalls
-from storage.sqlite.keys import SqliteKeys
-from storage.sqlite.log import SqliteLog
-from storage.sqlite.noticing import Door, NoticingReaders, NoticingWriter
-from storage.sqlite.people import SqlitePeople
-from storage.sqlite.readers import Readers
-from storage.sqlite.sources import SqliteSources
-from storage.sqlite.vault import Vault
-from storage.sqlite.work import SqliteWork
-from storage.sqlite.writer import Writer
+from storage.sqlite.engine.noticing import Door, NoticingReaders, NoticingWriter
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Writer
+from storage.sqlite.secrets.vault import Vault
+from storage.sqlite.stores.alerts import SqliteAlerts
+from storage.sqlite.stores.bins import SqliteBins
+from storage.sqlite.stores.calls import SqliteCalls
+from storage.sqlite.stores.keys import SqliteKeys
+from storage.sqlite.stores.log import SqliteLog
+from storage.sqlite.stores.outbox import SqliteWork
+from storage.sqlite.stores.people import SqlitePeople
+from storage.sqlite.stores.sources import SqliteSources
 from storage.tail import Tail
 
 
