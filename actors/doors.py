@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actors.imports import ImportMessage
 from actors.matcher.lag import Lag
 from actors.messages.destinations import DestinationMessage
+from actors.messages.importing import ImportMessage
 from actors.messages.matcher import MatcherMessage
 from actors.messages.sources import RegistryMessage
 from actors.overseer.figures import Figure

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import trio
 
 from actors.errors import Busy, Conflict, DomainError, LibraryFull
-from actors.imports import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
 from actors.interleaving import in_turns
+from actors.messages.importing import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import Added
 from actors.outline import Line

@@ -21,8 +21,8 @@ from actors.delivery.registry import DeliveryRegistry
 from actors.doors import Doors
 from actors.egress.traffic import Egress, build_egress
 from actors.importing import Importer
-from actors.imports import ImportMessage
 from actors.matcher.actor import Matcher
+from actors.messages.importing import ImportMessage
 from actors.messages.matcher import MatcherMessage
 from actors.messages.recorder import Record, RecorderMessage
 from actors.messages.sources import RegistryMessage

@@ -16,7 +16,7 @@ from typing import Any
 import trio
 
 from actors.errors import DomainError
-from actors.imports import BeginImport, ImportMessage
+from actors.messages.importing import BeginImport, ImportMessage
 from actors.outline import Line
 from sanderling.simulation.clients import AddedSource, Caller, CutOff, User
 from sanderling.simulation.hangups import LATEST

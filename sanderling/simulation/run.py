@@ -17,7 +17,7 @@ from unittest.mock import patch
 import trio
 
 from actors.content.changes.memory import decode_memory, settled_of
-from actors.imports import ImportMessage
+from actors.messages.importing import ImportMessage
 from actors.settings import Settings
 from api import streams
 from api.server import front

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import trio
 
-from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
+from actors.messages.importing import ImportMessage
 from actors.messages.recorder import RecorderMessage
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys

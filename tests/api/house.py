@@ -17,10 +17,10 @@ from trio.testing import memory_stream_pair
 
 from actors.doors import Doors
 from actors.importing import Importer
-from actors.imports import ImportMessage
 from actors.jail.inline import InlineJail
 from actors.matcher.lag import Lag
 from actors.messages.destinations import DestinationMessage
+from actors.messages.importing import ImportMessage
 from actors.messages.matcher import AlertsChanged, MatcherMessage
 from actors.messages.sources import RegistryMessage
 from actors.settings import Settings

@@ -49,7 +49,7 @@ async def test_names_have_base_units_and_counters_end_in_total(autojump_clock: o
 
 
 async def test_every_metric_of_the_grafana_file_is_exported(autojump_clock: object) -> None:
-    board = json.loads((ROOT / "contrib/grafana.json").read_text("utf-8"))
+    board = json.loads((ROOT / "docs/grafana.json").read_text("utf-8"))
     used = set()
     for panel in board["panels"]:
         for target in panel["targets"]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from actors import outline
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.imports import BeginImport, Importing, ShowImport, StopImport
+from actors.messages.importing import BeginImport, Importing, ShowImport, StopImport
 from actors.messages.sources import ListSources
 from actors.messages.views import SourcePage
 from actors.outline import Line, Outline

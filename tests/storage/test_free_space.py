@@ -13,11 +13,14 @@ from storage.errors import DiskFull
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.retention import STEP
-from storage.sqlite import open_keys, open_sqlite, room
+from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect
 from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine.free_space import gives_back, room_of
 from storage.sqlite.engine.migrations import migrate
+from storage.sqlite.upkeep import rebuilding
 from storage.sqlite.upkeep.copying import copy_database
+from storage.sqlite.upkeep.rebuilding import rebuild
 from tests.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 
 pytestmark = pytest.mark.real
@@ -40,7 +43,7 @@ def made_long_ago(folder: Path) -> Path:
 def facts(path: Path) -> tuple[bool, int, int]:
     with closing(sqlite3.connect(path)) as database:
         (events,) = database.execute("SELECT count(*) FROM log").fetchone()
-        return room.gives_back(database), room.room_of(database).free, events
+        return gives_back(database), room_of(database).free, events
 
 
 async def test_a_file_ends_sooner_after_some_steps_and_holds_what_it_held(tmp_path: Path) -> None:
@@ -73,20 +76,20 @@ async def test_a_database_of_before_is_copied_once_at_a_start(tmp_path: Path) ->
 
 def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made_long_ago(tmp_path)
-    assert room.rebuild(path, at_most=4096) is False
+    assert rebuild(path, at_most=4096) is False
     with closing(connect(path, WRITER)) as other:
         other.execute("UPDATE fact SET value=value+1")
-        assert room.rebuild(path) is False
+        assert rebuild(path) is False
     assert facts(path)[0] is False
     left = path.with_name(f"{DATABASE}.rebuilt")
     left.touch()
-    assert room.rebuild(path, at_most=4096) is False
+    assert rebuild(path, at_most=4096) is False
     assert not left.exists(), "what a killed start left would take the room that the next one needs"
     lasting: list[str] = []
     monkeypatch.setattr("os.fsync", lambda fd: lasting.append(os.readlink(f"/proc/self/fd/{fd}")))
-    assert room.rebuild(path) is True
+    assert rebuild(path) is True
     assert str(tmp_path) in lasting  # or a power cut could bring back the old name
-    assert room.rebuild(path) is False
+    assert rebuild(path) is False
 
 
 async def test_a_first_start_that_was_killed_before_its_tables_begins_anew(tmp_path: Path) -> None:
@@ -114,8 +117,8 @@ def test_a_copy_that_finds_the_disk_full_takes_nobodys_place(tmp_path: Path, mon
         target.write_bytes(b"the beginning")
         raise DiskFull("the disk is full")
 
-    monkeypatch.setattr(room, "copy_database", half)
-    assert room.rebuild(path) is False
+    monkeypatch.setattr(rebuilding, "copy_database", half)
+    assert rebuild(path) is False
     assert facts(path)[2] == 20
 
 
@@ -128,8 +131,8 @@ def test_a_copy_during_which_somebody_opened_the_database_takes_nobodys_place(
         copy_database(source, target)
         source.with_name(source.name + "-wal").write_bytes(b"written meanwhile")
 
-    monkeypatch.setattr(room, "copy_database", copied)
+    monkeypatch.setattr(rebuilding, "copy_database", copied)
     before = path.read_bytes()
-    assert not room.rebuild(path)
+    assert not rebuild(path)
     assert path.read_bytes() == before
     assert not list(tmp_path.glob("*.rebuilt"))
