@@ -1,6 +1,6 @@
 """Webhook bins: addresses of this service that keep whatever they are sent, for a week, for who may read them.
 
-One way in for both kinds of senders: strangers through the front end's door, and this service's own deliveries, which
+One way in for both kinds of senders: strangers through the front end, and this service's own deliveries, which
 don't leave the machine for it. What may be sent is bounded by what is kept: so many bytes of a body, so many captures
 of a bin, so many bytes in all. Where these are full, the bin that holds most loses its oldest: no bin empties another.
 """
@@ -30,7 +30,7 @@ TOKEN_BYTES = 24
 GONE = "There is no such bin, or it has expired."
 
 
-class Arrived(NamedTuple):
+class ArrivedRequest(NamedTuple):
     """A request at a bin. headers: names in lower case, in order. body: at most what is kept; size: what arrived.
 
     whole: nothing of the body is missing.
@@ -101,7 +101,7 @@ class Bins:
         """Return a bin unless it has expired."""
         return bin if bin is not None and self._world.now() < bin.expires_at else None
 
-    async def keep(self, bin: Bin, arrived: Arrived) -> bool:
+    async def keep(self, bin: Bin, arrived: ArrivedRequest) -> bool:
         """Keep a request; return whether its bin is still there. Raises DiskFull, Unavailable."""
         capture = Capture(
             id=self._world.new_id(),

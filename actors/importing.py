@@ -17,8 +17,8 @@ from actors.errors import Busy, Conflict, DomainError, LibraryFull
 from actors.interleaving import in_turns
 from actors.messages.importing import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
 from actors.messages.sources import AddSource, RegistryMessage
-from actors.messages.views import Added
-from actors.outline import Line
+from actors.messages.views import AddedSource
+from actors.outline import FeedLine
 from actors.refusals import words_of
 from actors.world import World
 from storage.errors import StorageError
@@ -75,7 +75,7 @@ class Importer:
             case _:
                 assert_never(message)
 
-    def _begun(self, lines: Sequence[Line]) -> _Running:
+    def _begun(self, lines: Sequence[FeedLine]) -> _Running:
         progress = Importing(self._world.new_id(), self._world.now())
         return _Running(progress, [Imported(line) for line in lines], trio.CancelScope())
 
@@ -102,7 +102,7 @@ class Importer:
     async def _added(self, row: Imported) -> Imported:
         line = row.line
 
-        def message(reply: Reply[Added]) -> AddSource:
+        def message(reply: Reply[AddedSource]) -> AddSource:
             return AddSource(line.url, reply, tags=line.tags, title=line.title, later=True)
 
         try:

@@ -16,7 +16,7 @@ MEDIA = "text/x-opml; charset=utf-8"
 _KINDS = {"feed": "rss", "html": "page", "push": "push"}
 
 
-class Line(Struct, frozen=True):
+class FeedLine(Struct, frozen=True):
     """One feed of a list. `tags` are the folders that it lies in and its categories."""
 
     url: str
@@ -30,7 +30,7 @@ class Outline(Struct, frozen=True):
     """
 
     title: str
-    feeds: tuple[Line, ...]
+    feeds: tuple[FeedLine, ...]
     lists: tuple[str, ...] = ()
     left_out: int = 0
 

@@ -139,7 +139,7 @@ class Pruner:
 
     async def _matched(self, before: Seq) -> Seq:
         """Return up to where may be deleted: what nobody has matched yet stays, or it would be lost without a word."""
-        at = await self._storage.work.cursor(MATCHED)
+        at = await self._storage.outbox.cursor(MATCHED)
         return min(before, Seq(START if at is None else at + 1))
 
     async def give_back(self) -> int:

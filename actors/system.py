@@ -14,11 +14,11 @@ from functools import partial
 
 import trio
 
+from actors.app_context import AppContext
 from actors.bins import Bins
 from actors.clock import ClockWatch
-from actors.delivery.homeward import Homeward
+from actors.delivery.loopback_outlet import LoopbackOutlet
 from actors.delivery.registry import DeliveryRegistry
-from actors.doors import Doors
 from actors.egress.traffic import Egress, build_egress
 from actors.importing import Importer
 from actors.matcher.actor import Matcher
@@ -38,7 +38,7 @@ from actors.signing import SigningKeys
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
-from actors.sources.schedule.pause import Gate
+from actors.sources.schedule.pause import PauseSwitch
 from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
 from actors.world import World
@@ -73,11 +73,11 @@ _STARTING = {
 """What a part is at until it is ready, in words for people outside."""
 READY_WITHIN = 600.0
 """Seconds for a part that reads as much as is stored: a slow machine with much of it is no crash."""
-Front = Callable[[Doors], Sequence[ChildSpec]]
+Front = Callable[[AppContext], Sequence[ChildSpec]]
 
 
 class System:
-    """The whole service. `await run()` until `stop()`; `doors` is what the front end was given.
+    """The whole service. `await run()` until `stop()`; `context` is what the front end was given.
 
     keys: the signing keys, the active one first. templates: the built-in ones, if not given. steps: a watchdog that is
     on, for the steps shown in the tree. journal: the one that the log writes into.
@@ -110,7 +110,7 @@ class System:
         self.deliveries = DeliveryRegistry(
             world=world,
             storage=storage,
-            egress=Homeward(self.egress, Bins(world, storage, settings.public_url()), settings.contact),
+            egress=LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact),
             destinations=self.destinations,
             record=self.recorder_box.send_nowait,
             base_url=settings.public_url(),
@@ -126,10 +126,10 @@ class System:
         self.recorder = self._recorder(signing)
         self.matcher = self._matcher()
         self.figures = Figures(world, storage, self.overseer, self.registry.watchman, self.matcher.lag)
-        self.doors = self._doors(signing)
+        self.context = self._doors(signing)
         self.supervisor = Supervisor(
             "sanderling",
-            [*self._children(), *front(self.doors)],
+            [*self._children(), *front(self.context)],
             strategy=Strategy.REST_FOR_ONE,
             intensity=3,
             period=60.0,
@@ -159,7 +159,7 @@ class System:
             world=self._world,
         )
 
-    def _overseer(self, gate: Gate, journal: Journal, version: str) -> Overseer:
+    def _overseer(self, gate: PauseSwitch, journal: Journal, version: str) -> Overseer:
         return Overseer(
             self._world,
             lambda: self.supervisor,
@@ -203,8 +203,8 @@ class System:
             trio.CapacityLimiter(self._settings.looks_at_once),
         )
 
-    def _doors(self, signing: SigningKeys) -> Doors:
-        return Doors(
+    def _doors(self, signing: SigningKeys) -> AppContext:
+        return AppContext(
             world=self._world,
             settings=self._settings,
             storage=self._storage,

@@ -11,9 +11,9 @@ from typing import Any
 
 import trio
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from api.app import make_admin_app
-from api.server import GRACE, House
+from api.server import GRACE, ServerConnections
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from supervision import Child, ChildSpec
@@ -26,25 +26,25 @@ BEAT = 1.0
 """Seconds between two measurements of how late the loop is."""
 
 
-def admin_socket(doors: Doors) -> Sequence[ChildSpec]:
+def admin_socket(context: AppContext) -> Sequence[ChildSpec]:
     """Return the child that answers on the admin socket, to be started before the public front end; none without it."""
-    if doors.world.admin_socket is None:
+    if context.world.admin_socket is None:
         return ()
 
     async def run(child: Child) -> None:
-        await _serve(doors, child)
+        await _serve(context, child)
 
     return (ChildSpec("admin", run=run, shutdown=DRAIN + GRACE, ready_within=30.0),)
 
 
-async def _serve(doors: Doors, child: Child) -> None:
+async def _serve(context: AppContext, child: Child) -> None:
     stopping = child.stopping
-    listeners = await _listeners(doors)
-    house = House(make_admin_app(doors, OWNER), bare=True)
+    listeners = await _listeners(context)
+    house = ServerConnections(make_admin_app(context, OWNER), bare=True)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(house.cut_when_cancelled)
-            nursery.start_soon(_measure, doors)
+            nursery.start_soon(_measure, context)
             await nursery.start(house.api.repeats.run)
             for listener in listeners:
                 nursery.start_soon(house.accept, listener, nursery)
@@ -57,18 +57,18 @@ async def _serve(doors: Doors, child: Child) -> None:
             await trio.aclose_forcefully(listener)
 
 
-async def _listeners(doors: Doors) -> Sequence[trio.abc.Listener[Any]]:
-    assert doors.world.admin_socket is not None
+async def _listeners(context: AppContext) -> Sequence[trio.abc.Listener[Any]]:
+    assert context.world.admin_socket is not None
     try:
-        return await doors.world.admin_socket()
+        return await context.world.admin_socket()
     except OSError as error:
-        doors.world.log("admin.no_socket", level="error", error=str(error))
+        context.world.log("admin.no_socket", level="error", error=str(error))
         return ()
 
 
-async def _measure(doors: Doors) -> None:
+async def _measure(context: AppContext) -> None:
     """Keep up how late the loop comes to a timer."""
     while True:
         due = trio.current_time() + BEAT
         await trio.sleep_until(due)
-        doors.world.metrics.loop_lag.value = max(0.0, trio.current_time() - due)
+        context.world.metrics.loop_lag.value = max(0.0, trio.current_time() - due)

@@ -18,26 +18,26 @@ from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, Request
 from werkzeug.exceptions import NotFound as HTTPNotFound
 from werkzeug.routing import BaseConverter
 
+from actors.app_context import AppContext
 from actors.bins import PATH
-from actors.doors import Doors
 from api import cors, ratelimit, wellknown
 from api.auth import identify, unauthorized
-from api.bins_door import BinsDoor, is_for_a_bin
+from api.bin_endpoint import BinsDoor, is_for_a_bin
 from api.dashboard.app import Dashboard, make_dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
 from api.exchange import OPENED
 from api.hosts import only_https
 from api.idempotency import Repeats
+from api.last_used import LastUsed
 from api.peers import caller
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
 from api.refusals import refusal_of
-from api.refused import Refused
+from api.refused_calls import RefusedCalls
 from api.route import PUBLIC, Answer, Call, Route
 from api.rule import Rule
 from api.streams import Streams
-from api.touched import Touched
 from api.unsent import ASKER, Asker, Unsent
 from api.v1 import (
     admin,
@@ -112,27 +112,27 @@ class Api(QuartTrio):
 
     url_rule_class = Rule  # type: ignore[assignment]  # as in Quart itself, whose rule takes more
 
-    def __init__(self, doors: Doors, owner: ApiKey | None = None, *, alone: bool = False) -> None:
+    def __init__(self, context: AppContext, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")
-        self.doors, self.owner, self.alone = doors, owner, alone
-        self.base_url = doors.settings.public_url()
+        self.context, self.owner, self.alone = context, owner, alone
+        self.base_url = context.settings.public_url()
         self.only_https = only_https(self.base_url)
-        gauge = None if alone else doors.world.metrics.streams
-        self.streams = Streams(doors.storage, doors.settings, gauge, doors.world.jail)
+        gauge = None if alone else context.world.metrics.streams
+        self.streams = Streams(context.storage, context.settings, gauge, context.world.jail)
         self.limiter = Limiter()
         self.unsent = Unsent()
-        self.repeats = Repeats(doors)
-        self.proxies = doors.settings.proxies()
-        self.origins = doors.settings.cors_origins
+        self.repeats = Repeats(context)
+        self.proxies = context.settings.proxies()
+        self.origins = context.settings.cors_origins
         self.bins = BinsDoor(self)
         self.dashboard: Dashboard
         self.routes: dict[str, Route] = {}
         self.fixed: dict[str, list[str]] = {}
         """The methods of each path without parameters, which may look like one with them: `detect` is no `{id}`."""
         self._sections: set[str] = set()
-        self._chance = doors.world.chance("api/request")
-        self.used = Touched(doors.storage.keys.touch)
-        self.refused = Refused(doors.world.log)
+        self._chance = context.world.chance("api/request")
+        self.used = LastUsed(context.storage.keys.touch)
+        self.refused = RefusedCalls(context.world.log)
 
     def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
         """Register a rule; its endpoint must be that of a declared Route."""
@@ -153,31 +153,33 @@ class Api(QuartTrio):
         """Log a fault that a request has met."""
         path = PATH if is_for_a_bin(scope) else scope.get("path", "")  # what follows there is a secret
         where = f"{scope.get('method', '')} {path}".strip()
-        self.doors.world.log("http.fault", level="error", where=where, error=f"{type(error).__name__}: {error}"[:500])
+        self.context.world.log("http.fault", level="error", where=where, error=f"{type(error).__name__}: {error}"[:500])
 
 
-def make_app(doors: Doors) -> Api:
+def make_app(context: AppContext) -> Api:
     """Return the application with all its routes and hooks."""
-    routes = [route for route in ROUTES if route not in metrics.ROUTES] if doors.settings.metrics_bind else ROUTES
-    return _made(Api(doors), described(routes, doors.settings.public_url()))
+    routes = [route for route in ROUTES if route not in metrics.ROUTES] if context.settings.metrics_bind else ROUTES
+    return _made(Api(context), described(routes, context.settings.public_url()))
 
 
-def make_metrics_door(doors: Doors) -> Api:
+def make_metrics_door(context: AppContext) -> Api:
     """Return the application of the listener that `metrics_bind` names: the figures, for who has a key for them."""
-    return _made(Api(doors, alone=True), metrics.ROUTES)
+    return _made(Api(context, alone=True), metrics.ROUTES)
 
 
-def make_admin_app(doors: Doors, owner: ApiKey) -> Api:
+def make_admin_app(context: AppContext, owner: ApiKey) -> Api:
     """Return the application of the admin socket: the admin API, and of the rest no more than what operating needs."""
     others = (*wellknown.ROUTES, *events.ROUTES, *destinations.ROUTES, *replay.ROUTES)
-    return _made(Api(doors, owner, alone=True), (*admin.ROUTES, *(route for route in others if route.label in BEHIND)))
+    return _made(
+        Api(context, owner, alone=True), (*admin.ROUTES, *(route for route in others if route.label in BEHIND))
+    )
 
 
 def _made(app: Api, routes: Sequence[Route]) -> Api:
-    doors = app.doors
+    context = app.context
     app.url_map.converters["part"] = _Part
     app.config.update(
-        MAX_CONTENT_LENGTH=doors.settings.request_limit,
+        MAX_CONTENT_LENGTH=context.settings.request_limit,
         BODY_TIMEOUT=BODY_TIMEOUT,
         RESPONSE_TIMEOUT=None,  # the connection has a deadline on each send
         PROVIDE_AUTOMATIC_OPTIONS=False,
@@ -207,7 +209,7 @@ def _view(app: Api, route: Route) -> Callable[..., Any]:
     async def view(**path: str) -> Response:
         query = request.query_string
         call = Call(
-            doors=app.doors,
+            context=app.context,
             streams=app.streams,
             path=path,
             query=read_query(query, route.query),
@@ -234,7 +236,7 @@ async def _raw_body(app: Api) -> bytes:
     try:
         raw: Any = await request.get_data(cache=False)
     except RequestEntityTooLarge:
-        slug, says = "body-too-large", f"At most {app.doors.settings.request_limit} bytes of body are read."
+        slug, says = "body-too-large", f"At most {app.context.settings.request_limit} bytes of body are read."
     except RequestTimeout:
         slug, says = "request-timeout", f"The body had not arrived after {BODY_TIMEOUT} s."
     else:
@@ -255,7 +257,7 @@ async def _admit(app: Api) -> Response | None:
     refusal: Refusal | StorageError | None = None
     g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.proxies)
     try:
-        g.key = app.owner or await identify(request.headers, request.query_string, app.doors.storage.keys)
+        g.key = app.owner or await identify(request.headers, request.query_string, app.context.storage.keys)
     except (Refusal, StorageError) as error:
         refusal = error
     _take_token(app, g.key)
@@ -276,7 +278,7 @@ async def _admit(app: Api) -> Response | None:
     if not route.granted_to(g.key, request.view_args or {}):
         missing = " and ".join(route.lacking(g.key, request.view_args or {}))
         raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {missing}.")
-    if app.doors.draining():
+    if app.context.draining():
         raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
     app.unsent.check(Asker(g.key.id, ""))
     return None
@@ -305,7 +307,7 @@ def _take_token(app: Api, key: ApiKey | None) -> None:
         scope: Any = request.scope
         scope[ASKER] = key.id
         if key is not app.owner:
-            app.used.mark(key.id, app.doors.world.now())
+            app.used.mark(key.id, app.context.world.now())
         g.verdict = app.limiter.take(key.id, limit_of(key), now)
     else:
         g.verdict = app.limiter.take(f"peer {ratelimit.neighbourhood(g.address)}", STRANGERS, now)
@@ -335,7 +337,7 @@ def _response(answer: Answer) -> Response:
 async def _problem(app: Api, error: Exception) -> Response:
     refusal = refusal_of(error)
     if refusal is None:
-        app.doors.world.log(
+        app.context.world.log(
             "http.fault",
             level="error",
             request_id=g.get("request_id", ""),
@@ -366,7 +368,7 @@ async def _sign_off(app: Api, response: Response) -> Response:
     headers.update(app.only_https)
     headers["X-Content-Type-Options"] = "nosniff"
     headers.setdefault("Cache-Control", "no-store")
-    app.doors.world.log(
+    app.context.world.log(
         "http.request",
         level="debug",
         request_id=g.request_id,

@@ -24,7 +24,7 @@ from api.wire import Wire
 
 if TYPE_CHECKING:
     from api.app import Api
-    from api.signs import Writer
+    from api.keepalives import Writer
 
 HEAD_TIMEOUT = 10
 """Seconds for the head of a request, and for the next request on a connection that is kept."""

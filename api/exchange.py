@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import trio
 
-from api.bins_door import is_for_a_bin
+from api.bin_endpoint import is_for_a_bin
 from api.export import Export, Revoked, pour
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.reader import SEND_SIZE, FellBehind, Reader
@@ -24,7 +24,7 @@ from storage.errors import Corrupt, StorageError
 if TYPE_CHECKING:
     from api.app import Api
     from api.feed import Feed
-    from api.signs import Writer
+    from api.keepalives import Writer
     from api.streams import Holder
     from storage.records.key import ApiKey
 
@@ -39,7 +39,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 _SLUGS = {408: "request-timeout", 414: "target-too-long", 431: "headers-too-large", 503: "unavailable"}
 
 
-class Line(Protocol):
+class AnswerChannel(Protocol):
     """What one answer goes out on: in HTTP/1 a connection, in HTTP/2 one stream of it.
 
     eof: the peer has gone, or was cut off; `on_eof` is called when that happens.
@@ -60,7 +60,7 @@ class Exchange:
 
     __slots__ = ("_api", "_line", "_writer")
 
-    def __init__(self, api: Api, line: Line, writer: Callable[[Message], Writer]) -> None:
+    def __init__(self, api: Api, line: AnswerChannel, writer: Callable[[Message], Writer]) -> None:
         self._api, self._line, self._writer = api, line, writer
 
     async def answer(self, scope: Message, receive: Any, send: Any) -> None:
@@ -79,13 +79,13 @@ class Exchange:
             elif message["type"] == "http.response.start":
                 head = message
 
-        door = self._door(scope)
-        if door is self._api:
+        application = self._application(scope)
+        if application is self._api:
             send = self._counted(send)
         outgoing = Outgoing(self._api, scope, send)
         try:
             with outgoing:
-                await door(scope, receive, tap)
+                await application(scope, receive, tap)
                 await outgoing.settle()
             if head is not None:
                 with self._place(*scope[OPENED]):
@@ -102,12 +102,12 @@ class Exchange:
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._api.doors.world.metrics.requests.add(f"{message['status'] // 100}xx")
+                self._api.context.world.metrics.requests.add(f"{message['status'] // 100}xx")
             await send(message)
 
         return counted
 
-    def _door(self, scope: Message) -> Any:
+    def _application(self, scope: Message) -> Any:
         """Return who answers a request: a bin, the dashboard, or the API, which is alone on listeners of its own."""
         if self._api.alone:
             return self._api
@@ -139,15 +139,15 @@ class Exchange:
 
     async def _pour(self, key: ApiKey, export: Export, writer: Writer) -> bool:
         """Write an export; return whether all of it was written."""
-        line, doors = self._line, self._api.doors
+        line, context = self._line, self._api.context
         with trio.CancelScope() as scope, suppress(*GONE):
             line.on_eof = scope.cancel
             try:
                 if not line.eof:
-                    await pour(export, writer, doors.storage.keys, key)
+                    await pour(export, writer, context.storage.keys, key)
                     return True
             except (FellBehind, Revoked, StorageError) as error:
-                doors.world.log("export.cut", level="warning", export=repr(export), error=repr(error))
+                context.world.log("export.cut", level="warning", export=repr(export), error=repr(error))
             finally:
                 line.on_eof = None
         return False
@@ -162,10 +162,10 @@ class Exchange:
                 if not line.eof:
                     await (streams.feed(reader, writer) if isinstance(reader, Reader) else reader.feed(writer))
             except FellBehind:
-                self._api.doors.world.metrics.fell_behind.add()
+                self._api.context.world.metrics.fell_behind.add()
                 last_words = left_behind(reader.form)
             except Corrupt as error:
-                self._api.doors.world.log("stream.cut", level="warning", error=str(error))
+                self._api.context.world.log("stream.cut", level="warning", error=str(error))
                 last_words = damaged(reader.form)
             finally:
                 line.on_eof = None
@@ -193,7 +193,7 @@ def refused(api: Api, status: int, where: str, rule: str) -> tuple[int, Headers,
     """Return the answer to what never became a request: its status, headers and body. It is logged here."""
     refusal = Refusal(_SLUGS.get(status, "invalid-request"), rule, [FieldError(where, rule)])
     request_id = api.new_request_id()
-    api.doors.world.log("http.refused", level="debug", request_id=request_id, status=refusal.status, rule=rule)
+    api.context.world.log("http.refused", level="debug", request_id=request_id, status=refusal.status, rule=rule)
     headers = [
         (b"content-type", MEDIA.encode()),
         (b"x-request-id", request_id.encode()),

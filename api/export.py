@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import trio
 
 from api.problems import Refusal
-from api.reader import FellBehind, Sieve
+from api.reader import EventFilter, FellBehind
 from api.spreadsheet import HEADER, line_of
 from storage.interface.keys import Keys
 from storage.interface.log import EventLog
@@ -25,7 +25,7 @@ from storage.records.identity import Seq
 from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
-    from api.signs import Writer
+    from api.keepalives import Writer
 
 Format = Literal["json", "ndjson", "csv"]
 MEDIA: dict[Format, str] = {
@@ -62,7 +62,7 @@ class ExportStatistics:
 class Export:
     """One export's place in the log. `begin`, then `take` until it returns None."""
 
-    def __init__(self, log: EventLog, sieve: Sieve, form: Format, *, after: Seq, before: Seq) -> None:
+    def __init__(self, log: EventLog, sieve: EventFilter, form: Format, *, after: Seq, before: Seq) -> None:
         self._log, self._sieve, self._form = log, sieve, form
         self._at, self._before = after, before
         self._page: list[Stored] = []

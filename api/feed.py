@@ -12,7 +12,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from api.sse import RETRY
 from api.v1 import admin_schemas as wire
 from storage.records.body import id_in
@@ -20,7 +20,7 @@ from storage.records.identity import Seq
 from storage.records.times import rfc3339
 
 if TYPE_CHECKING:
-    from api.signs import Writer
+    from api.keepalives import Writer
     from api.sse import Form
 
 TICK = 1.0
@@ -44,19 +44,19 @@ class _Brief(Struct):
 _brief = msgspec.json.Decoder(_Brief)
 
 
-def overview_of(doors: Doors) -> wire.Overview:
+def overview_of(context: AppContext) -> wire.Overview:
     """Return the figures of this moment; they cost the same for any number of sources."""
-    overseer, states, flags = doors.overseer, doors.overseer.states(), doors.overseer.census()
-    failing = {name: says for name, says in doors.readiness().items() if says}
+    overseer, states, flags = context.overseer, context.overseer.states(), context.overseer.census()
+    failing = {name: says for name, says in context.readiness().items() if says}
     of_sources, of_destinations = states["sources"], states["destinations"]
-    newest = doors.storage.tail.since(Seq(doors.storage.tail.head - 1))
-    metrics, lag = doors.world.metrics, doors.lag()
+    newest = context.storage.tail.since(Seq(context.storage.tail.head - 1))
+    metrics, lag = context.world.metrics, context.lag()
     return wire.Overview(
-        at=rfc3339(doors.world.now()),
+        at=rfc3339(context.world.now()),
         started_at=rfc3339(overseer.started_at),
         version=overseer.version,
-        url=doors.settings.public_url(),
-        local_url=doors.settings.local_url(),
+        url=context.settings.public_url(),
+        local_url=context.settings.local_url(),
         ready=not failing,
         draining=overseer.gate.closed,
         failing=failing,
@@ -68,7 +68,7 @@ def overview_of(doors: Doors) -> wire.Overview:
             running=of_sources["running"],
             backoff=of_sources["backoff"],
             quarantined=of_sources["quarantined"],
-            overdue=doors.overdue(),
+            overdue=context.overdue(),
         ),
         destinations=wire.Destinations(
             total=sum(of_destinations[name] for name in ("starting", "running", "backoff", "quarantined", "stopping")),
@@ -80,16 +80,16 @@ def overview_of(doors: Doors) -> wire.Overview:
         newest_event=id_in(newest[-1].stored.body) if newest else None,
         queues=dict(overseer.queues()),
         streams=int(metrics.streams.value),
-        looks=_looks(doors),
+        looks=_looks(context),
         loop_lag_s=round(metrics.loop_lag.value, 4),
         totals={name: int(counter.total()) for name, counter in metrics.counters().items()},
     )
 
 
-def _looks(doors: Doors) -> wire.LookRate:
-    spent = doors.spent()
+def _looks(context: AppContext) -> wire.LookRate:
+    spent = context.spent()
     return wire.LookRate(
-        round(spent.rate, 2), doors.settings.looks_per_second, passed_for_s=round(spent.passed, 1), says=spent.says()
+        round(spent.rate, 2), context.settings.looks_per_second, passed_for_s=round(spent.passed, 1), says=spent.says()
     )
 
 
@@ -98,10 +98,10 @@ class Feed:
 
     form: Form = "sse"
 
-    def __init__(self, doors: Doors) -> None:
-        self._doors = doors
-        self._changed = doors.overseer.journal.changes.last
-        self._seen = doors.storage.tail.head
+    def __init__(self, context: AppContext) -> None:
+        self._doors = context
+        self._changed = context.overseer.journal.changes.last
+        self._seen = context.storage.tail.head
 
     async def feed(self, writer: Writer) -> None:
         """Write ticks until a send raises."""

@@ -19,7 +19,7 @@ import trio
 from msgspec import Struct
 from nacl.secret import SecretBox
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from api.auth import credential
 from api.problems import FieldError, Refusal, invalid
 from api.refusals import refusal_of
@@ -76,8 +76,8 @@ class _Errand:
 class Repeats:
     """The calls with a key that run now, and the way to those that have run."""
 
-    def __init__(self, doors: Doors) -> None:
-        self._doors = doors
+    def __init__(self, context: AppContext) -> None:
+        self._doors = context
         self._running: dict[str, str] = {}
         self._nursery: trio.Nursery | None = None
 

@@ -51,7 +51,7 @@ def next_page(call: Call, position: Any | None) -> dict[str, str]:
     if position is None:
         return {}
     cursor = encode_cursor(position, call.target)
-    return {"Link": next_link(call.doors.settings.public_url(), call.target, cursor)}
+    return {"Link": next_link(call.context.settings.public_url(), call.target, cursor)}
 
 
 def oldest_first(call: Call, records: Sequence[R]) -> tuple[Sequence[R], dict[str, str]]:

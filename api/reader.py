@@ -50,7 +50,7 @@ class FellBehind(Exception):
     """Retention has deleted events that the reader had not seen: its stream ends, and its cursor is 410 from now on."""
 
 
-class Sieve:
+class EventFilter:
     """What a reader lets through: the log's own filter, the tiers of notices, further tags, words, a channel.
 
     tags: beside those of `where`, at least one of these.
@@ -118,7 +118,9 @@ class Reader:
 
     __slots__ = ("_asks", "_log", "_page", "_place", "_sieve", "_tail", "cursor", "form", "replay_from")
 
-    def __init__(self, log: EventLog, tail: Tail, sieve: Sieve, *, cursor: Seq, form: Form, replay_from: str) -> None:
+    def __init__(
+        self, log: EventLog, tail: Tail, sieve: EventFilter, *, cursor: Seq, form: Form, replay_from: str
+    ) -> None:
         self._log, self._tail, self._sieve = log, tail, sieve
         self._page: list[Stored] = []
         self._asks = PAGE

@@ -17,7 +17,7 @@ from api.problems import KINDS
 from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
-    from actors.doors import Doors
+    from actors.app_context import AppContext
     from api.export import Export
     from api.feed import Feed
     from api.ratelimit import Limiter
@@ -52,7 +52,7 @@ class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class Call:
     """One request that has passed the hooks: who asks, and what was validated."""
 
-    doors: Doors
+    context: AppContext
     streams: Streams
     path: Mapping[str, str]
     query: Any

@@ -17,7 +17,7 @@ import trio
 from actors.errors import Overloaded
 from actors.query import Query, matches, parse, told_in
 from actors.query import Texts as TextsOf
-from actors.query.search import Looked, SearchRequest, Term
+from actors.query.search import SearchedEvent, SearchRequest, Term
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
 from storage.records.event import Stored
 from storage.records.identity import Seq
@@ -84,7 +84,7 @@ class Texts:
         terms = {term: None for _, groups in asked for group in groups for term in group}
         places = {term: at for at, term in enumerate(terms)}
         events = tuple(
-            Looked(event.body, tuple(tuple(places[term] for term in group) for group in groups))
+            SearchedEvent(event.body, tuple(tuple(places[term] for term in group) for group in groups))
             for event, groups in asked
         )
         request = msgspec.msgpack.encode(SearchRequest(tuple(terms), events))

@@ -18,12 +18,12 @@ import trio
 from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from actors.world import Renewal
+from api.address_limit import AddressLimit
 from api.app import Api, make_app
 from api.connection import HEAD_TIMEOUT, Connection
-from api.guests import Guests
-from api.places import Full, Places
+from api.connection_limit import ConnectionLimit, LimitReached
 from api.problems import MEDIA, Refusal
 from api.wire import SecureWire, Wire, peer_of, wire_of
 from supervision import Child, ChildSpec
@@ -39,17 +39,17 @@ RENEWAL_CHECK = 30.0
 """Seconds between two looks at the files of the certificate."""
 
 
-def front(doors: Doors) -> Sequence[ChildSpec]:
+def front(context: AppContext) -> Sequence[ChildSpec]:
     """Return the front end's children, to be started last and stopped first."""
-    budget = doors.settings.drain + GRACE
-    return (ChildSpec("http", run=partial(serve, doors), shutdown=budget, ready_within=30.0),)
+    budget = context.settings.drain + GRACE
+    return (ChildSpec("http", run=partial(serve, context), shutdown=budget, ready_within=30.0),)
 
 
-async def serve(doors: Doors, child: Child) -> None:
+async def serve(context: AppContext, child: Child) -> None:
     """Be the HTTP server until asked to stop. If cancelled, cuts all connections."""
     stopping = child.stopping
-    listeners = await doors.world.listen(doors.settings.host, doors.settings.port)
-    house = House(make_app(doors))
+    listeners = await context.world.listen(context.settings.host, context.settings.port)
+    house = ServerConnections(make_app(context))
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(house.cut_when_cancelled)
@@ -63,12 +63,12 @@ async def serve(doors: Doors, child: Child) -> None:
             async with trio.open_nursery() as accepting:
                 for listener in listeners:
                     accepting.start_soon(house.accept, listener, nursery)
-                doors.world.log("http.listening", addresses=[name_of(listener) for listener in listeners])
+                context.world.log("http.listening", addresses=[name_of(listener) for listener in listeners])
                 child.ready()
                 await stopping.wait()
                 accepting.cancel_scope.cancel()
             await close_all(listeners)
-            await house.drain(doors.settings.drain)
+            await house.drain(context.settings.drain)
             nursery.cancel_scope.cancel()
     finally:
         await close_all(listeners)
@@ -77,19 +77,19 @@ async def serve(doors: Doors, child: Child) -> None:
         await house.api.dashboard.seen.save()
 
 
-class House:
+class ServerConnections:
     """The open connections of one life of the server. bare: they are taken as they come, also where there is TLS."""
 
     def __init__(self, api: Api, *, bare: bool = False) -> None:
         self.api = api
-        self._certificate = None if bare else api.doors.world.certificate
-        self._settings = api.doors.settings
+        self._certificate = None if bare else api.context.world.certificate
+        self._settings = api.context.settings
         self._config = _hypercorn_config()
         self._context = WorkerContext(None)
         self._wires: dict[Wire, str] = {}
         """Each with the name of the guest whose it is."""
-        guests = Guests(self._settings.address_connections, api.proxies)
-        self._places = Places(self._settings.max_streams + BESIDE_STREAMS, guests)
+        guests = AddressLimit(self._settings.address_connections, api.proxies)
+        self._places = ConnectionLimit(self._settings.max_streams + BESIDE_STREAMS, guests)
         self._empty = trio.Event()
 
     async def accept(self, listener: trio.abc.Listener[Any], nursery: trio.Nursery) -> None:
@@ -103,13 +103,13 @@ class House:
                     raise
                 if trio.current_time() - told_at >= TOLD_AGAIN:
                     told_at = trio.current_time()
-                    log = self.api.doors.world.log
+                    log = self.api.context.world.log
                     log("http.out_of_files", level="warning", error=str(error), open=len(self._wires))
                 await trio.sleep(PAUSE)
                 continue
             try:
                 guest = self._places.take(peer_of(stream))
-            except Full as full:
+            except LimitReached as full:
                 await self._turn_away(stream, str(full))
             else:
                 secure = stream if self._certificate is None else self._certificate.wrap(stream)
@@ -127,7 +127,7 @@ class House:
 
     async def renew_certificate(self) -> None:
         """Take a renewed certificate into use, and tell of one that can't be. Ends at once where there is no TLS."""
-        world = self.api.doors.world
+        world = self.api.context.world
         while world.certificate is not None:
             await trio.sleep(RENEWAL_CHECK)
             if (renewal := world.certificate.refresh()) is not None:

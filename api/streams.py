@@ -19,10 +19,10 @@ from actors.settings import Settings
 from actors.world import Jail
 from api.channels import Channels
 from api.export import Exports
+from api.keepalives import Pulse, Signs, Writer
 from api.problems import Refusal
 from api.reader import Reader
 from api.searching import Texts
-from api.signs import Pulse, Signs, Writer
 from api.sse import keepalive, opening
 from storage.errors import StorageError
 from storage.interface import Storage

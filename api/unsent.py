@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from werkzeug.datastructures import Headers
 
-from api.guests import counted_as
+from api.address_limit import counted_as
 from api.peers import caller, is_trusted
 from api.problems import MEDIA, Refusal
 

@@ -16,12 +16,12 @@ WRITER_SILENCE = 30.0
 async def jwks(call: Call) -> Answer:
     """Return the public keys that events are signed with (RFC 7517)."""
     headers = {"Cache-Control": "public, max-age=300"}
-    return Answer(await call.doors.jwks(), media="application/jwk-set+json", headers=headers)
+    return Answer(await call.context.jwks(), media="application/jwk-set+json", headers=headers)
 
 
 async def healthz(call: Call) -> Answer:
     """Tell whether the process is alive: it answers, and its writer has moved lately."""
-    silence = trio.current_time() - call.doors.storage.writer_moved_at()
+    silence = trio.current_time() - call.context.storage.writer_moved_at()
     if silence > WRITER_SILENCE:
         detail = f"The writer has not moved for {silence:.0f} s."
         raise Refusal("unavailable", detail, [FieldError("writer", detail)], {"Retry-After": "10"})
@@ -33,24 +33,24 @@ async def readyz(call: Call) -> Answer:
 
     `warnings` are sentences about what is weaker here than it should be, and no reason not to be used.
     """
-    parts = dict(call.doors.readiness())
-    if call.doors.draining():
+    parts = dict(call.context.readiness())
+    if call.context.draining():
         parts["service"] = "The service is stopping."
     failing = [FieldError(name, says) for name, says in parts.items() if says]
     if failing:
         names = ", ".join(error.location for error in failing)
         raise Refusal("unavailable", f"Not ready: {names}.", failing, {"Retry-After": "5"})
-    doors = call.doors
-    lag, spent, lacks = doors.lag(), doors.spent(), doors.world.jail.lacks()
+    context = call.context
+    lag, spent, lacks = context.lag(), context.spent(), context.world.jail.lacks()
     weaker = f"The kernel does not wholly hold the workers: {lacks}." if lacks else ""
     found = {
         "status": "ready",
         "parts": sorted(parts),
-        "overdue": doors.overdue(),
+        "overdue": context.overdue(),
         "matching": {"events_behind": lag.events, "seconds_behind": round(lag.seconds, 1)},
         "looks": {
             "per_second": round(spent.rate, 2),
-            "budget": doors.settings.looks_per_second,
+            "budget": context.settings.looks_per_second,
             "passed_for_seconds": round(spent.passed, 1),
         },
         "warnings": [says for says in (lag.says(), spent.says(), weaker) if says],

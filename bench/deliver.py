@@ -52,7 +52,7 @@ async def bare(receiver: Receiver, bodies: Sequence[bytes]) -> float:
 async def drained(storage: Storage, hooks: Sequence[str]) -> None:
     """Return when nothing waits for these destinations."""
     for hook in hooks:
-        while await storage.work.backlog(hook):  # noqa: ASYNC110 - nothing tells of it
+        while await storage.outbox.backlog(hook):  # noqa: ASYNC110 - nothing tells of it
             await trio.sleep(0.01)
 
 
@@ -108,7 +108,7 @@ async def parked(folder: Path) -> list[dict[str, Any]]:
         async with delivering(storage, world) as registry:
             while registry.mailbox(f"hook{PARKED - 1}") is None:  # noqa: ASYNC110 - nothing tells of it
                 await trio.sleep(0.01)
-            await storage.work.backlog("hook0")
+            await storage.outbox.backlog("hook0")
             started = trio.current_time() - began
             await trio.sleep(2)
             gc.collect()

@@ -111,7 +111,7 @@ async def publish(storage: Storage, count: int) -> Sequence[Stored]:
 async def match(storage: Storage, hooks: Sequence[str], events: Sequence[Stored], world: World) -> None:
     """Put events into the outbox of each destination."""
     for hook in hooks:
-        await storage.work.enqueue([Match(hook, event.seq, world.now()) for event in events], storage.lease)
+        await storage.outbox.enqueue([Match(hook, event.seq, world.now()) for event in events], storage.lease)
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ import nacl.signing
 
 from storage.records.event import Draft, Event
 from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of
-from storage.records.source import Detection, Harvest, HotState, Source, SourceState
+from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
 from storage.records.times import rfc3339
 from storage.sqlite import open_keys
 from storage.sqlite.engine.folder import DATABASE
@@ -99,7 +99,7 @@ def source_id(number: int) -> SourceId:
     return SourceId(id_of(Seq((NOW + number) << COUNTER_BITS), number))
 
 
-HOT = HotState(looks=100, events=5, last_look_at=NOW, next_look_at=NOW, pace=b"p" * 100, pulse=b"q" * 100)
+HOT = SourceRuntime(looks=100, events=5, last_look_at=NOW, next_look_at=NOW, pace=b"p" * 100, pulse=b"q" * 100)
 DRAFTS = [a_draft(random.Random(n), 2_048) for n in range(500)]
 
 

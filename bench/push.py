@@ -36,13 +36,13 @@ from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from actors.signing import SigningKeys
 from actors.sources.admission import Admission
-from actors.sources.ports import Live, Ports
+from actors.sources.ports import LiveSource, Ports
 from actors.sources.push.actor import PushSource
 from actors.world import World
 from bench.log_loads import loop_lag, opened, percentile
 from storage.interface import Storage
 from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.source import Detection, HotState, Source, SourceState
+from storage.records.source import Detection, Source, SourceRuntime, SourceState
 from supervision import ChildSpec, Mailbox, Strategy, Supervisor
 
 SECONDS, WARM = 3.0, 0.5
@@ -195,15 +195,15 @@ async def _ours(port: int, steps: Steps, kind: str) -> dict[str, float]:
     return {"rate": count / used, "lag": 1e3 * percentile(lags, 99), "step": 1e3 * percentile(steps.found, 99)}
 
 
-async def _a_source(storage: Storage, url: str, wanted: str | None) -> Live:
+async def _a_source(storage: Storage, url: str, wanted: str | None) -> LiveSource:
     now = Millis(round(time.time() * 1000))  # noqa: TID251  (a real clock)
     found = Detection("push", "high", "", url, "")
     source = Source(SourceId(id_of(seq_at(now), 1)), url, url, "push", found, now, now, filter=wanted)
-    await storage.sources.add(source, SourceState(source.id, HotState(), b""), storage.lease)
-    return Live(source, HotState())
+    await storage.sources.add(source, SourceState(source.id, SourceRuntime(), b""), storage.lease)
+    return LiveSource(source, SourceRuntime())
 
 
-def _tree(storage: Storage, live: Live) -> Supervisor:
+def _tree(storage: Storage, live: LiveSource) -> Supervisor:
     dice = random.Random(1)
     missing: Any = None
     world = World(

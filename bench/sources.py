@@ -23,10 +23,10 @@ from actors.egress.traffic import build_egress
 from actors.settings import Settings
 from actors.sources.polling.actor import PolledSource
 from actors.sources.polling.feed import FeedTier
-from actors.sources.ports import Live, Ports
+from actors.sources.ports import LiveSource, Ports
 from actors.world import World
 from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.source import Detection, HotState, Source, Validators
+from storage.records.source import Detection, Source, SourceRuntime, Validators
 from supervision import ChildSpec, DynamicSupervisor, Mailbox
 
 COUNT = 20_000
@@ -127,7 +127,7 @@ def some_ports() -> Ports:
     return Ports(world, settings, none, egress, Mailbox("recorder", 16), none, trio.CapacityLimiter(64))
 
 
-def a_source(world: World, number: int) -> tuple[Source, HotState]:
+def a_source(world: World, number: int) -> tuple[Source, SourceRuntime]:
     """Return the product's own record and memory of a feed that is due in half an hour."""
     now = world.now()
     url = f"https://host{number % 5000}.example/section/{number}/feed.xml"
@@ -140,7 +140,7 @@ def a_source(world: World, number: int) -> tuple[Source, HotState]:
         created_at=now,
         updated_at=now,
     )
-    hot = HotState(
+    hot = SourceRuntime(
         validators=Validators(f'"{number:x}-5f2a"', "Sat, 21 Nov 2026 10:00:00 GMT", f"{number:024x}"),
         looks=900,
         last_look_at=now,
@@ -157,7 +157,7 @@ def _real_sources() -> Callable[[int], ChildSpec]:
     ports, tier = some_ports(), FeedTier()
 
     def make(number: int) -> ChildSpec:
-        live = Live(*a_source(ports.world, number))
+        live = LiveSource(*a_source(ports.world, number))
         return ChildSpec(live.source.id, PolledSource(ports, live, {live.source.type: tier}).run, mailbox=live.mailbox)
 
     return make

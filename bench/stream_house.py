@@ -27,7 +27,7 @@ from hypercorn.trio import serve as hypercorn_serve
 from quart import Response
 from quart_trio import QuartTrio
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from actors.settings import Settings
 from actors.world import Certificate, World
 from api.server import serve
@@ -164,7 +164,7 @@ async def no_keys() -> bytes:
     return b"{}"
 
 
-def doors_of(storage: Storage, port: int, certificate: Certificate | None = None) -> Doors:
+def doors_of(storage: Storage, port: int, certificate: Certificate | None = None) -> AppContext:
     async def listen(host: str, port: int) -> Sequence[trio.SocketListener]:
         return await trio.open_tcp_listeners(port, host=host, backlog=4096)
 
@@ -182,7 +182,7 @@ def doors_of(storage: Storage, port: int, certificate: Certificate | None = None
         log=lambda event, **fields: None,
         certificate=certificate,
     )
-    return Doors(
+    return AppContext(
         world=world,
         settings=Settings(port=port, key_streams=MOST, max_streams=MOST),
         storage=storage,

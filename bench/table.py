@@ -20,13 +20,13 @@ from typing import Any
 import trio
 from msgspec.structs import replace
 
-from actors.sources.index import Table
+from actors.sources.index import SourceIndex
 from actors.sources.ports import Ports
 from actors.sources.ranking import REMEMBERED, Ranking
 from bench.sources import a_source, some_ports
 from storage.records.health import Health
 from storage.records.identity import SourceId
-from storage.records.source import Watched
+from storage.records.source import WatchedSource
 from supervision import DynamicSupervisor
 
 COUNT = 100_000
@@ -88,9 +88,9 @@ class _Stored:
     """A library in memory, in pages."""
 
     def __init__(self, ports: Ports) -> None:
-        self._all = [Watched(*a_source(ports.world, number), b"") for number in range(COUNT)]
+        self._all = [WatchedSource(*a_source(ports.world, number), b"") for number in range(COUNT)]
 
-    async def page(self, after: SourceId | None, limit: int) -> Sequence[Watched]:
+    async def page(self, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
         await trio.lowlevel.checkpoint()
         start = 0 if after is None else 1 + int(after[-12:], 16) % (1 << 40)
         return self._all[start : start + limit]
@@ -104,7 +104,7 @@ async def _measure() -> dict[str, float]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervisor.run)
         await trio.sleep(0.01)
-        table = Table(ports, supervisor)
+        table = SourceIndex(ports, supervisor)
         load_step = await _longest(table.load)
         assert len(table) == COUNT
         await trio.sleep(0.1)
@@ -121,7 +121,7 @@ async def _measure() -> dict[str, float]:
     return {"load_step": load_step, "walk_step": walk_step, "walks": walks, "bare": bare, **_ranked(stored._all)}
 
 
-def _ranked(everyone: Sequence[Watched]) -> dict[str, float]:
+def _ranked(everyone: Sequence[WatchedSource]) -> dict[str, float]:
     ranking, chance = Ranking(), random.Random(2)
     for watched in everyone:
         ranking.put(watched.source.id, watched.hot.health)

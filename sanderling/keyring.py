@@ -18,7 +18,7 @@ from sanderling.master_key import find_master_key, master_in, named_vault
 from sanderling.real_world import entropy, now
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.sqlite.database import open_keys
-from storage.sqlite.upkeep.rotation import Rotated, rotate
+from storage.sqlite.upkeep.rotation import RotationResult, rotate
 
 
 def create(
@@ -84,7 +84,7 @@ def rotate_signing(settings: Settings) -> SigningKey:
     return key
 
 
-def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotated:
+def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> RotationResult:
     """Seal all secrets with the master key in a file, or with a new one of the folder's own.
 
     lost: the old key is; what it sealed is given up. Raises CommandFailed.

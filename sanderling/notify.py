@@ -12,7 +12,7 @@ from functools import partial
 
 import trio
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from actors.system import Front
 from supervision import Child, ChildSpec
 
@@ -56,30 +56,30 @@ class ServiceManager:
 
     def after(self, front: Front) -> Front:
         """Return a front end that this child follows, so that it is ready when all are, and the first to stop."""
-        return lambda doors: (*front(doors), ChildSpec("manager", partial(self._run, doors), shutdown=1.0))
+        return lambda context: (*front(context), ChildSpec("manager", partial(self._run, context), shutdown=1.0))
 
-    async def _run(self, doors: Doors, child: Child) -> None:
+    async def _run(self, context: AppContext, child: Child) -> None:
         self._tell("READY=1")
         try:
             while not child.stopping.is_set():
-                if self._watched and trio.current_time() - doors.storage.writer_moved_at() < STUCK:
+                if self._watched and trio.current_time() - context.storage.writer_moved_at() < STUCK:
                     self._tell("WATCHDOG=1")
-                self._tell(f"STATUS={status_of(doors)}")
+                self._tell(f"STATUS={status_of(context)}")
                 with trio.move_on_after(self._every):
                     await child.stopping.wait()
         finally:
-            if doors.draining():
+            if context.draining():
                 self._tell("STOPPING=1\nSTATUS=Stopping.")
 
 
-def status_of(doors: Doors) -> str:
+def status_of(context: AppContext) -> str:
     """Return what `systemctl status` shows: how many sources, and what is not as it should be."""
-    census = doors.overseer.census()
+    census = context.overseer.census()
     parts = [f"{sum(census.values()):,} sources"]
     parts += [f"{census[flag]:,} {flag}" for flag in ("degraded", "rotten") if census[flag]]
-    if late := doors.overdue():
+    if late := context.overdue():
         parts.append(f"{late:,} looks overdue")
-    troubles = [f"{name}: {says}" for name, says in doors.readiness().items() if says]
+    troubles = [f"{name}: {says}" for name, says in context.readiness().items() if says]
     return ", ".join(parts) + "." + "".join(f" {trouble}" for trouble in troubles).replace("\n", " ")
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import trio
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from actors.overseer.journal import Journal
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
@@ -28,9 +28,9 @@ from actors.templates.catalogue import Catalogue
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.admin_socket import admin_socket
 from api.dashboard.entry import new_link
-from api.metrics_door import metrics_door
-from api.porch import Porch
+from api.metrics_listener import metrics_door
 from api.server import front, tell_renewal
+from api.startup_listener import StartupListener
 from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.core_dumps import forbid_core_dumps
@@ -86,7 +86,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     await _refuse_weak_jail(settings)
     listening = Listening()
     settings = await _listen(listening, settings)
-    porch = Porch(settings.public_url(), certificate)
+    porch = StartupListener(settings.public_url(), certificate)
     listening.give_up = porch.give_up
     code, failed = int(Exit.WELL), None
     async with trio.open_nursery() as nursery:
@@ -114,7 +114,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
 
 
 async def _serve_behind(
-    porch: Porch,
+    porch: StartupListener,
     loaded: Loaded,
     *,
     settings: Settings,
@@ -133,7 +133,7 @@ async def _serve_behind(
     try:
         with told_plainly(Path(settings.data)):
             keys = await signing_keys(world, storage)
-        herald = Herald(settings, log, terminal)
+        herald = ReadyNotifier(settings, log, terminal)
         outside = herald.after(partial(doorways, loaded.origins))
         manager = manager_of(environ(), os.getpid())
         with Watchdog(clock=monotonic, report=partial(_tell_stall, world)) as watchdog:
@@ -169,9 +169,9 @@ def _tell_stall(world: World, stall: Stall) -> None:
     world.log("loop.held", level="error", actor=stall.path, seconds=round(stall.seconds, 2), stack=list(stall.stack))
 
 
-def doorways(origins: Mapping[str, str], doors: Doors) -> Sequence[ChildSpec]:
+def doorways(origins: Mapping[str, str], context: AppContext) -> Sequence[ChildSpec]:
     """Return the listeners' children: the public front end last, whose crashes are not those of the others."""
-    return (*admin_socket(doors), *metrics_door(doors), *front(replace(doors, origins=origins)))
+    return (*admin_socket(context), *metrics_door(context), *front(replace(context, origins=origins)))
 
 
 def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:
@@ -275,7 +275,7 @@ async def _obey_signals(
             asked = True
 
 
-class Herald:
+class ReadyNotifier:
     """The last child of the tree: says where the service is, once all before it are ready."""
 
     def __init__(self, settings: Settings, log: Callable[..., None], terminal: bool) -> None:
@@ -284,7 +284,7 @@ class Herald:
 
     def after(self, front: Front) -> Front:
         """Return a front end that this herald follows."""
-        return lambda doors: (*front(doors), ChildSpec("herald", partial(self._run, doors.storage), shutdown=1.0))
+        return lambda context: (*front(context), ChildSpec("herald", partial(self._run, context.storage), shutdown=1.0))
 
     async def _run(self, storage: Storage, child: Child) -> None:
         self._log("serve.ready", url=self._url, data=self._data, version=__version__)

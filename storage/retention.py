@@ -94,7 +94,7 @@ class Keep:
             raise ValueError(f"nothing would be kept by {self}")
 
 
-class Room(NamedTuple):
+class FreeSpace(NamedTuple):
     """The bytes that the storage takes, and those of them that are free for new events."""
 
     whole: int
@@ -139,12 +139,12 @@ def next_slice(keep: Keep, bounds: Bounds, count: int, now: Millis, weight: int 
     return None
 
 
-def too_roomy(room: Room) -> bool:
+def too_roomy(room: FreeSpace) -> bool:
     """Return whether so much is free that some should go back to the disk; below that, new events will take it."""
     return room.free > max(LITTLE, room.whole // 4)
 
 
-def next_return(room: Room) -> int:
+def next_return(room: FreeSpace) -> int:
     """Return how many bytes go back next, once `too_roomy` has begun it; 0 when enough have.
 
     It ends below where it begins, so that one day's coming and going does not move pages to and fro.

@@ -14,11 +14,11 @@ from typing import Protocol
 import trio
 
 from supervision.errors import Crash, NotReady, describe
+from supervision.listener import ChangeListener
 from supervision.policy import Exit
 from supervision.snapshot import StepClock
 from supervision.spec import ChildSpec
 from supervision.states import Change, End, State
-from supervision.teller import Teller
 
 CLEANUP_GRACE = 5.0
 """Seconds that a cancelled child may still clean up before its supervisor's stop goes on without it."""
@@ -27,7 +27,7 @@ CLEANUP_GRACE = 5.0
 class Owner(Protocol):
     """What a child needs of its supervisor."""
 
-    teller: Teller[Change]
+    teller: ChangeListener[Change]
     steps: StepClock | None
 
     def changed(self, child: Child, old: State) -> None:

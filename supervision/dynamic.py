@@ -19,12 +19,12 @@ import trio
 from supervision.alarm import Alarm, is_alarming
 from supervision.child import Child, live
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild, Stopping
+from supervision.listener import ChangeListener
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
 from supervision.snapshot import SLICE, Snapshot, Status, StepClock
 from supervision.spec import ChildSpec
 from supervision.states import Change, End, State
 from supervision.status import snapshot_of, status_of, wait_snapshot_of
-from supervision.teller import Teller
 
 STOP_SLICE = 500
 """Children asked to stop between two checkpoints: at about 10 us each, other tasks wait 5 ms at most."""
@@ -75,12 +75,12 @@ class DynamicSupervisor:
         if not 0 <= stop_budget < math.inf:
             raise InvalidSpec(f"{name}: stop_budget must be finite and not negative, not {stop_budget!r} s")
         self.name = self.path = name
-        self.teller = Teller(on_change)
+        self.teller = ChangeListener(on_change)
         self.steps = steps
         self._limit = Limit(*budget, quarantine=quarantine)
         self._stop_budget = stop_budget
         self._chance = chance
-        self._alarm = Teller(alarm)
+        self._alarm = ChangeListener(alarm)
         self._nursery: trio.Nursery | None = None
         self._running: trio.Event | None = None
         self._ends: OrderedDict[str, End] = OrderedDict()

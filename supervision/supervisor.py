@@ -20,12 +20,12 @@ import trio
 
 from supervision.child import CLEANUP_GRACE, Child, live
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild, Stopping
+from supervision.listener import ChangeListener
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
 from supervision.snapshot import Snapshot, Status, StepClock
 from supervision.spec import ChildSpec, Restart, Strategy
 from supervision.states import Change, State
 from supervision.status import snapshot_of, status_of, wait_snapshot_of
-from supervision.teller import Teller
 
 MOST_LEVELS = 2
 """Levels of supervisors that escalate, counted where a spec's `run` is a supervisor's own method.
@@ -65,7 +65,7 @@ class Supervisor:
                 f"{name}: {self.levels} levels escalate, more than {MOST_LEVELS}; their restarts multiply"
             )
         self.name = self.path = name
-        self.teller = Teller(on_change)
+        self.teller = ChangeListener(on_change)
         self.steps = steps
         self._on_stuck = on_stuck
         self._specs = tuple(children)

@@ -8,7 +8,7 @@ from storage.records.delivery import Attempt
 from storage.records.destination import Destination
 from storage.records.identity import Seq
 from storage.records.session import Password
-from storage.records.source import SourceState, Watched
+from storage.records.source import SourceState, WatchedSource
 from storage.sqlite.engine.writer import Transaction
 from storage.sqlite.in_loop import Disk
 from storage.sqlite.stores.alerts import put_destination
@@ -16,7 +16,7 @@ from storage.sqlite.stores.outbox import note
 from storage.sqlite.stores.sources import insert
 
 
-def keep(disk: Disk, watched: Iterable[Watched]) -> None:
+def keep(disk: Disk, watched: Iterable[WatchedSource]) -> None:
     """Let the disk hold these sources as they are, instead of those with their ids."""
 
     def job(transaction: Transaction) -> None:

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 
 from actors.clock import Steps
 from actors.delivery.attempt import Outlet, attempt
-from actors.delivery.book import Book
+from actors.delivery.claims import Claims
+from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.gathering import Gathering
 from actors.delivery.quiet import quiet_until
-from actors.delivery.room import Room
 from actors.delivery.schedule import Answer, latest, outcome, verdict
 from actors.delivery.status import (
     Standing,
@@ -69,7 +69,7 @@ class DestinationActor:
         storage: Storage,
         egress: Outlet,
         mailbox: Mailbox[DestinationMessage],
-        room: Room,
+        room: ConcurrencyLimiter,
         sample: Callable[[], Awaitable[tuple[str, bytes]]],
         owes: Callable[[str], None],
     ) -> None:
@@ -82,7 +82,7 @@ class DestinationActor:
         self._sample = sample
         self._owes = owes
         self._chance = world.chance(f"delivery/{destination}")
-        self._book = Book(destination, world, storage)
+        self._book = Claims(destination, world, storage)
         self._settling = trio.Lock()
         self._record: Destination | None = None
         self._standing = Standing()
@@ -169,7 +169,7 @@ class DestinationActor:
             due = latest(attempts, now)
             return self._quiet_at(due) or due
 
-        rows = await self._storage.work.clamp(self._id, now, longest, self._storage.lease)
+        rows = await self._storage.outbox.clamp(self._id, now, longest, self._storage.lease)
         self._clamp_at = tick + LONGEST_SLEEP
         if rows:
             self._world.log("delivery.clamped", destination_id=self._id, rows=rows)
@@ -253,7 +253,10 @@ class DestinationActor:
             times += [self._quiet]
         elif self._width():
             try:
-                times += [await self._storage.work.next_due(self._id, digests=self._gathers()), self._gathering.closes]
+                times += [
+                    await self._storage.outbox.next_due(self._id, digests=self._gathers()),
+                    self._gathering.closes,
+                ]
             except STANDSTILL as error:
                 self._park(error)
                 return PARKED
@@ -353,7 +356,7 @@ class DestinationActor:
     async def _save_state(self, standing: Standing, news: Notice | None) -> None:
         """Store a change of state, onto the record as it is at this moment: the front end writes to it as well."""
         # What is not after this position is in the outbox, also of a destination that gets no more from now on.
-        matched = await self._storage.work.cursor(MATCHED) or START
+        matched = await self._storage.outbox.cursor(MATCHED) or START
         edit = self._storage.alerts.edit_destination
         self._record = await edit(self._id, lambda it: with_standing(it, standing, news, matched))
         if news is not None:

@@ -9,7 +9,7 @@ import trio
 
 from actors.delivery.schedule import Answer
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.http import EXCERPT, Posted
+from actors.egress.http import EXCERPT, PostResult
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.signatures import webhook
@@ -24,7 +24,7 @@ _CONNECT_TIMEOUT = 5.0
 class Poster(Protocol):
     """What deliveries need of egress."""
 
-    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> Posted:
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
         """POST a body within 15 s, addresses checked. Raises LookFailed, UrlRefused."""
 
 

@@ -31,7 +31,7 @@ _LENGTHS: dict[DeliveryMode, int] = {"15min": 900_000, "hourly": 3_600_000}
 _DAY = timedelta(days=1)
 
 
-class Window(NamedTuple):
+class DigestWindow(NamedTuple):
     """From `start` on and before `end`."""
 
     start: Millis
@@ -51,20 +51,20 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     events: list[msgspec.Raw]
 
 
-def window_of(destination: Destination, at: Millis) -> Window:
+def window_of(destination: Destination, at: Millis) -> DigestWindow:
     """Return the window of a destination's digest mode that a moment belongs to."""
     length = _LENGTHS.get(destination.delivery_mode)
     if length is not None:
         start = at - at % length
-        return Window(Millis(start), Millis(start + length))
+        return DigestWindow(Millis(start), Millis(start + length))
     zone = zone_of(destination.digest_timezone)
     today = reading(at, zone).date()
     # Two days to each side: a zone may have left a whole day out.
     turns = sorted(_turn(today + days * _DAY, destination.digest_hour, zone) for days in (-2, -1, 0, 1, 2))
-    return Window(max(turn for turn in turns if turn <= at), min(turn for turn in turns if turn > at))
+    return DigestWindow(max(turn for turn in turns if turn <= at), min(turn for turn in turns if turn > at))
 
 
-def content(id: str, destination: Destination, window: Window, events: Sequence[bytes]) -> bytes:
+def content(id: str, destination: Destination, window: DigestWindow, events: Sequence[bytes]) -> bytes:
     """Return the body of a digest of events, given as their wire JSON in order."""
     return msgspec.json.encode(
         Digest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, Window, content, window_of
+from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, DigestWindow, content, window_of
 from actors.world import World
 from storage.interface import Storage
 from storage.records.delivery import Portion
@@ -18,7 +18,7 @@ class Gathering:
 
     def __init__(self, world: World, storage: Storage, chance: random.Random) -> None:
         self._world, self._storage, self._chance = world, storage, chance
-        self._open: Window | None = None
+        self._open: DigestWindow | None = None
 
     @property
     def closes(self) -> Millis | None:
@@ -33,13 +33,13 @@ class Gathering:
         current = window_of(record, Millis(self._world.now() - GRACE))
         if current == self._open:
             return
-        since = await self._storage.work.gathered_since(record.id)
+        since = await self._storage.outbox.gathered_since(record.id)
         while since is not None and since < current.start:
             await self._freeze(record, window_of(record, since))
-            since = await self._storage.work.gathered_since(record.id)
+            since = await self._storage.outbox.gathered_since(record.id)
         self._open = current
 
-    async def _freeze(self, record: Destination, window: Window) -> None:
+    async def _freeze(self, record: Destination, window: DigestWindow) -> None:
         position = seq_at(self._world.now()) + self._chance.randrange(1 << COUNTER_BITS)
         id = id_of(Seq(position), self._chance.getrandbits(59))
 
@@ -47,5 +47,5 @@ class Gathering:
             return id, content(id, record, window, events)
 
         portion = Portion(window.start, window.end, MOST_EVENTS, MOST_BYTES)
-        await self._storage.work.freeze(record.id, portion, freeze, self._storage.lease)
+        await self._storage.outbox.freeze(record.id, portion, freeze, self._storage.lease)
         self._world.reach("delivery/after freeze")

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from actors.delivery.actor import DestinationActor
 from actors.delivery.attempt import Outlet
-from actors.delivery.crier import Crier
-from actors.delivery.room import Room
+from actors.delivery.concurrency import ConcurrencyLimiter
+from actors.delivery.notice_publisher import NoticePublisher
 from actors.delivery.sample import sample
 from actors.messages.destinations import DestinationMessage, OutboxGrew
 from actors.messages.recorder import Record
@@ -51,8 +51,8 @@ class DeliveryRegistry:
         self._base_url = base_url
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
         self._actors: dict[str, DestinationActor] = {}
-        self._room = Room(egress.whereabouts)
-        self._crier = Crier(world, storage, record, base_url)
+        self._room = ConcurrencyLimiter(egress.whereabouts)
+        self._crier = NoticePublisher(world, storage, record, base_url)
         self._refreshing = trio.Lock()
         self._released = False
 
@@ -73,7 +73,7 @@ class DeliveryRegistry:
     async def _release(self) -> None:
         """Make due again what the last process had claimed, once: later, what is claimed is in some actor's hands."""
         if not self._released:
-            rows = await self._storage.work.release(self._storage.lease)
+            rows = await self._storage.outbox.release(self._storage.lease)
             self._released = True
             self._world.log("delivery.released", rows=rows)
 

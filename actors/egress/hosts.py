@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 import trio
 
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.turns import ASKED, Claim, Queue, Waiter
-from actors.egress.twins import Twins
+from actors.egress.host_aliases import HostAliases
+from actors.egress.host_queue import ASKED, Queue, Ticket, Waiter
 from actors.settings import Settings
 from actors.world import World
 from supervision import breaker
@@ -96,7 +96,7 @@ class Hosts:
         self._rule = BreakerRule(threshold=FAILURES_TO_OPEN, probe=settings.look_timeout + 5.0)
         self._chance = world.chance("hosts")
         self._known: OrderedDict[str, _Host] = OrderedDict()  # least lately used first
-        self._twins = Twins()
+        self._twins = HostAliases()
 
     def __repr__(self) -> str:
         return f"<Hosts {self.statistics()}>"
@@ -113,7 +113,7 @@ class Hosts:
         )
 
     @asynccontextmanager
-    async def turn(self, host: str, claim: Claim = Claim()) -> AsyncIterator[None]:  # noqa: B008  # frozen
+    async def turn(self, host: str, claim: Ticket = Ticket()) -> AsyncIterator[None]:  # noqa: B008  # frozen
         """Wait for a turn at a host; inside, one request may be made. Raises HostOpen when the host is resting.
 
         Say `succeeded` or `failed` inside the block: a probe that ends without a word counts as failed.
@@ -207,7 +207,7 @@ class Hosts:
             raise HostOpen(host, permit.until - now, failing=_is_failing(state.breaker))
         return isinstance(permit, Probe)
 
-    async def _wait_turn(self, host: str, state: _Host, claim: Claim, probing: bool) -> None:
+    async def _wait_turn(self, host: str, state: _Host, claim: Ticket, probing: bool) -> None:
         """Wait for a place and until the last request is long enough ago; then the host is busy. Raises HostOpen."""
         turn = trio.Event()
         waiter = Waiter(claim, turn.set)

@@ -41,7 +41,7 @@ EXCERPT = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedResponse:
     """An answer of status 200 or 304.
 
     url: the final one. headers: under lower-case names. body: decoded; empty for a 304. retry_after, max_age: seconds
@@ -63,7 +63,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class PostResult:
     """What came of a POST. body_excerpt: at most 1 KiB, as it was on the wire. retry_after: seconds from now."""
 
     status: int
@@ -73,7 +73,7 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _FetchRequest:
     """What a look asks for, at whatever URL its redirects lead to."""
 
     first: Url
@@ -147,15 +147,15 @@ class HttpClient:
         cut: bool = False,
         stay: bool = False,
         hops: tuple[str, ...] = (),
-    ) -> Fetched:
+    ) -> FetchedResponse:
         """Return the answer at a URL, redirects followed, when its status is 200, or 304 to a conditional request.
 
         etag, last_modified: validators of an earlier answer; sent to `validated`, the URL that gave them (an earlier
-        `Fetched.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's; with
-        `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; go on there with
+        `FetchedResponse.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's;
+        with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; go on there with
         its `hops`, which count. Raises LookFailed for everything else.
         """
-        wish = _Wish(
+        wish = _FetchRequest(
             url, sendable(etag), sendable(last_modified), validated, accept.encode(), limit or self._limit, cut, stay
         )
         try:
@@ -164,7 +164,7 @@ class HttpClient:
         except trio.TooSlowError:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
 
-    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> Posted:
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
         """POST a body and return the answer, whatever its status; redirects are not followed. At most 15 s in all.
 
         Raises LookFailed when there is no answer, ValueError for headers that can't be sent. Once the status is
@@ -172,28 +172,28 @@ class HttpClient:
         """
         start = trio.current_time()
         raw = delivery_headers(headers, len(body))
-        posted: Posted | None = None
+        posted: PostResult | None = None
         with trio.move_on_after(POST_TIMEOUT):
             response = await self._send("POST", url, raw, body)
             try:
                 latency = round((trio.current_time() - start) * 1000)
                 answer = collect(response.extensions["headers"])
                 wait = retry_after(answer.get("retry-after"), sent_at(answer, self._world.wall()))
-                posted = Posted(response.status_code, latency, b"", wait)
+                posted = PostResult(response.status_code, latency, b"", wait)
                 excerpt = await _read_excerpt(response)
-                posted = Posted(response.status_code, latency, excerpt, wait)
+                posted = PostResult(response.status_code, latency, excerpt, wait)
             finally:
                 await response.aclose()
         if posted is None:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer after {POST_TIMEOUT:g} s")
         return posted
 
-    async def _follow(self, wish: _Wish, before: tuple[str, ...]) -> Fetched:
+    async def _follow(self, wish: _FetchRequest, before: tuple[str, ...]) -> FetchedResponse:
         start = trio.current_time()
         url, hops = wish.first, [*before]
         while True:
             found = await self._ask(wish, url, start, tuple(hops))
-            if isinstance(found, Fetched):
+            if isinstance(found, FetchedResponse):
                 return found
             hops.append(url.text)
             if len(hops) > MOST_REDIRECTS:
@@ -202,7 +202,7 @@ class HttpClient:
                 raise Elsewhere(found, tuple(hops))
             url = found
 
-    async def _ask(self, wish: _Wish, url: Url, start: float, hops: tuple[str, ...]) -> Fetched | Url:
+    async def _ask(self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
         """Ask one URL; return the answer, or where it redirects to."""
         conditional = wish.conditional(url)
         response = await self._send("GET", url, _look_headers(wish, conditional))
@@ -219,7 +219,7 @@ class HttpClient:
             raise _unreadable(error) from None
         finally:
             await response.aclose()
-        return Fetched(
+        return FetchedResponse(
             url=url.text,
             status=status,
             headers=headers,
@@ -247,7 +247,7 @@ class HttpClient:
         return await self._client.send(request, stream=True, follow_redirects=False)
 
 
-def _look_headers(wish: _Wish, conditional: bool) -> list[tuple[bytes, bytes]]:
+def _look_headers(wish: _FetchRequest, conditional: bool) -> list[tuple[bytes, bytes]]:
     headers = [(b"Accept", wish.accept), (b"Accept-Encoding", ACCEPT_ENCODING.encode())]
     if conditional and wish.etag is not None:
         headers.append((b"If-None-Match", wish.etag))

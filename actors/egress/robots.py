@@ -16,10 +16,10 @@ import trio
 from actors.content.bodies.robots_text import RobotsReading, RobotsRequest, read_robots
 from actors.egress.failures import Blame, LookFailed, RobotsForbids
 from actors.egress.headers import PRODUCT
+from actors.egress.host_queue import ASKED, Ticket
 from actors.egress.hosts import HostOpen, Hosts
-from actors.egress.http import Elsewhere, Fetched, HttpClient
-from actors.egress.line import Line
-from actors.egress.turns import ASKED, Claim
+from actors.egress.http import Elsewhere, FetchedResponse, HttpClient
+from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url, join
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow, World
 
@@ -77,10 +77,10 @@ class _Site:
 class Robots:
     """The verdicts, with a bounded cache."""
 
-    def __init__(self, http: HttpClient, world: World, hosts: Hosts, line: Line | None = None) -> None:
+    def __init__(self, http: HttpClient, world: World, hosts: Hosts, line: UplinkMonitor | None = None) -> None:
         self._http = http
         self._hosts = hosts
-        self._line = line or Line(world.log)
+        self._line = line or UplinkMonitor(world.log)
         self._log, self._jail = world.log, world.jail
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._bytes = 0
@@ -88,7 +88,7 @@ class Robots:
     def __repr__(self) -> str:
         return f"<Robots {len(self._sites)} origins, {self._bytes >> 10} KiB>"
 
-    async def verdict(self, url: Url, claim: Claim = ASKED) -> RobotsVerdict:
+    async def verdict(self, url: Url, claim: Ticket = ASKED) -> RobotsVerdict:
         """Return whether a URL may be fetched. Raises LookFailed of class local or content, and HostOpen: nobody knows.
 
         To be asked before taking a turn at the host: fetching robots.txt takes a turn of its own.
@@ -106,7 +106,7 @@ class Robots:
                 self._shrink()
         return _judge(site, url)
 
-    async def _refresh(self, url: Url, site: _Site, claim: Claim) -> None:
+    async def _refresh(self, url: Url, site: _Site, claim: Ticket) -> None:
         try:
             found = await self._fetch(join(url, "/robots.txt"), claim)
         except LookFailed as error:
@@ -116,7 +116,7 @@ class Robots:
             return
         await self._learn(site, found.body, url, _lifetime(found))
 
-    async def _fetch(self, url: Url, claim: Claim) -> Fetched:
+    async def _fetch(self, url: Url, claim: Ticket) -> FetchedResponse:
         """Return a robots.txt, from whatever host its redirects lead to (RFC 9309, 2.3.1.2), each in its own turn."""
         hops: tuple[str, ...] = ()
         while True:
@@ -126,7 +126,7 @@ class Robots:
             except Elsewhere as redirect:
                 url, hops = redirect.url, redirect.hops
 
-    async def _ask(self, url: Url, hops: tuple[str, ...], *, asked: bool) -> Fetched:
+    async def _ask(self, url: Url, hops: tuple[str, ...], *, asked: bool) -> FetchedResponse:
         try:
             found = await self._http.get(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, stay=True, hops=hops)
         except LookFailed as failure:
@@ -192,7 +192,7 @@ class Robots:
             self._bytes -= len(dropped.text)
 
 
-def _lifetime(found: Fetched) -> float:
+def _lifetime(found: FetchedResponse) -> float:
     return LONGEST if found.max_age is None else min(max(found.max_age, SHORTEST), LONGEST)
 
 

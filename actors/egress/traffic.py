@@ -9,14 +9,14 @@ from functools import partial
 
 import trio
 
+from actors.egress.address_cache import AddressCache
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.http import HttpClient
-from actors.egress.line import Line
 from actors.egress.robots import Robots
+from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url
 from actors.egress.websocket import Frames, open_websocket
-from actors.egress.whereabouts import Whereabouts
 from actors.errors import UrlRefused
 from actors.settings import Settings
 from actors.world import World
@@ -41,8 +41,8 @@ class Egress:
     deliver_plain: HttpClient
     hosts: Hosts
     robots: Robots
-    line: Line
-    machines: Whereabouts
+    line: UplinkMonitor
+    machines: AddressCache
 
     def whereabouts(self, host: str) -> str:
         """Return the address that a host was last delivered to, or the host itself."""
@@ -67,7 +67,7 @@ def tell_refusal(world: World, host: str, refusal: UrlRefused) -> None:
 
 def build_egress(world: World, settings: Settings) -> Egress:
     """Return the ways out of a World."""
-    hosts, machines = Hosts(world, settings), Whereabouts()
+    hosts, machines = Hosts(world, settings), AddressCache()
     refused = partial(tell_refusal, world)
     guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met, refused=refused)
     deliver_guard = Guard(
@@ -88,7 +88,7 @@ def build_egress(world: World, settings: Settings) -> Egress:
         refused=refused,
     )
     http = HttpClient(world, settings, guard)
-    line = Line(world.log, on_return=hosts.forgive)
+    line = UplinkMonitor(world.log, on_return=hosts.forgive)
     return Egress(
         world=world,
         settings=settings,

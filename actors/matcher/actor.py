@@ -23,7 +23,7 @@ from actors.matcher.audience import Audience
 from actors.matcher.lag import Lag, lag_of
 from actors.messages.matcher import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
-from actors.query import Told, told_in
+from actors.query import EventView, told_in
 from actors.world import World
 from storage.errors import AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
@@ -120,7 +120,7 @@ class Matcher:
                 await trio.sleep(PARKED)
 
     async def _follow(self) -> None:
-        self._begin(await self._storage.work.cursor(MATCHED))
+        self._begin(await self._storage.outbox.cursor(MATCHED))
         self._audience = Audience(self._refused)
         await self._read_alerts()
         # An earlier life may have ended between its commit and its nudges.
@@ -228,7 +228,7 @@ class Matcher:
         self._hits[alert] = Hit(alert, 1 if before is None else before.times + 1, now)
         self._rows += [Match(to, seq, now) for to in self._audience.destinations(alert) if to != subject]
 
-    def _told(self, event: Stored) -> Told | None:
+    def _told(self, event: Stored) -> EventView | None:
         try:
             return told_in(event.body)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -258,7 +258,7 @@ class Matcher:
         hits = tuple(self._hits.values())
         while True:
             try:
-                return await self._storage.work.advance(
+                return await self._storage.outbox.advance(
                     MATCHED, self._saved, self._at, self._rows, self._storage.lease, hits=hits, revision=revision
                 )
             except DiskFull as error:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from actors.matcher.index import StandingQueries
 from actors.notices import asked_for
-from actors.query import Match, QueryError, Texts, Told, UnknownLanguage, parse
+from actors.query import EventView, Match, QueryError, Texts, UnknownLanguage, parse
 from storage.records.alert import Alert, covers
 from storage.records.destination import Destination
 from storage.records.event import Kind, Stored
@@ -40,7 +40,7 @@ class Audience:
                 self._index(alert)
         self._alerts = wanted
 
-    def of(self, told: Told, event: Stored) -> list[str]:
+    def of(self, told: EventView, event: Stored) -> list[str]:
         """Return the ids of the alerts that an event is for, in a fixed order."""
         if event.kind == Kind.HELD:
             return []

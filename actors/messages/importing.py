@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from actors.outline import Line
+from actors.outline import FeedLine
 from storage.records.identity import Millis, SourceId
 from supervision import Reply
 
@@ -15,7 +15,7 @@ from supervision import Reply
 class Imported:
     """What became of one line of a list. `says`: the evidence for what it is, or why it is not watched."""
 
-    line: Line
+    line: FeedLine
     status: Literal["waiting", "new", "there", "failed"] = "waiting"
     source: SourceId | None = None
     says: str = ""
@@ -42,7 +42,7 @@ class Importing:
 class BeginImport:
     """Add these, one after the other. Fails with Conflict while another list is being added."""
 
-    lines: Sequence[Line]
+    lines: Sequence[FeedLine]
     reply: Reply[Importing]
 
 

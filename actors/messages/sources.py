@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from actors.messages.views import Added, Examined, Explained, Learned, Practised, SourcePage, SourceView
-from actors.picked import ALL, Picked
+from actors.messages.views import (
+    AddedSource,
+    PracticeChange,
+    SourceExamination,
+    SourceExplanation,
+    SourcePage,
+    SourceView,
+    TeachResult,
+)
 from actors.practice.documents import What
 from actors.previews import Preview, Previewed
+from actors.selection import ALL, SourceSelection
 from storage.records.event import SourceType
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
@@ -24,7 +32,7 @@ class AddSource:
     """
 
     url: str
-    reply: Reply[Added]
+    reply: Reply[AddedSource]
     type: SourceType | None = None
     tags: tuple[str, ...] = ()
     mark: tuple[str, ...] = ()
@@ -101,7 +109,7 @@ class Teach:
     source: SourceId
     texts: tuple[str, ...]
     noise: bool
-    reply: Reply[Learned]
+    reply: Reply[TeachResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +142,7 @@ class ChangePractice:
     """Change a practice document, which is made if it lacks, and look at it at once. Fails with TooSoon, Conflict."""
 
     what: What
-    reply: Reply[Practised]
+    reply: Reply[PracticeChange]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +168,7 @@ class ExplainSource:
     """
 
     source: SourceId
-    reply: Reply[Explained]
+    reply: Reply[SourceExplanation]
     text: str = ""
     look: bool = False
 
@@ -170,7 +178,7 @@ class ExamineSource:
     """Say what a source's score is made of, and why the next look is when it is. Fails with NotFound."""
 
     source: SourceId
-    reply: Reply[Examined]
+    reply: Reply[SourceExamination]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +191,7 @@ class ListSources:
     limit: int
     reply: Reply[SourcePage]
     after: tuple[int, float, str, int] | None = None
-    where: Picked = ALL
+    where: SourceSelection = ALL
 
 
 RegistryMessage = (

@@ -8,7 +8,7 @@ from typing import Literal
 
 from storage.records.health import Cause
 from storage.records.identity import Millis
-from storage.records.source import HotState, Source
+from storage.records.source import Source, SourceRuntime
 
 ReasonKind = Literal[
     "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
@@ -52,7 +52,7 @@ class SourceView:
     """A source as it is at this moment: what was asked for, and the live memory of its actor."""
 
     source: Source
-    hot: HotState
+    hot: SourceRuntime
     overdue: bool = False
     queue_position: int = 0
     """How many looks wait for its host before its own; 0 when none does, or when it does not wait."""
@@ -60,7 +60,7 @@ class SourceView:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedSource:
     """The answer to AddSource; `created` is False when the URL was already watched."""
 
     view: SourceView
@@ -68,7 +68,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class TeachResult:
     """The answer to Teach: how many of the blocks were new to the source's noise, or were taken out of it."""
 
     view: SourceView
@@ -76,7 +76,7 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Practised:
+class PracticeChange:
     """The answer to ChangePractice: the source, and what was changed, as a sentence."""
 
     view: SourceView
@@ -95,7 +95,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class SourceExplanation:
     """The answer to ExplainSource: what is known, what answers best first, and how the watching stands."""
 
     view: SourceView
@@ -113,7 +113,7 @@ class HealthPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class SourceExamination:
     """The answer to ExamineSource. `next_look`: why it is when it is. `gap`: seconds from one change to the next, None
     when too little is known.
     """

@@ -13,7 +13,7 @@ from typing import TypeVar
 from actors.matcher.lag import Lag
 from actors.metrics import Labels
 from actors.overseer.overseer import Overseer
-from actors.sources.schedule.overdue import Watchman
+from actors.sources.schedule.overdue import OverdueMonitor
 from actors.world import World
 from storage.interface import Storage
 from storage.records.health import RANK
@@ -40,7 +40,7 @@ class Figures:
     """lag: how far the matcher is behind the log."""
 
     def __init__(
-        self, world: World, storage: Storage, overseer: Overseer, watchman: Watchman, lag: Callable[[], Lag]
+        self, world: World, storage: Storage, overseer: Overseer, watchman: OverdueMonitor, lag: Callable[[], Lag]
     ) -> None:
         self._world, self._storage = world, storage
         self._overseer, self._watchman, self._lag = overseer, watchman, lag

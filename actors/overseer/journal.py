@@ -39,7 +39,7 @@ class Ring(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class StateTurn:
     """The part of the tree at `path` went from one state to another; `error` is the first line of its crash, if any."""
 
     at: Millis
@@ -57,7 +57,7 @@ class Journal:
     """Both rings. Made before the log is, which writes into it."""
 
     def __init__(self) -> None:
-        self.changes: Ring[Turn] = Ring(CHANGES)
+        self.changes: Ring[StateTurn] = Ring(CHANGES)
         self.lines: Ring[Line] = Ring(LINES)
 
     def lines_of(self, actor: str, after: int, limit: int) -> list[tuple[int, Line]]:

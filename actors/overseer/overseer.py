@@ -9,19 +9,19 @@ import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
-from actors.messages.views import Examined
-from actors.overseer.journal import Journal, Turn
+from actors.messages.views import SourceExamination
+from actors.overseer.journal import Journal, StateTurn
 from actors.overseer.order import Orders
 from actors.overseer.rows import Kind, Row, Sort, Word, first_line
 from actors.settings import Settings
 from actors.sources.explanation.score import examined
-from actors.sources.index import Table
-from actors.sources.ports import Live, limits_of
-from actors.sources.schedule.pause import Gate
+from actors.sources.index import SourceIndex
+from actors.sources.ports import LiveSource, limits_of
+from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.records.health import Flag
 from storage.records.identity import Millis
-from storage.records.source import HotState, Source
+from storage.records.source import Source, SourceRuntime
 from supervision import Change, Child, DynamicSupervisor, State, Status, Supervisor
 
 _WORDS: dict[State, Word] = {
@@ -43,8 +43,8 @@ class Whole:
     row: Row
     status: Status | None
     source: Source | None
-    hot: HotState | None
-    crashes: Sequence[Turn]
+    hot: SourceRuntime | None
+    crashes: Sequence[StateTurn]
 
 
 class Overseer:
@@ -56,10 +56,10 @@ class Overseer:
         root: Callable[[], Supervisor],
         *,
         sources: DynamicSupervisor,
-        table: Table,
+        table: SourceIndex,
         destinations: DynamicSupervisor,
         deliveries: DeliveryRegistry,
-        gate: Gate,
+        gate: PauseSwitch,
         journal: Journal,
         started_at: Millis,
         version: str,
@@ -87,7 +87,7 @@ class Overseer:
         found = (self._find(path) for path in paths)
         return [row for row in found if row is not None]
 
-    def examined(self, source: Source, settings: Settings) -> Examined:
+    def examined(self, source: Source, settings: Settings) -> SourceExamination:
         """Return what a source's score is made of, and why its next look is when it is. Raises NotFound."""
         return examined(self._table.describe(source.id), limits_of(source, settings), self._world.now())
 
@@ -170,7 +170,7 @@ class Overseer:
         loud = change.new in (State.BACKOFF, State.QUARANTINED)
         error = first_line(str(change.crash)) if loud and change.crash is not None else ""
         path = change.path.partition("/")[2]
-        self.journal.changes.add(Turn(self.moment(change.at), path, str(change.old), str(change.new), error))
+        self.journal.changes.add(StateTurn(self.moment(change.at), path, str(change.old), str(change.new), error))
 
     def source_of(self, path: str) -> Source:
         """Return the source at a path. Raises NotFound, and Conflict for what is none."""
@@ -203,7 +203,7 @@ class Overseer:
             return None
         return self._destination(child) if "/" in path else self._part(child)
 
-    def _live(self, path: str) -> Live | None:
+    def _live(self, path: str) -> LiveSource | None:
         many, _, id = path.partition("/")
         return self._table.look_up(id) if many == "sources" and id else None
 
@@ -233,7 +233,7 @@ class Overseer:
             state = "retrying"
         return self._row(child, f"destinations/{id}", "" if record is None else record.url, "destination", state)
 
-    def _source(self, live: Live) -> Row:
+    def _source(self, live: LiveSource) -> Row:
         source, hot = live.source, live.hot
         path, child = f"sources/{source.id}", self._sources.child(source.id)
         if child is None:
@@ -269,7 +269,7 @@ class Overseer:
         kind: Kind,
         state: Word,
         *,
-        live: Live | None = None,
+        live: LiveSource | None = None,
     ) -> Row:
         hot = None if live is None else live.hot
         resting = child.resumes

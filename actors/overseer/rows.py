@@ -96,7 +96,7 @@ def first_line(text: str | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RowFilter:
     """A filter: all of its parts must hold, and of several of one qualifier any."""
 
     words: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ class Wanted:
 QUALIFIERS = ("state", "host", "tag", "kind")
 
 
-def wanted(text: str) -> Wanted:
+def wanted(text: str) -> RowFilter:
     """Return a filter: words that path, name, title or error contain, and `state:`, `host:`, `tag:`, `kind:` with a
     beginning (of the flag of health too), a part of the host, a part of a tag, and a beginning.
 
@@ -135,7 +135,7 @@ def wanted(text: str) -> Wanted:
             qualified[name] = (*qualified.get(name, ()), value)
         else:
             words.append(part)
-    return Wanted(tuple(words), qualified)
+    return RowFilter(tuple(words), qualified)
 
 
 def _holds(row: Row, name: str, value: str) -> bool:

@@ -12,18 +12,18 @@ from actors.query.analysis import Analysed
 from actors.query.languages import UnknownLanguage, languages
 from actors.query.match import matches
 from actors.query.nodes import Query
-from actors.query.parts import Match, Texts, Told, told_in
+from actors.query.parts import EventView, Match, Texts, told_in
 from actors.query.sides import Side
 from actors.query.syntax import QueryError, parse
 
 __all__ = [
     "Analysed",
+    "EventView",
     "Match",
     "Query",
     "QueryError",
     "Side",
     "Texts",
-    "Told",
     "UnknownLanguage",
     "languages",
     "matches",

@@ -37,7 +37,7 @@ class Difference(Struct, frozen=True):
     truncated: bool = False
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class EventView(Struct, frozen=True, kw_only=True):
     """What matching needs of an event's wire JSON; fields beyond these are skipped."""
 
     title: str = ""
@@ -57,20 +57,20 @@ class Part(NamedTuple):
     other: str | None = None
 
 
-_told = msgspec.json.Decoder(Told)
+_told = msgspec.json.Decoder(EventView)
 
 
-def told_in(body: bytes) -> Told:
+def told_in(body: bytes) -> EventView:
     """Return what matching needs of an event as it is stored. Raises msgspec.MsgspecError."""
     return _told.decode(body)
 
 
-def parts_of(told: Told, match: Match) -> tuple[Part, ...]:
+def parts_of(told: EventView, match: Match) -> tuple[Part, ...]:
     """Return the texts that an alert looks at, the title first."""
     return Part("title", told.title), *_rest(told, match)
 
 
-def text_of(told: Told, match: Match) -> Analysed | Side:
+def text_of(told: EventView, match: Match) -> Analysed | Side:
     """Return the texts that an alert looks at, for queries."""
     title, *rest = parts_of(told, match)
     if match in ("added", "removed") and _diff(told) is not None:
@@ -81,7 +81,7 @@ def text_of(told: Told, match: Match) -> Analysed | Side:
 class Texts:
     """The texts of one event, each made when an alert first asks for it. Without a diff they are all the same one."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: EventView) -> None:
         self.told = told
         self._made: dict[Match, Analysed | Side] = {}
 
@@ -94,11 +94,11 @@ class Texts:
         return found
 
 
-def _diff(told: Told) -> Difference | None:
+def _diff(told: EventView) -> Difference | None:
     return told.diff if told.source_type == "html" else None
 
 
-def _rest(told: Told, match: Match) -> Iterator[Part]:
+def _rest(told: EventView, match: Match) -> Iterator[Part]:
     diff = _diff(told)
     if diff is None or match == "page":
         yield Part("content", told.content)

@@ -20,7 +20,7 @@ class Term(Struct, frozen=True):
     match: Match
 
 
-class Looked(Struct, frozen=True):
+class SearchedEvent(Struct, frozen=True):
     """An event as it is stored. groups: places in `terms`; the event is found if of each group one term matches."""
 
     body: bytes
@@ -31,7 +31,7 @@ class SearchRequest(Struct, frozen=True):
     """What a worker is asked: some terms, and events to look at."""
 
     terms: tuple[Term, ...]
-    events: tuple[Looked, ...]
+    events: tuple[SearchedEvent, ...]
 
 
 def search(asked: SearchRequest) -> list[bool]:

@@ -26,7 +26,7 @@ _NO_KEYS = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReceivedEvent:
     """One event of a delivery: as it was read, and what its own signature says."""
 
     event: Mapping[str, Any]
@@ -49,7 +49,7 @@ class Receipt:
     webhook_id: str
     body: Any
     webhook: Verdict
-    events: tuple[Told, ...]
+    events: tuple[ReceivedEvent, ...]
 
     @property
     def failed(self) -> bool:
@@ -73,7 +73,7 @@ class _Digest(msgspec.Struct, frozen=True, kw_only=True):
 def judge(headers: Mapping[str, str], body: bytes, *, secrets: Sequence[str], keys: KeySet | None, now: int) -> Receipt:
     """Check a delivery at `now` (Unix seconds). headers: under lower-case names. No secrets, no keys: not checked."""
     contents = read(body)
-    events = tuple(Told(event, _NO_KEYS if keys is None else check(event, keys)) for event in contents.events)
+    events = tuple(ReceivedEvent(event, _NO_KEYS if keys is None else check(event, keys)) for event in contents.events)
     return conclude(contents, events, headers, body, secrets=secrets, now=now)
 
 
@@ -95,7 +95,7 @@ def read(body: bytes) -> Contents:
 
 def conclude(
     contents: Contents,
-    events: tuple[Told, ...],
+    events: tuple[ReceivedEvent, ...],
     headers: Mapping[str, str],
     body: bytes,
     *,
@@ -120,7 +120,7 @@ def _check_request(headers: Mapping[str, str], body: bytes, secrets: Sequence[st
 
 
 def _explained(
-    headers: Mapping[str, str], body: bytes, value: Any, secrets: Sequence[str], events: Sequence[Told]
+    headers: Mapping[str, str], body: bytes, value: Any, secrets: Sequence[str], events: Sequence[ReceivedEvent]
 ) -> Verdict:
     """Return why no token matches, as far as it can be known."""
     webhook_id, timestamp, signature = (headers[name] for name in HEADERS)

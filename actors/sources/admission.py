@@ -26,7 +26,7 @@ _PIECE: Final = 2048
 """Characters of a long text that are analysed in one step of the loop."""
 
 
-class Wanted:
+class FrameFilter:
     """What one source's frames must match: at least one of some queries."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
@@ -39,7 +39,7 @@ class Wanted:
         self.languages = tuple(dict.fromkeys([*self._words, *(query.language for query in self._others)]))
 
     def __repr__(self) -> str:
-        return f"<Wanted {'everything' if self.everything else f'in {len(self.languages)} languages'}>"
+        return f"<FrameFilter {'everything' if self.everything else f'in {len(self.languages)} languages'}>"
 
     @property
     def nothing(self) -> bool:
@@ -143,11 +143,13 @@ class Admission:
             self._asked = asked
             self.version += 1
 
-    def wanted(self, source: Source) -> Wanted:
+    def wanted(self, source: Source) -> FrameFilter:
         """Return what is wanted of a source, by alerts and by its own filter. Ask again when `version` has grown."""
         own = [] if source.filter is None else [_parsed(source.filter, "simple")]
         queries: Sequence[Query | None] = [*own, *(query for ids, query in self._asked if not ids or source.id in ids)]
-        return Wanted({query.text + "\0" + query.language: query for query in queries if query is not None}.values())
+        return FrameFilter(
+            {query.text + "\0" + query.language: query for query in queries if query is not None}.values()
+        )
 
 
 def _parsed(text: str, language: str) -> Query | None:

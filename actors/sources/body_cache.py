@@ -11,7 +11,7 @@ from typing import Final
 
 import trio
 
-from actors.egress.http import Fetched
+from actors.egress.http import FetchedResponse
 from storage.records.identity import Millis
 
 MOST_BYTES: Final = 16 << 20
@@ -21,37 +21,37 @@ LONGEST: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class CachedBody:
     """A body, when it was fetched by the wall clock, and since when it lies here by the loop's."""
 
-    fetched: Fetched
+    fetched: FetchedResponse
     at: Millis
     since: float
 
 
-class Shelf:
+class BodyCache:
     """The bodies, by the URL that was asked for."""
 
     __slots__ = ("_bodies", "_bytes")
 
     def __init__(self) -> None:
-        self._bodies: OrderedDict[str, Shelved] = OrderedDict()
+        self._bodies: OrderedDict[str, CachedBody] = OrderedDict()
         self._bytes = 0
 
     def __repr__(self) -> str:
-        return f"<Shelf {len(self._bodies)} bodies, {self._bytes >> 10} KiB>"
+        return f"<BodyCache {len(self._bodies)} bodies, {self._bytes >> 10} KiB>"
 
-    def put(self, url: str, fetched: Fetched, at: Millis) -> None:
+    def put(self, url: str, fetched: FetchedResponse, at: Millis) -> None:
         """Keep a body; one that is larger than the shelf is not kept."""
         self._drop(url)
         if len(fetched.body) > MOST_BYTES:
             return
-        self._bodies[url] = Shelved(fetched, at, trio.current_time())
+        self._bodies[url] = CachedBody(fetched, at, trio.current_time())
         self._bytes += len(fetched.body)
         while self._bytes > MOST_BYTES or len(self._bodies) > MOST_BODIES:
             self._drop(next(iter(self._bodies)))
 
-    def find(self, url: str, within: float = LONGEST) -> Shelved | None:
+    def find(self, url: str, within: float = LONGEST) -> CachedBody | None:
         """Return the body of a URL if it is at most `within` seconds old."""
         now = trio.current_time()
         for old in [name for name, kept in self._bodies.items() if now - kept.since > LONGEST]:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.content.bodies.frames import MARK
-from storage.records.note import Kept, Note, noted, opened, sealed
+from storage.records.note import Note, StoredMemory, noted, opened, sealed
 
 SPAN: Final = 10_000
 LEAST_SAVED: Final = 2_000
@@ -27,7 +27,7 @@ class _Saved(Struct, frozen=True, array_like=True):
     last_id: str
 
 
-class Window:
+class DedupWindow:
     """Marks of admitted frames, oldest first, and the id of the last frame that had one."""
 
     def __init__(self, marks: Iterable[bytes] = (), last_id: str = "", notes: bytes = b"") -> None:
@@ -41,7 +41,7 @@ class Window:
         return len(self._marks)
 
     def __repr__(self) -> str:
-        return f"<Window of {len(self)}>"
+        return f"<DedupWindow of {len(self)}>"
 
     def __contains__(self, mark: bytes) -> bool:
         return mark in self._marks
@@ -63,15 +63,15 @@ class Window:
         most = min(SPAN, max(LEAST_SAVED, SAVED_A_FRAME * fresh))
         self.is_saved = most >= len(self._marks)
         marks = b"".join(list(self._marks)[-most:])
-        return sealed(Kept(msgspec.msgpack.encode(_Saved(marks, self.last_id)), self._notes))
+        return sealed(StoredMemory(msgspec.msgpack.encode(_Saved(marks, self.last_id)), self._notes))
 
 
-def decode(saved: bytes) -> Window:
+def decode(saved: bytes) -> DedupWindow:
     """Return the window that `encode` gave; an empty one for any other bytes."""
     kept = opened(saved)
     try:
         found = msgspec.msgpack.decode(kept.tier, type=_Saved)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return Window(notes=kept.notes)
+        return DedupWindow(notes=kept.notes)
     marks = (found.marks[at : at + MARK] for at in range(0, len(found.marks) - len(found.marks) % MARK, MARK))
-    return Window(marks, found.last_id, kept.notes)
+    return DedupWindow(marks, found.last_id, kept.notes)

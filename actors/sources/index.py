@@ -16,15 +16,15 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound
 from actors.messages.views import SourcePage, SourceView
-from actors.picked import Picked
-from actors.picking import picks
+from actors.selecting import picks
+from actors.selection import SourceSelection
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.tier import Tier
 from actors.sources.polling.actor import PolledSource
 from actors.sources.polling.feed import FeedTier
 from actors.sources.polling.page import HtmlTier
-from actors.sources.ports import Live, Ports, limits_of
+from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.push.actor import PushSource
 from actors.sources.ranking import Place, Ranking
 from actors.sources.schedule.look_price import Price, first_guess
@@ -51,7 +51,7 @@ LATE = 60_000
 """Milliseconds after which a due look that has not happened makes a source overdue."""
 
 
-class Table:
+class SourceIndex:
     """All sources, by id in id order of adding. Written by the registry only.
 
     Practice sources are found by their id alone: no list has them, and they count in no limit and no statistics.
@@ -60,7 +60,7 @@ class Table:
     def __init__(self, ports: Ports, sources: DynamicSupervisor) -> None:
         self._ports = ports
         self._supervisor = sources
-        self._live: dict[SourceId, Live] = {}
+        self._live: dict[SourceId, LiveSource] = {}
         self._html = HtmlTier()
         self.tiers: dict[str, Tier] = {"feed": FeedTier(ports.settings.parse_deadline), "html": self._html}
         self._ranking = Ranking()
@@ -73,13 +73,13 @@ class Table:
     async def load(self) -> None:
         """Read all sources from storage and start the actors that do not run."""
         after: SourceId | None = None
-        idle: list[Live] = []
+        idle: list[LiveSource] = []
         while page := await self._ports.storage.sources.page(after, PAGE):
             after = page[-1].source.id
             for watched in page:
                 live = self._live.get(watched.source.id)
                 if live is None:
-                    self._keep(live := Live(watched.source, watched.hot, watched.version))
+                    self._keep(live := LiveSource(watched.source, watched.hot, watched.version))
                     self._introduce(live)
                 if live.source.enabled and not self._supervisor.has(live.source.id):
                     idle.append(live)
@@ -95,28 +95,28 @@ class Table:
                 gc.freeze()  # they live for as long as the process, or else are freed by their reference counts
             await trio.lowlevel.checkpoint()
 
-    def get(self, source: SourceId) -> Live:
+    def get(self, source: SourceId) -> LiveSource:
         """Return a source. Raises NotFound."""
         live = self._live.get(source)
         if live is None:
             raise NotFound(f"there is no source {source}")
         return live
 
-    def practice(self) -> Sequence[Live]:
+    def practice(self) -> Sequence[LiveSource]:
         """Return the practice sources, in id order."""
         return [self._live[id] for id in sorted(self._practice)]
 
-    def put(self, live: Live) -> None:
+    def put(self, live: LiveSource) -> None:
         """Add a source and start its actor, if it is enabled."""
         self._keep(live)
         if live.source.enabled:
             self.start(live)
 
-    def start(self, live: Live) -> None:
+    def start(self, live: LiveSource) -> None:
         """Start a source's actor."""
         self._supervisor.start_child(ChildSpec(live.source.id, self._run_of(live), mailbox=live.mailbox))
 
-    async def stop(self, live: Live) -> None:
+    async def stop(self, live: LiveSource) -> None:
         """Stop a source's actor, if it runs; return when it is gone."""
         if self._supervisor.has(live.source.id):
             await self._supervisor.stop_child(live.source.id)
@@ -135,7 +135,7 @@ class Table:
         place = self._ports.egress.hosts.before(host_of(live.source.watch_url), source)
         return self._view(live, place)
 
-    def earliest(self, live: Live) -> Millis:
+    def earliest(self, live: LiveSource) -> Millis:
         """Return when somebody who asks may have a source looked at again: courtesy, a breaker, its server's wish."""
         now = self._ports.world.now()
         hot = progress.settle(live.hot, now, limits_of(live.source, self._ports.settings))
@@ -146,7 +146,7 @@ class Table:
             earliest = max(earliest, hot.next_look_at or 0)
         return Millis(earliest)
 
-    async def find(self, after: Place | None, limit: int, where: Picked) -> SourcePage:
+    async def find(self, after: Place | None, limit: int, where: SourceSelection) -> SourcePage:
         """Return the next `limit` sources after a place that are meant, worst health first; see `Ranking`."""
         if not where:
             ids, rest = self._ranking.page(after, limit)
@@ -173,16 +173,18 @@ class Table:
             counts[self._live[source].hot.health.flag] -= 1
         return {**counts, "paused": len(self._paused)}
 
-    async def _stretch(self, after: Place | None, limit: int, where: Picked) -> tuple[list[SourceView], Place | None]:
+    async def _stretch(
+        self, after: Place | None, limit: int, where: SourceSelection
+    ) -> tuple[list[SourceView], Place | None]:
         ids, rest = self._ranking.page(after, limit, lambda source: picks(where, self._view(self._live[source])), SLICE)
         await trio.lowlevel.checkpoint()
         return [self._view(self._live[source]) for source in ids], rest
 
-    def slices(self) -> Iterator[list[Live]]:
+    def slices(self) -> Iterator[list[LiveSource]]:
         """Return all sources, a slice at a time."""
         return _slices(self._live.values())
 
-    def look_up(self, source: str) -> Live | None:
+    def look_up(self, source: str) -> LiveSource | None:
         """Return a source, None when there is none."""
         return self._live.get(SourceId(source))
 
@@ -213,15 +215,15 @@ class Table:
         there = worst is not None and worst[1] in self._live  # it may have been dropped meanwhile
         return Round(sources, overdue, waiting, worst[1] if worst and there else None, looks, tiers, breakers)
 
-    async def unsaved(self) -> Sequence[Live]:
+    async def unsaved(self) -> Sequence[LiveSource]:
         """Return the sources whose state in storage is older than in memory. Walks over all sources."""
-        found: list[Live] = []
+        found: list[LiveSource] = []
         for part in _slices(self._live.values()):
             found += [live for live in part if live.unsaved]
             await trio.lowlevel.checkpoint()
         return found
 
-    def take_unsaved(self, live: Live) -> SourceState:
+    def take_unsaved(self, live: LiveSource) -> SourceState:
         """Return the state to save, and count it as saved."""
         live.unsaved = False
         return live.swept()
@@ -243,7 +245,7 @@ class Table:
         value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
         self._ports.market.price = Price(value, settings.cadence_evenness)
 
-    def _keep(self, live: Live) -> None:
+    def _keep(self, live: LiveSource) -> None:
         self._live[live.source.id] = live
         if live.source.practice is not None:
             self._practice.add(live.source.id)
@@ -252,28 +254,28 @@ class Table:
         live.ranking = self._ranking
         self._ranking.put(live.source.id, live.hot.health)
 
-    def _introduce(self, live: Live) -> None:
+    def _introduce(self, live: LiveSource) -> None:
         """Tell the line of a host that has answered; of one at rest nobody knows whether it ever will again."""
         hot = live.hot
         if hot.last_success_at is not None and hot.breaker.state == "closed":
             self._ports.egress.line.knows(host_of(live.source.watch_url))
 
-    def _view(self, live: Live, place: int = 0) -> SourceView:
+    def _view(self, live: LiveSource, place: int = 0) -> SourceView:
         return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place, live.push)
 
-    def _run_of(self, live: Live) -> Run:
+    def _run_of(self, live: LiveSource) -> Run:
         if live.source.type == "push":
             return PushSource(self._ports, live).run
         return PolledSource(self._ports, live, self.tiers).run
 
-    async def _late(self, idle: Sequence[Live]) -> int:
+    async def _late(self, idle: Sequence[LiveSource]) -> int:
         now, late = self._ports.world.now(), 0
         for part in _slices(idle):
             late += sum((live.hot.next_look_at or 0) <= now for live in part)
             await trio.lowlevel.checkpoint()
         return late
 
-    def _spread(self, part: Sequence[Live], late: int, chance: Random) -> None:
+    def _spread(self, part: Sequence[LiveSource], late: int, chance: Random) -> None:
         now = self._ports.world.now()
         watched = now - 1000 * (self._ports.settings.sweep + UNWATCHED)
         for live in part:
@@ -283,17 +285,17 @@ class Table:
                 live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
 
 
-def _slices(lives: Iterable[Live], size: int = SLICE) -> Iterator[list[Live]]:
+def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[LiveSource]]:
     """Cut into parts what is there now; what is added or dropped between two parts is not seen."""
     everyone = list(lives)
     return (everyone[start : start + size] for start in range(0, len(everyone), size))
 
 
-def _polled(live: Live) -> bool:
+def _polled(live: LiveSource) -> bool:
     return live.source.enabled and live.source.type != "push" and live.source.practice is None
 
 
-def _planned_wait(live: Live) -> float:
+def _planned_wait(live: LiveSource) -> float:
     """Return the milliseconds from the last look to the next, as planned when the program last ran."""
     hot = live.hot
     if hot.last_look_at is None or hot.next_look_at is None:
@@ -301,14 +303,14 @@ def _planned_wait(live: Live) -> float:
     return min(hot.next_look_at - hot.last_look_at, LONGEST_WAIT)
 
 
-def _overdue(live: Live, now: Millis) -> bool:
+def _overdue(live: LiveSource, now: Millis) -> bool:
     due = live.hot.next_look_at
     return live.source.enabled and due is not None and now > due + LATE
 
 
-def renewed(live: Live, source: Source) -> Live:
+def renewed(live: LiveSource, source: Source) -> LiveSource:
     """Return a live source with other wishes and the same memory."""
-    after = Live(source, live.hot, live.version)
+    after = LiveSource(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at, after.owed = live.asked_at, live.owed
     after.doubted = live.doubted or not live.source.enabled

@@ -13,22 +13,22 @@ from actors.messages.sources import SourceMessage
 from actors.messages.views import PushView
 from actors.settings import Settings
 from actors.sources.admission import Admission
-from actors.sources.body_cache import Shelf
-from actors.sources.dedup_window import Window
+from actors.sources.body_cache import BodyCache
+from actors.sources.dedup_window import DedupWindow
 from actors.sources.ranking import Ranking
 from actors.sources.schedule.cadence import Limits
-from actors.sources.schedule.failure_delays import Patience
+from actors.sources.schedule.failure_delays import FailureDelays
 from actors.sources.schedule.look_price import Price
-from actors.sources.schedule.pause import Gate
+from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.interface import Storage
 from storage.records.event import Draft
 from storage.records.identity import Millis
-from storage.records.source import FIRST, HotState, Source, SourceState, Version
+from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version
 from supervision import Mailbox
 
 
-class Market:
+class SharedPrice:
     """The price of a look, shared by all sources: read by each at its look, moved by the registry."""
 
     __slots__ = ("price",)
@@ -37,7 +37,7 @@ class Market:
         self.price = Price()
 
     def __repr__(self) -> str:
-        return f"<Market {self.price.value:.2f} event-seconds a look>"
+        return f"<SharedPrice {self.price.value:.2f} event-seconds a look>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class Ports:
     recorder: Mailbox[RecorderMessage]
     admission: Admission
     looks: trio.CapacityLimiter
-    market: Market = field(default_factory=Market)
-    shelf: Shelf = field(default_factory=Shelf)
-    gate: Gate = field(default_factory=Gate)
-    patience: Patience = field(default_factory=Patience)
+    market: SharedPrice = field(default_factory=SharedPrice)
+    shelf: BodyCache = field(default_factory=BodyCache)
+    gate: PauseSwitch = field(default_factory=PauseSwitch)
+    patience: FailureDelays = field(default_factory=FailureDelays)
 
 
-class Live:
+class LiveSource:
     """A source as it is now: written by its actor, read by the registry; both in one Trio run, so without a lock.
 
     `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
@@ -82,7 +82,7 @@ class Live:
         "window",
     )
 
-    def __init__(self, source: Source, hot: HotState, version: Version = FIRST) -> None:
+    def __init__(self, source: Source, hot: SourceRuntime, version: Version = FIRST) -> None:
         self.source = source
         self.version = version
         self._hot = hot
@@ -90,17 +90,17 @@ class Live:
         self.asked_at = Millis(0)
         self.ranking: Ranking | None = None
         self.push: PushView | None = None
-        self.window: Window | None = None
+        self.window: DedupWindow | None = None
         self.owed: Sequence[tuple[bytes, str, Draft]] = ()
         self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
 
     @property
-    def hot(self) -> HotState:
+    def hot(self) -> SourceRuntime:
         """The memory that its looks have made."""
         return self._hot
 
     @hot.setter
-    def hot(self, hot: HotState) -> None:
+    def hot(self, hot: SourceRuntime) -> None:
         before, self._hot = self._hot.health, hot
         if self.ranking is not None and hot.health is not before:
             self.ranking.put(self.source.id, hot.health)
@@ -110,7 +110,7 @@ class Live:
         return SourceState(self.source.id, self.hot, None, self.version, self.version)
 
     def __repr__(self) -> str:
-        return f"Live({self.source.type} {self.source.watch_url!r}, next {self.hot.next_look_at})"
+        return f"LiveSource({self.source.type} {self.source.watch_url!r}, next {self.hot.next_look_at})"
 
 
 def drawn(world: World) -> Version:

@@ -19,7 +19,7 @@ SAMPLES = {"domain": "example.com", "string": "x"}
 SAMPLE_BASE = "https://registry.example"
 
 
-class Wanted(NamedTuple):
+class PlannedSource(NamedTuple):
     """A source that is to be attached. `url` is in its one spelling; `tags` include the template's own."""
 
     url: str
@@ -28,9 +28,9 @@ class Wanted(NamedTuple):
     tags: tuple[str, ...]
 
 
-def expand(template: Template, values: Values, registry_base: str) -> tuple[Wanted, ...]:
+def expand(template: Template, values: Values, registry_base: str) -> tuple[PlannedSource, ...]:
     """Return the sources of a template, value by value in the order given, each URL once. Raises UrlRefused."""
-    found: dict[str, Wanted] = {}
+    found: dict[str, PlannedSource] = {}
     for chosen in product(*(values[parameter.key] for parameter in template.parameters)):
         texts = dict(zip((parameter.key for parameter in template.parameters), chosen, strict=True))
         for pattern in template.sources:
@@ -57,7 +57,7 @@ def names_in(text: str) -> Iterator[str]:
     return (found[1] for found in NAME.finditer(text))
 
 
-def _fill(template: Template, pattern: Pattern, texts: Mapping[str, str], registry_base: str) -> Wanted:
+def _fill(template: Template, pattern: Pattern, texts: Mapping[str, str], registry_base: str) -> PlannedSource:
     kinds = {parameter.key: parameter for parameter in template.parameters}
 
     def in_url(found: re.Match[str]) -> str:
@@ -66,7 +66,7 @@ def _fill(template: Template, pattern: Pattern, texts: Mapping[str, str], regist
 
     url = parse_url(NAME.sub(in_url, pattern.url))
     tags = (NAME.sub(lambda found: texts[found[1]], tag) for tag in pattern.tags)
-    return Wanted(url.text, url.host, pattern.type, tuple(dict.fromkeys((*map(_named, tags), template.tag))))
+    return PlannedSource(url.text, url.host, pattern.type, tuple(dict.fromkeys((*map(_named, tags), template.tag))))
 
 
 def _encoded(parameter: Parameter, value: str) -> str:

@@ -15,10 +15,10 @@ import trio
 from actors.errors import DomainError, LibraryFull
 from actors.interleaving import in_turns
 from actors.messages.sources import AddSource, RegistryMessage
-from actors.messages.views import Added
+from actors.messages.views import AddedSource
 from actors.refusals import words_of
 from actors.templates.catalogue import Catalogue
-from actors.templates.expansion import Values, Wanted, expand
+from actors.templates.expansion import PlannedSource, Values, expand
 from actors.templates.report import LATE, Foreseen, Report, SourceOutcome
 from actors.templates.suggesting import Suggesting
 from actors.templates.template import Template
@@ -70,7 +70,7 @@ class Templates:
         self._world.log("template.instantiated", template=template.id, sources=len(sources), attached=len(attached))
         return report
 
-    async def _attach_all(self, wanted: Sequence[Wanted]) -> Sequence[SourceOutcome]:
+    async def _attach_all(self, wanted: Sequence[PlannedSource]) -> Sequence[SourceOutcome]:
         found: dict[str, SourceOutcome] = {}
         waiting = in_turns(wanted, lambda one: one.host)
 
@@ -85,10 +85,10 @@ class Templates:
                     nursery.start_soon(work)
         return [found.get(one.url) or SourceOutcome(one, "failed", reason=LATE) for one in wanted]
 
-    async def _attach(self, wanted: Wanted) -> SourceOutcome:
+    async def _attach(self, wanted: PlannedSource) -> SourceOutcome:
         *tags, mark = wanted.tags
 
-        def message(reply: Reply[Added]) -> AddSource:
+        def message(reply: Reply[AddedSource]) -> AddSource:
             return AddSource(wanted.url, reply, type=wanted.type, tags=tuple(tags), mark=(mark,))
 
         try:

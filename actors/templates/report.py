@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from actors.templates.expansion import Wanted
+from actors.templates.expansion import PlannedSource
 from storage.records.alert import Alert
 from storage.records.event import SourceType
 from storage.records.identity import SourceId
@@ -18,7 +18,7 @@ LATE = "timeout: it was not done in time; call again, and the rest is done"
 class SourceOutcome:
     """One source. failed: `reason` says why. full: it failed because no more sources may be watched."""
 
-    wanted: Wanted
+    wanted: PlannedSource
     status: Literal["attached_new", "attached_existing", "failed"]
     source: SourceId | None = None
     type: SourceType | None = None
@@ -62,5 +62,5 @@ class Report:
 class Foreseen:
     """What an instantiation would find: each source with its id if it is watched already, alerts by their keys."""
 
-    sources: Sequence[tuple[Wanted, SourceId | None]]
+    sources: Sequence[tuple[PlannedSource, SourceId | None]]
     alerts: Mapping[str, Alert]

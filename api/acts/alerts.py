@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.matcher import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
-from api.acts.desk import Desk, known_id
+from api.acts.context import OperationContext, known_id
 from api.acts.whole import whole
 from api.etags import guarded, refuse_stale
 from api.problems import invalid
@@ -39,7 +39,7 @@ def check_query(query: str, language: str) -> None:
         raise invalid("body.filter_query", f"{error.reason} (at character {error.position})", query) from None
 
 
-async def sources_of(desk: Desk, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
+async def sources_of(desk: OperationContext, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
     """Return source ids in their one spelling, each once. Raises Refusal (400), Unprocessable for unknown ones."""
     found: dict[str, None] = {}
     there = frozenset(known)
@@ -48,14 +48,14 @@ async def sources_of(desk: Desk, ids: Sequence[str], known: Iterable[str] = ()) 
             id = str(UUID(text))
         except ValueError:
             raise invalid(f"body.source_ids[{index}]", "not a source id", text) from None
-        if id not in there and await desk.doors.storage.sources.get(SourceId(id)) is None:
+        if id not in there and await desk.context.storage.sources.get(SourceId(id)) is None:
             raise Unprocessable(f"there is no source {id}", f"body.source_ids[{index}]", text)
         found[id] = None
     return tuple(found)
 
 
-def _check_channel(desk: Desk, channel: object) -> None:
-    if channel in CHANNELS or (isinstance(channel, str) and desk.doors.templates.catalogue.get(channel)):
+def _check_channel(desk: OperationContext, channel: object) -> None:
+    if channel in CHANNELS or (isinstance(channel, str) and desk.context.templates.catalogue.get(channel)):
         raise Unprocessable(f"{channel} is a channel of the service itself", "body.channel", channel)
 
 
@@ -77,25 +77,25 @@ def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None
 # --- acts ------------------------------------------------------------------------------------------------------------
 
 
-async def put_in_force(desk: Desk) -> None:
+async def put_in_force(desk: OperationContext) -> None:
     """Have everyone who reads alerts read them again. Raises TooSlowError (503): what was stored stays."""
     await desk.streams.channels.refresh()
     with trio.fail_after(ANSWER_WITHIN):
-        await desk.doors.matcher.ask(lambda reply: AlertsChanged(reply=reply))
+        await desk.context.matcher.ask(lambda reply: AlertsChanged(reply=reply))
 
 
-async def named(desk: Desk, id: str) -> Alert:
+async def named(desk: OperationContext, id: str) -> Alert:
     """Return the alert of an id. Raises NotFound."""
-    found = await desk.doors.storage.alerts.get(known_id(id, "alert"))
+    found = await desk.context.storage.alerts.get(known_id(id, "alert"))
     if found is None:
         raise _missing()
     return found
 
 
 @whole
-async def add(desk: Desk, new: wire.NewAlert, planned: str | None = None) -> Alert:
+async def add(desk: OperationContext, new: wire.NewAlert, planned: str | None = None) -> Alert:
     """Add an alert; one with the `planned` id that is there already is it. Raises Refusal, Unprocessable, Conflict."""
-    alerts, now = desk.doors.storage.alerts, desk.doors.world.now()
+    alerts, now = desk.context.storage.alerts, desk.context.world.now()
     if planned is not None and (there := await alerts.get(planned)) is not None:
         await put_in_force(desk)
         return there
@@ -106,7 +106,7 @@ async def add(desk: Desk, new: wire.NewAlert, planned: str | None = None) -> Ale
     if len(await alerts.all()) >= MOST_ALERTS:
         raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
     alert = Alert(
-        id=planned or desk.doors.world.new_id(),
+        id=planned or desk.context.world.new_id(),
         name=new.name or new.filter_query.strip()[:_NAME] or "Everything",
         filter_query=new.filter_query,
         language=new.language,
@@ -125,9 +125,9 @@ async def add(desk: Desk, new: wire.NewAlert, planned: str | None = None) -> Ale
 
 
 @whole
-async def change(desk: Desk, id: str, patch: wire.AlertPatch, expected: Expected = None) -> Alert:
+async def change(desk: OperationContext, id: str, patch: wire.AlertPatch, expected: Expected = None) -> Alert:
     """Change one alert. Raises NotFound, Stale, Refusal, Unprocessable."""
-    old, now = await named(desk, id), desk.doors.world.now()
+    old, now = await named(desk, id), desk.context.world.now()
     check_query(
         old.filter_query if patch.filter_query is UNSET else patch.filter_query,
         old.language if patch.language is UNSET else patch.language,
@@ -136,7 +136,7 @@ async def change(desk: Desk, id: str, patch: wire.AlertPatch, expected: Expected
     _check_anomaly(patch.anomaly_enabled)
     sources = None if patch.source_ids is UNSET else await sources_of(desk, patch.source_ids, old.source_ids)
     changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now))
-    alert = await desk.doors.storage.alerts.edit(old.id, changed)
+    alert = await desk.context.storage.alerts.edit(old.id, changed)
     if alert is None:
         raise _missing()
     await put_in_force(desk)
@@ -144,9 +144,9 @@ async def change(desk: Desk, id: str, patch: wire.AlertPatch, expected: Expected
 
 
 @whole
-async def delete(desk: Desk, id: str, expected: Expected = None) -> None:
+async def delete(desk: OperationContext, id: str, expected: Expected = None) -> None:
     """Forget one alert with its destinations. Raises NotFound, Stale."""
-    if not await desk.doors.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):
+    if not await desk.context.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):
         raise _missing()
     await put_in_force(desk)
 

@@ -10,10 +10,10 @@ import trio
 from actors.bins import Bins
 from actors.errors import NotFound
 from actors.signatures.event import KeySet
-from api.acts.desk import Desk, known_id
+from api.acts.context import OperationContext, known_id
 from api.v1.bin_schemas import SignatureCheck
 from api.v1.capture_checks import check_capture, senders
-from storage.records.bin import Bin, Capture, Kept
+from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination
 
 PAGE_SIZE = 1 << 20
@@ -28,56 +28,56 @@ class Seen(NamedTuple):
     check: SignatureCheck
 
 
-def bins_of(desk: Desk) -> Bins:
+def bins_of(desk: OperationContext) -> Bins:
     """Return the bins of the service."""
-    return Bins(desk.doors.world, desk.doors.storage, desk.doors.settings.public_url())
+    return Bins(desk.context.world, desk.context.storage, desk.context.settings.public_url())
 
 
-async def every(desk: Desk) -> Sequence[Bin]:
+async def every(desk: OperationContext) -> Sequence[Bin]:
     """Return the bins that have not expired, oldest first."""
-    return list(filter(bins_of(desk).living, await desk.doors.storage.bins.all()))
+    return list(filter(bins_of(desk).living, await desk.context.storage.bins.all()))
 
 
-async def named(desk: Desk, id: str) -> Bin:
+async def named(desk: OperationContext, id: str) -> Bin:
     """Return the bin of an id. Raises NotFound, also when it has expired and is not swept yet."""
-    found = bins_of(desk).living(await desk.doors.storage.bins.get(known_id(id, "bin")))
+    found = bins_of(desk).living(await desk.context.storage.bins.get(known_id(id, "bin")))
     if found is None:
         raise NotFound("There is no such bin, or it has expired.")
     return found
 
 
-async def delete(desk: Desk, id: str) -> None:
+async def delete(desk: OperationContext, id: str) -> None:
     """Forget a bin and what it captured. Raises NotFound."""
-    await desk.doors.storage.bins.delete((await named(desk, id)).id)
+    await desk.context.storage.bins.delete((await named(desk, id)).id)
 
 
-async def feeding(desk: Desk, bin: Bin) -> Sequence[Destination]:
+async def feeding(desk: OperationContext, bin: Bin) -> Sequence[Destination]:
     """Return the destinations that deliver to a bin, the newest ones."""
     return (await feeding_each(desk, [bin]))[0]
 
 
-async def feeding_each(desk: Desk, bins: Sequence[Bin]) -> Sequence[Sequence[Destination]]:
+async def feeding_each(desk: OperationContext, bins: Sequence[Bin]) -> Sequence[Sequence[Destination]]:
     """Return for each of several bins the destinations that deliver to it."""
-    destinations = await desk.doors.storage.alerts.destinations()
+    destinations = await desk.context.storage.alerts.destinations()
     return [senders(destinations, bin, bins_of(desk)) for bin in bins]
 
 
-async def captures(desk: Desk, bin: Bin, before: int | None, limit: int) -> tuple[Sequence[Seen], bool]:
+async def captures(desk: OperationContext, bin: Bin, before: int | None, limit: int) -> tuple[Sequence[Seen], bool]:
     """Return what a bin was sent before a number, newest first, and whether there is more."""
-    page = await desk.doors.storage.bins.captures(bin.id, before, limit, PAGE_SIZE)
+    page = await desk.context.storage.bins.captures(bin.id, before, limit, PAGE_SIZE)
     return await _seen(desk, bin, page.captures), page.more
 
 
-async def capture(desk: Desk, bin: Bin, number: int) -> Seen:
+async def capture(desk: OperationContext, bin: Bin, number: int) -> Seen:
     """Return one capture by its number. Raises NotFound."""
-    page = await desk.doors.storage.bins.captures(bin.id, number + 1, 1, PAGE_SIZE)
+    page = await desk.context.storage.bins.captures(bin.id, number + 1, 1, PAGE_SIZE)
     for seen in await _seen(desk, bin, [kept for kept in page.captures if kept.number == number]):
         return seen
     raise NotFound("There is no such capture any more: a bin keeps its last hundred.")
 
 
-async def _seen(desk: Desk, bin: Bin, kept: Sequence[Kept]) -> Sequence[Seen]:
-    known, keys = await feeding(desk, bin), KeySet(await desk.doors.jwks())
+async def _seen(desk: OperationContext, bin: Bin, kept: Sequence[StoredCapture]) -> Sequence[Seen]:
+    known, keys = await feeding(desk, bin), KeySet(await desk.context.jwks())
     found = []
     for each in kept:
         found.append(Seen(each.number, each.capture, await check_capture(each.capture, known, keys)))

@@ -18,7 +18,7 @@ from actors.messages.destinations import TestDelivery
 from actors.messages.views import TestResult
 from actors.signatures import webhook
 from api.acts import alerts
-from api.acts.desk import Desk, known_id
+from api.acts.context import OperationContext, known_id
 from api.acts.whole import whole
 from api.etags import guarded, refuse_stale
 from api.v1 import alert_schemas as wire
@@ -69,8 +69,8 @@ def _quiet(hours: wire.QuietHours | UnsetType | None) -> QuietHours | None:
     return QuietHours(hours.start, hours.end, hours.timezone, tuple(day for day in WEEKDAYS if day in hours.weekdays))
 
 
-def _new_secret(desk: Desk) -> str:
-    return webhook.new_secret(desk.doors.world.entropy(_SECRET_SIZE))
+def _new_secret(desk: OperationContext) -> str:
+    return webhook.new_secret(desk.context.world.entropy(_SECRET_SIZE))
 
 
 def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, ...]:
@@ -108,16 +108,18 @@ def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, no
 # --- acts ------------------------------------------------------------------------------------------------------------
 
 
-async def named(desk: Desk, id: str) -> Destination:
+async def named(desk: OperationContext, id: str) -> Destination:
     """Return the destination of an id. Raises NotFound."""
-    found = await desk.doors.storage.alerts.destination(known_id(id, "destination"))
+    found = await desk.context.storage.alerts.destination(known_id(id, "destination"))
     if found is None:
         raise _missing()
     return found
 
 
 @whole
-async def add(desk: Desk, alert_id: str, new: wire.NewDestination, planned: str | None = None) -> WithSecret:
+async def add(
+    desk: OperationContext, alert_id: str, new: wire.NewDestination, planned: str | None = None
+) -> WithSecret:
     """Add a destination to an alert, with the `planned` id if there is one.
 
     Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict.
@@ -125,9 +127,9 @@ async def add(desk: Desk, alert_id: str, new: wire.NewDestination, planned: str 
     alert = await alerts.named(desk, alert_id)
     _check_zone(new.digest_timezone)
     quiet = _quiet(new.quiet_hours)
-    url = await admitted(new.url, desk.doors)
-    kept, now, secret = desk.doors.storage.alerts, desk.doors.world.now(), _new_secret(desk)
-    id = planned or desk.doors.world.new_id()
+    url = await admitted(new.url, desk.context)
+    kept, now, secret = desk.context.storage.alerts, desk.context.world.now(), _new_secret(desk)
+    id = planned or desk.context.world.new_id()
     everyone = [each for each in await kept.destinations() if each.id != id]  # it is there in a call taken up again
     if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
         detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
@@ -155,28 +157,32 @@ async def add(desk: Desk, alert_id: str, new: wire.NewDestination, planned: str 
 
 
 @whole
-async def _edit(desk: Desk, id: str, expected: Expected, change: Callable[[Destination], Destination]) -> Destination:
-    changed = await desk.doors.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
+async def _edit(
+    desk: OperationContext, id: str, expected: Expected, change: Callable[[Destination], Destination]
+) -> Destination:
+    changed = await desk.context.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
     if changed is None:
         raise _missing()
     await alerts.put_in_force(desk)
     return changed
 
 
-async def change(desk: Desk, id: str, wanted: wire.DestinationPatch, expected: Expected = None) -> Destination:
+async def change(
+    desk: OperationContext, id: str, wanted: wire.DestinationPatch, expected: Expected = None
+) -> Destination:
     """Change one destination. Raises NotFound, Conflict, Stale, Unprocessable, UrlRefused, Overloaded."""
     await named(desk, id)
     _check_zone(wanted.digest_timezone)
     _quiet(wanted.quiet_hours)
-    url = None if wanted.url is UNSET else (await admitted(wanted.url, desk.doors)).text
-    now = desk.doors.world.now()
-    matched = await desk.doors.storage.work.cursor(MATCHED) or START
+    url = None if wanted.url is UNSET else (await admitted(wanted.url, desk.context)).text
+    now = desk.context.world.now()
+    matched = await desk.context.storage.outbox.cursor(MATCHED) or START
     return await _edit(desk, id, expected, lambda old: _changed(old, wanted, url, now, matched))
 
 
-async def rotate(desk: Desk, id: str, expected: Expected = None) -> WithSecret:
+async def rotate(desk: OperationContext, id: str, expected: Expected = None) -> WithSecret:
     """Make a new secret; the one before it signs beside it for 24 hours, if known. Raises NotFound, Stale."""
-    secret, now = _new_secret(desk), desk.doors.world.now()
+    secret, now = _new_secret(desk), desk.context.world.now()
 
     def change(old: Destination) -> Destination:
         known = old.secrets if old.was_enabled is None else ()
@@ -186,18 +192,18 @@ async def rotate(desk: Desk, id: str, expected: Expected = None) -> WithSecret:
 
 
 @whole
-async def delete(desk: Desk, id: str, expected: Expected = None) -> None:
+async def delete(desk: OperationContext, id: str, expected: Expected = None) -> None:
     """Forget one destination and what waits for it. Raises NotFound, Stale."""
-    kept = desk.doors.storage.alerts
+    kept = desk.context.storage.alerts
     if not await kept.delete_destination(known_id(id, "destination"), lambda it: refuse_stale(it, expected)):
         raise _missing()
     await alerts.put_in_force(desk)
 
 
-async def test(desk: Desk, id: str) -> TestResult:
+async def test(desk: OperationContext, id: str) -> TestResult:
     """Send one signed sample through the destination's own actor. Raises NotFound, Conflict, TooSlowError."""
     destination = await named(desk, id)
-    mailbox = desk.doors.destination(destination.id)
+    mailbox = desk.context.destination(destination.id)
     if mailbox is None:
         raise Conflict("The destination is disabled: enable it first.")
     with trio.fail_after(TEST_WITHIN):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.keys import BURST, RATE, new_key
-from api.acts.desk import Desk
+from api.acts.context import OperationContext
 from storage.records.key import ApiKey
 
 
 async def make(
-    desk: Desk, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
+    desk: OperationContext, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
 ) -> tuple[str, ApiKey]:
     """Make and store a key; return its plaintext and its record. Raises KeyRefused."""
-    world = desk.doors.world
+    world = desk.context.world
     plaintext, key = new_key(name, scopes, entropy=world.entropy, now=world.now(), rate=rate, burst=burst)
-    await desk.doors.storage.keys.add(key)
+    await desk.context.storage.keys.add(key)
     world.log("keys.created", key=key.prefix, name=key.name, scopes=list(key.scopes))
     return plaintext, key

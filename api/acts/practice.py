@@ -9,10 +9,10 @@ import trio
 
 from actors.errors import NotFound, TooSoon
 from actors.messages.sources import ChangePractice, EndPractice, ShowPractice
-from actors.messages.views import Practised, SourceView
+from actors.messages.views import PracticeChange, SourceView
 from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
 from api.acts import alerts, bins, destinations
-from api.acts.desk import Desk
+from api.acts.context import OperationContext
 from api.acts.destinations import WithSecret
 from api.v1.alert_schemas import NewAlert, NewDestination
 from storage.records.alert import Alert
@@ -39,57 +39,57 @@ def what_of(text: str) -> What:
     raise NotFound(f"There is no such practice document; there are {', '.join(WHATS)}.")
 
 
-async def practice(desk: Desk, *, start: bool = False) -> Sequence[SourceView]:
+async def practice(desk: OperationContext, *, start: bool = False) -> Sequence[SourceView]:
     """Return the practice sources that there are; with `start`, all of them. Raises Conflict, TooSlowError."""
     views: Sequence[SourceView] = await _ask(desk, lambda reply: ShowPractice(reply, start))
     return views
 
 
-async def change(desk: Desk, what: What) -> Practised:
+async def change(desk: OperationContext, what: What) -> PracticeChange:
     """Change a document, and have it looked at now. Raises TooSoon, Conflict, TooSlowError."""
-    practised: Practised = await _ask(desk, lambda reply: ChangePractice(what, reply))
+    practised: PracticeChange = await _ask(desk, lambda reply: ChangePractice(what, reply))
     return practised
 
 
-async def told(desk: Desk, source: SourceId, after: Seq) -> Stored | None:
+async def told(desk: OperationContext, source: SourceId, after: Seq) -> Stored | None:
     """Return the first event of a source after a position; None when there is none within TOLD_WITHIN."""
     with trio.move_on_after(TOLD_WITHIN):
         at = after
         while True:
-            page = await desk.doors.storage.log.read(at, 1, Filter(sources=(source,)))
+            page = await desk.context.storage.log.read(at, 1, Filter(sources=(source,)))
             if page.events:
                 return page.events[0]
             at = page.scanned
-            await desk.doors.storage.tail.wait_past(at)
+            await desk.context.storage.tail.wait_past(at)
     return None
 
 
-async def changed(desk: Desk, what: What) -> tuple[Practised, Stored | None]:
+async def changed(desk: OperationContext, what: What) -> tuple[PracticeChange, Stored | None]:
     """Change a document and wait for the event of it; see `change` and `told`."""
-    before = desk.doors.storage.tail.head
+    before = desk.context.storage.tail.head
     done = await change(desk, what)
     return done, await told(desk, done.view.source.id, before)
 
 
-async def settled(desk: Desk, what: What, within: int) -> None:
+async def settled(desk: OperationContext, what: What, within: int) -> None:
     """Wait until the last change of a document has been looked at; for so many seconds at most."""
-    head = desk.doors.storage.tail.head
+    head = desk.context.storage.tail.head
     for view in await practice(desk):
         if named(view.source.url) == what and (view.hot.last_look_at or 0) < view.source.updated_at:
             with trio.move_on_after(within):
-                await desk.doors.storage.tail.wait_past(head)
+                await desk.context.storage.tail.wait_past(head)
 
 
-async def latest(desk: Desk, views: Sequence[SourceView], limit: int) -> Sequence[Stored]:
+async def latest(desk: OperationContext, views: Sequence[SourceView], limit: int) -> Sequence[Stored]:
     """Return the newest events of the practice sources, newest first."""
     if not views:
         return ()
     where = Filter(sources=tuple(view.source.id for view in views))
-    page = await desk.doors.storage.log.read_back(Seq(desk.doors.storage.tail.head + 1), limit, where)
+    page = await desk.context.storage.log.read_back(Seq(desk.context.storage.tail.head + 1), limit, where)
     return page.events
 
 
-async def wire(desk: Desk) -> tuple[Bin, WithSecret]:
+async def wire(desk: OperationContext) -> tuple[Bin, WithSecret]:
     """Make a bin, and an alert over the practice sources that delivers to it. Raises Conflict, TooSlowError."""
     views = await practice(desk, start=True)
     bin = await bins.bins_of(desk).mint()
@@ -99,7 +99,7 @@ async def wire(desk: Desk) -> tuple[Bin, WithSecret]:
     return bin, await destinations.add(desk, alert.id, NewDestination(url=address, label=LABEL))
 
 
-async def wired(desk: Desk) -> Sequence[Bin]:
+async def wired(desk: OperationContext) -> Sequence[Bin]:
     """Return the bins that practice was wired to, the newest last."""
     views = await practice(desk)
     own = {alert.id for alert in await _alerts(desk, views)}
@@ -108,7 +108,7 @@ async def wired(desk: Desk) -> Sequence[Bin]:
     return [bin for bin, feeding in each if any(one.alert_id in own and one.label == LABEL for one in feeding)]
 
 
-async def delivered(desk: Desk, bin: Bin) -> bool:
+async def delivered(desk: OperationContext, bin: Bin) -> bool:
     """Change the page once it may be changed, and wait for the delivery. False: it has not come within TOLD_WITHIN."""
     try:
         await change(desk, "page")
@@ -116,38 +116,38 @@ async def delivered(desk: Desk, bin: Bin) -> bool:
         await trio.sleep(min(error.retry_after, ANSWER_WITHIN))
         await change(desk, "page")
     for _ in range(round(TOLD_WITHIN / _ASK_AGAIN)):
-        if (await desk.doors.storage.bins.captures(bin.id, None, 1, 1)).captures:
+        if (await desk.context.storage.bins.captures(bin.id, None, 1, 1)).captures:
             return True
         await trio.sleep(_ASK_AGAIN)
     return False
 
 
-async def end(desk: Desk) -> None:
+async def end(desk: OperationContext) -> None:
     """Delete the practice sources, the alerts over nothing else, and the bins that were wired; the events stay.
 
     Raises TooSlowError.
     """
     for bin in await wired(desk):
-        await desk.doors.storage.bins.delete(bin.id)
+        await desk.context.storage.bins.delete(bin.id)
     for alert in await _alerts(desk, await practice(desk)):
         await alerts.delete(desk, alert.id)
     await _ask(desk, EndPractice)
 
 
-async def _alerts(desk: Desk, views: Sequence[SourceView]) -> Sequence[Alert]:
+async def _alerts(desk: OperationContext, views: Sequence[SourceView]) -> Sequence[Alert]:
     """Return the alerts over practice sources and nothing else."""
     ids = {str(view.source.id) for view in views}
-    every = await desk.doors.storage.alerts.all()
+    every = await desk.context.storage.alerts.all()
     return [alert for alert in every if alert.source_ids and ids.issuperset(alert.source_ids)]
 
 
-async def document(desk: Desk, what: What) -> tuple[bytes, str]:
+async def document(desk: OperationContext, what: What) -> tuple[bytes, str]:
     """Return a document as it is now, or as it would begin, and its media type."""
-    source = await desk.doors.storage.sources.by_url(address(desk.doors.settings.public_url(), what))
+    source = await desk.context.storage.sources.by_url(address(desk.context.settings.public_url(), what))
     step = 0 if source is None else source.practice or 0
     return DOCUMENTS[what].at(step), DOCUMENTS[what].media
 
 
-async def _ask(desk: Desk, make: Any) -> Any:
+async def _ask(desk: OperationContext, make: Any) -> Any:
     with trio.fail_after(ANSWER_WITHIN):
-        return await desk.doors.registry.ask(make)
+        return await desk.context.registry.ask(make)

@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages.destinations import OutboxGrew
 from actors.notices import about
-from api.acts.desk import Desk
+from api.acts.context import OperationContext
 from api.acts.destinations import named
 from api.channels import channel_of
 from api.problems import invalid
 from api.ratelimit import Limit
-from api.reader import Sieve
+from api.reader import EventFilter
 from api.v1 import alert_schemas as wire
-from api.v1.past import Window, find, names_event, position
+from api.v1.past import TimeWindow, find, names_event, position
 from storage.records.body import id_in
 from storage.records.cursor import MATCHED
 from storage.records.delivery import Match, Replayed
@@ -44,17 +44,17 @@ MOST_PASSED = 200
 """Matches that a replay by ids looks at for whether they are still missed; the next such replay goes on from there."""
 
 
-async def replay(desk: Desk, id: str, wanted: wire.ReplayRequest) -> wire.ReplayAnswer:
+async def replay(desk: OperationContext, id: str, wanted: wire.ReplayRequest) -> wire.ReplayAnswer:
     """Put past matches into a destination's outbox. Raises Refusal, NotFound, Conflict, TooSoon, Unprocessable."""
     if (wanted.since is None) == (wanted.ids is None) or (wanted.until is not None and wanted.since is None):
         raise invalid("body", "name either since, with or without until, or ids")
     destination = await named(desk, id)
-    mailbox = desk.doors.destination(destination.id)
+    mailbox = desk.context.destination(destination.id)
     if mailbox is None:
         raise Conflict("The destination is disabled: enable it first.")
     await _check_pace(desk, destination)
     sieve = await _sieve(desk, destination)
-    storage = desk.doors.storage
+    storage = desk.context.storage
     if wanted.ids is not None:
         events, further = await _named(desk, wanted.ids, sieve), None
         replayed = await _past_these(desk, destination, sieve)
@@ -63,24 +63,24 @@ async def replay(desk: Desk, id: str, wanted: wire.ReplayRequest) -> wire.Replay
         events, further = await _between(desk, destination.id, window, sieve)
         to = Seq(window.before - 1) if further is None else further
         replayed = Replayed(destination.id, window.after, to, whole=to >= end)
-    now = desk.doors.world.now()
+    now = desk.context.world.now()
     matches = [Match(destination.id, event.seq, now) for event in events]
-    queued = await storage.work.enqueue(matches, storage.lease, replayed=replayed)
+    queued = await storage.outbox.enqueue(matches, storage.lease, replayed=replayed)
     with suppress(MailboxFull):  # then its actor is awake, and will look
         mailbox.send_nowait(OutboxGrew())
     return wire.ReplayAnswer(queued, None if further is None else id_of(further, 0))
 
 
-async def _check_pace(desk: Desk, destination: Destination) -> None:
+async def _check_pace(desk: OperationContext, destination: Destination) -> None:
     """Raise TooSoon for a destination that is asked for too often, or has much to deliver already."""
     verdict = desk.limiter.take(f"replay of {destination.id}", PACE, trio.current_time())
     if not verdict.admitted:
         raise TooSoon(f"a destination takes {PACE.burst} replays a minute", verdict.retry_after)
-    if await desk.doors.storage.work.backlog(destination.id) >= MOST_WAITING:
+    if await desk.context.storage.outbox.backlog(destination.id) >= MOST_WAITING:
         raise TooSoon(f"{MOST_WAITING} deliveries or more wait for this destination", 60)
 
 
-def _window(wanted: wire.ReplayRequest, head: Seq) -> Window:
+def _window(wanted: wire.ReplayRequest, head: Seq) -> TimeWindow:
     """Return the positions of a range: an event named by `since` is not in it, one by `until` is, a time is neither."""
     assert wanted.since is not None
     after, before = position(wanted.since, "body.since"), Seq(head + 1)
@@ -89,20 +89,20 @@ def _window(wanted: wire.ReplayRequest, head: Seq) -> Window:
     if wanted.until is not None:
         until = position(wanted.until, "body.until")
         before = min(before, Seq(until + 1) if names_event(wanted.until) else until)
-    return Window(after, max(before, Seq(after + 1)))
+    return TimeWindow(after, max(before, Seq(after + 1)))
 
 
-async def _sieve(desk: Desk, destination: Destination) -> Sieve:
-    alert = await desk.doors.storage.alerts.get(destination.alert_id)
+async def _sieve(desk: OperationContext, destination: Destination) -> EventFilter:
+    alert = await desk.context.storage.alerts.get(destination.alert_id)
     if alert is None:
         raise NotFound("There is no such destination.")
-    return Sieve(texts=desk.streams.texts, channel=channel_of([replace(alert, enabled=True)]))
+    return EventFilter(texts=desk.streams.texts, channel=channel_of([replace(alert, enabled=True)]))
 
 
-async def _named(desk: Desk, ids: Sequence[str], sieve: Sieve) -> Sequence[Stored]:
+async def _named(desk: OperationContext, ids: Sequence[str], sieve: EventFilter) -> Sequence[Stored]:
     found = []
     for index, id in enumerate(dict.fromkeys(ids)):
-        event = await desk.doors.storage.log.get(id)
+        event = await desk.context.storage.log.get(id)
         if event is None:
             raise Unprocessable("there is no such event", f"body.ids[{index}]", id)
         if not await sieve.admits(event):
@@ -111,7 +111,7 @@ async def _named(desk: Desk, ids: Sequence[str], sieve: Sieve) -> Sequence[Store
     return found
 
 
-async def _past_these(desk: Desk, destination: Destination, sieve: Sieve) -> Replayed | None:
+async def _past_these(desk: OperationContext, destination: Destination, sieve: EventFilter) -> Replayed | None:
     """Return what the destination's position of the first missed match may move past, once the named ones wait.
 
     Up to the matcher's cursor: what comes after that is put into the outbox without being asked for.
@@ -119,22 +119,24 @@ async def _past_these(desk: Desk, destination: Destination, sieve: Sieve) -> Rep
     after = destination.missed_after
     if after is None:
         return None
-    matched = max(after, await desk.doors.storage.work.cursor(MATCHED) or START)
-    window = Window(after, Seq(matched + 1))
-    found = await find(desk.doors.storage.log, window, sieve, MOST_PASSED, newest_first=False)
+    matched = max(after, await desk.context.storage.outbox.cursor(MATCHED) or START)
+    window = TimeWindow(after, Seq(matched + 1))
+    found = await find(desk.context.storage.log, window, sieve, MOST_PASSED, newest_first=False)
     matches = [(event.seq, id_in(event.body)) for event in found.events if about(event) != destination.id]
     to = matched if found.next is None else found.next
     return Replayed(destination.id, after, to, whole=found.next is None, matches=matches)
 
 
-async def _between(desk: Desk, destination: str, window: Window, sieve: Sieve) -> tuple[Sequence[Stored], Seq | None]:
+async def _between(
+    desk: OperationContext, destination: str, window: TimeWindow, sieve: EventFilter
+) -> tuple[Sequence[Stored], Seq | None]:
     """Return matches in a window, and the position to go on from when that was not all of it."""
     deadline = trio.current_time() + TIME
     events: list[Stored] = []
     further: Seq | None = window.after
     while further is not None and len(events) < MOST_QUEUED and trio.current_time() < deadline:
-        piece = Window(further, window.before)
-        found = await find(desk.doors.storage.log, piece, sieve, AT_ONCE, newest_first=False)
+        piece = TimeWindow(further, window.before)
+        found = await find(desk.context.storage.log, piece, sieve, AT_ONCE, newest_first=False)
         events += [event for event in found.events if about(event) != destination]
         further = found.next
     return events, further

@@ -24,7 +24,7 @@ from actors.query.preview import PreviewAnswer, counted_terms
 from actors.query.preview import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.acts.alerts import check_query, sources_of
-from api.acts.desk import Desk
+from api.acts.context import OperationContext
 from api.ratelimit import Limit
 from api.v1 import alert_preview_schemas as wire
 from storage.records.cursor import Filter
@@ -130,7 +130,9 @@ class Trial(NamedTuple):
     further: Seq | None
 
 
-async def preview(desk: Desk, asked: wire.AlertPreviewRequest, within: Stretch = EVERYWHERE) -> wire.AlertPreview:
+async def preview(
+    desk: OperationContext, asked: wire.AlertPreviewRequest, within: Stretch = EVERYWHERE
+) -> wire.AlertPreview:
     """Try a query on the newest events. Raises Refusal, Unprocessable, TooSoon, Overloaded."""
     check_query(asked.filter_query, asked.language)
     sources = await sources_of(desk, asked.source_ids)
@@ -138,7 +140,7 @@ async def preview(desk: Desk, asked: wire.AlertPreviewRequest, within: Stretch =
     return (await trial(desk, asked, sources, within)).preview
 
 
-def check_pace(desk: Desk) -> None:
+def check_pace(desk: OperationContext) -> None:
     """Raise TooSoon when there have been too many trials lately."""
     verdict = desk.limiter.take("previews of alerts", PACE, trio.current_time())
     if not verdict.admitted:
@@ -146,7 +148,7 @@ def check_pace(desk: Desk) -> None:
 
 
 async def trial(
-    desk: Desk, asked: wire.AlertPreviewRequest, sources: Sequence[str], within: Stretch = EVERYWHERE
+    desk: OperationContext, asked: wire.AlertPreviewRequest, sources: Sequence[str], within: Stretch = EVERYWHERE
 ) -> Trial:
     """Try a query that can be read on a stretch of the log. `sources`: their ids in the one spelling.
 
@@ -159,18 +161,24 @@ async def trial(
     while before > within.after + 1 and (left := asked.last - tally.looked.total()) and stopped is None:
         if trio.current_time() >= deadline:
             break
-        page = await desk.doors.storage.log.read_back(before, min(AT_ONCE, left), where)
+        page = await desk.context.storage.log.read_back(before, min(AT_ONCE, left), where)
         events = [event for event in page.events if event.seq > within.after]
         stopped = await _take(desk, asked, tally, events, deadline, full=within.full)
         before = page.scanned if stopped is None else stopped
     ended = before <= within.after + 1
     complete = ended or tally.looked.total() >= asked.last
-    answer = _answer(asked, names, tally, desk.doors.world.now(), complete=complete)
+    answer = _answer(asked, names, tally, desk.context.world.now(), complete=complete)
     return Trial(answer, None if ended else before)
 
 
 async def _take(
-    desk: Desk, asked: wire.AlertPreviewRequest, tally: _Tally, events: Sequence[Stored], deadline: float, *, full: bool
+    desk: OperationContext,
+    asked: wire.AlertPreviewRequest,
+    tally: _Tally,
+    events: Sequence[Stored],
+    deadline: float,
+    *,
+    full: bool,
 ) -> Seq | None:
     """Have events counted; return the position to go on from when it stopped before their end."""
     for some in _slices(events):
@@ -196,12 +204,14 @@ def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
         yield part
 
 
-async def _try(desk: Desk, asked: wire.AlertPreviewRequest, events: Sequence[Stored], show: int) -> PreviewAnswer:
+async def _try(
+    desk: OperationContext, asked: wire.AlertPreviewRequest, events: Sequence[Stored], show: int
+) -> PreviewAnswer:
     """Have a worker try the query. Raises Overloaded."""
     bodies = tuple(event.body for event in events)
     request = msgspec.msgpack.encode(Asked(asked.filter_query, asked.language, bodies, show, asked.match))
     try:
-        answer = await desk.doors.world.jail.call("preview_query", request)
+        answer = await desk.context.world.jail.call("preview_query", request)
     except (WorkerDied, WorkerTooSlow, TaskRefused) as error:
         raise Overloaded(f"the query could not be tried: {error}", 5) from None
     return msgspec.msgpack.decode(answer, type=PreviewAnswer)

@@ -25,17 +25,17 @@ from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form
 from api.dashboard.hours import Hours
 from api.dashboard.moments import zone_of
 from api.dashboard.notes import Notes
-from api.dashboard.screen import Download, Go, Live, Page, Reply, Run, Screen, Visit, foreign_to
+from api.dashboard.screen import Download, Go, LiveStream, Page, Reply, Run, Screen, Visit, foreign_to
 from api.dashboard.sessions import Browser, Sessions, is_foreign
 from api.exchange import OPENED
 from api.hosts import is_ours
+from api.last_used import LastUsed
 from api.peers import caller
 from api.problems import INTERNAL, KINDS, Refusal
 from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.refusals import refusal_of
 from api.rule import Rule
 from api.sse import MEDIA
-from api.touched import Touched
 from api.unsent import ASKER
 from api.validation import read_query
 
@@ -62,12 +62,12 @@ class Dashboard(QuartTrio):
 
     def __init__(self, api: Api, screens: tuple[Screen, ...]) -> None:
         super().__init__("dashboard", static_folder=None, template_folder=None, root_path="/", instance_path="/")
-        self.api, self.doors = api, api.doors
-        self.sessions = Sessions.of_doors(api.doors)
-        self.attempts = Attempts(api.limiter, api.doors.storage.people)
+        self.api, self.context = api, api.context
+        self.sessions = Sessions.of_doors(api.context)
+        self.attempts = Attempts(api.limiter, api.context.storage.people)
         self.notes = Notes()
-        self.hours = Hours(api.doors.storage.log)
-        self.seen = Touched(api.doors.storage.people.touch)
+        self.hours = Hours(api.context.storage.log)
+        self.seen = LastUsed(api.context.storage.people.touch)
         self.screens: dict[str, Screen] = {}
         self.config.update(MAX_CONTENT_LENGTH=max((s.limit for s in screens), default=0), RESPONSE_TIMEOUT=None)
         self.config.update(BODY_TIMEOUT=api.config["BODY_TIMEOUT"], PROVIDE_AUTOMATIC_OPTIONS=False)
@@ -127,19 +127,19 @@ async def _admit(app: Dashboard) -> Response | None:
     rule = request.url_rule
     if rule is None:
         return None
-    if app.doors.draining():
+    if app.context.draining():
         raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
     screen = app.screens[rule.endpoint]
     if screen.access == "anyone":
         return None
     if g.browser.session is None:
         return _to_sign_in(screen)
-    app.seen.mark(g.browser.session.id, app.doors.world.now())
+    app.seen.mark(g.browser.session.id, app.context.world.now())
     return None
 
 
 def _check_host(app: Dashboard) -> None:
-    settings = app.doors.settings
+    settings = app.context.settings
     if not is_ours(request.headers.get("Host", ""), settings.base_url, settings.host):
         says = "Under another name than the one in its setting `base_url` it shows no pages."
         raise Refusal("forbidden", f"This service is at {app.api.base_url}. {says}")
@@ -190,7 +190,7 @@ def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
     browser: Browser = g.browser
     asked = urlencode([(name, value) for name, value in request.args.items(multi=True) if value])
     return Visit(
-        doors=app.doors,
+        context=app.context,
         streams=app.api.streams,
         limiter=app.api.limiter,
         attempts=app.attempts,
@@ -205,7 +205,7 @@ def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
         who=browser.who,
         token=browser.token,
         zone=zone_of(request.cookies.get("tz", "")),
-        now=app.doors.world.now(),
+        now=app.context.world.now(),
         hours=app.hours,
     )
 
@@ -275,13 +275,13 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
         case Download():
             named = f"attachment; filename*=UTF-8''{quote(reply.name)}"
             return Response(reply.body, 200, {"Content-Disposition": named}, content_type=reply.media)
-        case Live():
+        case LiveStream():
             return _live(visit, reply)
         case _:
             assert_never(reply)
 
 
-def _live(visit: Visit, reply: Live) -> Response:
+def _live(visit: Visit, reply: LiveStream) -> Response:
     if request.method != "HEAD":
         scope: Any = request.scope
         scope[OPENED] = (visit.session, reply.reader)
@@ -302,7 +302,7 @@ async def _failed(app: Dashboard, error: Exception) -> Response:
     if refusal is None:
         where = f"{request.method} {request.path}"
         said = f"{type(error).__name__}: {error}"[:500]
-        app.doors.world.log("http.fault", level="error", request_id=g.get("request_id", ""), where=where, error=said)
+        app.context.world.log("http.fault", level="error", request_id=g.get("request_id", ""), where=where, error=said)
         refusal = INTERNAL
     title = KINDS[refusal.slug].title if not isinstance(error, MethodNotAllowed) else "This page takes no such request"
     body = rendering.plain("error.html", status=refusal.status, title=title, says=refusal.detail, id=g.request_id)
@@ -319,7 +319,7 @@ async def _sign_off(app: Dashboard, response: Response) -> Response:
     headers["Cross-Origin-Opener-Policy"] = "same-origin"
     headers["Cross-Origin-Resource-Policy"] = "same-origin"
     headers.setdefault("Cache-Control", "no-store")
-    app.doors.world.log(
+    app.context.world.log(
         "http.request",
         level="debug",
         request_id=g.request_id,

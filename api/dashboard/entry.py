@@ -60,7 +60,7 @@ async def show_set_up(visit: Visit) -> Page:
 
     Which link was opened is not known here; a script puts its code into the form, else the person does.
     """
-    good = _good(await visit.doors.storage.people.link(), visit.now) is not None
+    good = _good(await visit.context.storage.people.link(), visit.now) is not None
     return Page("entry/set_up.html", "Set up", {"good": good}, 200 if good else 404)
 
 
@@ -68,12 +68,12 @@ async def set_up(visit: Visit) -> Reply:
     """Set the password and sign in. The link is used up by it, in one transaction."""
     form: SetUp = visit.form
     check_password(form.password, form.again)
-    storage, world = visit.doors.storage, visit.doors.world
+    storage, world = visit.context.storage, visit.context.world
     link = _good(await storage.people.link(), visit.now)
     if link is None or hashed(form.code.rpartition("#")[2].strip()) != link.sha256:
         raise Wrong(code=_NOT_GOOD)
     password = Password(await world.passwords.hash(form.password), visit.now)
-    sessions = Sessions.of_doors(visit.doors)
+    sessions = Sessions.of_doors(visit.context)
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await storage.people.settle(password, session, link=link.sha256):
         raise Wrong(code=_NOT_GOOD)
@@ -92,14 +92,14 @@ async def show_sign_in(visit: Visit) -> Reply:
     back = own_path(visit.query.next if not visit.draft.given else visit.draft.value("next"))
     if visit.session is not None:
         return Go(back)
-    ready = await visit.doors.storage.people.password() is not None
+    ready = await visit.context.storage.people.password() is not None
     return Page("entry/sign_in.html", "Sign in", {"back": back, "ready": ready, "out": visit.query.out})
 
 
 async def sign_in(visit: Visit) -> Reply:
     """Open a session for who knows the password."""
     form: SignIn = visit.form
-    people, world, sessions = visit.doors.storage.people, visit.doors.world, Sessions.of_doors(visit.doors)
+    people, world, sessions = visit.context.storage.people, visit.context.world, Sessions.of_doors(visit.context)
     password = await people.password()
     async with visit.attempts.one(visit.address, sessions.known(visit.headers, password)):
         fits = password is not None and await world.passwords.fits(form.password, password.hashed)
@@ -119,8 +119,8 @@ async def sign_in(visit: Visit) -> Reply:
 async def sign_out(visit: Visit) -> Reply:
     """End this session."""
     assert visit.session is not None
-    await visit.doors.storage.people.sign_out(visit.session.id)
-    return Go("/sign-in?out=1", cookies=(Sessions.of_doors(visit.doors).farewell(),))
+    await visit.context.storage.people.sign_out(visit.session.id)
+    return Go("/sign-in?out=1", cookies=(Sessions.of_doors(visit.context).farewell(),))
 
 
 async def check_again(visit: Visit, field: str, given: str) -> Password:
@@ -130,9 +130,9 @@ async def check_again(visit: Visit, field: str, given: str) -> Password:
     """
     assert visit.session is not None
     visit.attempts.in_session(visit.session.id)
-    present = await visit.doors.storage.people.password()
-    if present is None or not await visit.doors.world.passwords.fits(given, present.hashed):
-        visit.doors.world.log("dashboard.password_refused", level="warning", address=visit.address)
+    present = await visit.context.storage.people.password()
+    if present is None or not await visit.context.world.passwords.fits(given, present.hashed):
+        visit.context.world.log("dashboard.password_refused", level="warning", address=visit.address)
         raise Wrong(**{field: "That is not the password."})
     return present
 

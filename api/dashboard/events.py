@@ -47,11 +47,11 @@ async def show(visit: Visit) -> Page:
     """Show an event."""
     body: bytes = await visit.api(events.one)
     event = _decode(body)
-    stored = await visit.doors.storage.log.get(event.id)
-    alerts = met_by(stored, await visit.doors.storage.alerts.all()) if stored is not None else []
-    verdict = signatures.verify(body, await visit.doors.jwks())
+    stored = await visit.context.storage.log.get(event.id)
+    alerts = met_by(stored, await visit.context.storage.alerts.all()) if stored is not None else []
+    verdict = signatures.verify(body, await visit.context.jwks())
     raw = msgspec.json.format(body, indent=2).decode()
-    watched = await visit.doors.storage.sources.get(SourceId(event.source_id))
+    watched = await visit.context.storage.sources.get(SourceId(event.source_id))
     return Page(
         "events/one.html",
         event.title or event.url or "Event",
@@ -76,7 +76,7 @@ def curl(visit: Visit, path: str, *options: str) -> str:
         "curl",
         *options,
         '-H "Authorization: Bearer $SANDERLING_KEY"',
-        f"'{visit.doors.settings.public_url()}{path}'",
+        f"'{visit.context.settings.public_url()}{path}'",
     ]
     return " ".join(words)
 

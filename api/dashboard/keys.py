@@ -51,7 +51,7 @@ def in_words(key: ApiKey) -> list[str]:
 
 async def show_all(visit: Visit) -> Page:
     """List the keys, newest first."""
-    keys = [(key, in_words(key)) for key in reversed(await visit.doors.storage.keys.all())]
+    keys = [(key, in_words(key)) for key in reversed(await visit.context.storage.keys.all())]
     return Page("keys/list.html", "API keys", {"keys": keys})
 
 
@@ -86,7 +86,7 @@ async def show_one(visit: Visit) -> Page:
     """Show a key, how to use it, and how to end it."""
     key = await _key(visit)
     return Page(
-        "keys/one.html", key.name, {"key": key, "may": in_words(key), "base": visit.doors.settings.public_url()}
+        "keys/one.html", key.name, {"key": key, "may": in_words(key), "base": visit.context.settings.public_url()}
     )
 
 
@@ -94,13 +94,13 @@ async def delete(visit: Visit) -> Reply:
     """Delete a key: the very next request with it is refused."""
     key = await _key(visit)
     visit.form.check(key.name)
-    await visit.doors.storage.keys.revoke(key.id)
-    visit.doors.world.log("keys.revoked", key=key.prefix, name=key.name)
+    await visit.context.storage.keys.revoke(key.id)
+    visit.context.world.log("keys.revoked", key=key.prefix, name=key.name)
     return Go("/keys", f"The key {key.name} is deleted. The next request with it gets 401.")
 
 
 async def _key(visit: Visit) -> ApiKey:
-    for key in await visit.doors.storage.keys.all():
+    for key in await visit.context.storage.keys.all():
         if key.id == visit.path["id"]:
             return key
     raise NotFound("There is no such key; it may have been deleted.")

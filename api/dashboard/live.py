@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from api.dashboard.screen import Live, Screen, Visit
+from api.dashboard.screen import LiveStream, Screen, Visit
 from api.reader import Reader
 from api.route import Answer
 from api.v1 import stream
 from api.v1.query_schemas import StreamQuery
 
 
-async def everything(visit: Visit) -> Live:
+async def everything(visit: Visit) -> LiveStream:
     """Stream the events that pass the filters."""
     _check_room(visit)
     return _live(await visit.answer(stream.everything, query=visit.query))
 
 
-async def channel(visit: Visit) -> Live:
+async def channel(visit: Visit) -> LiveStream:
     """Stream one channel."""
     _check_room(visit)
     return _live(await visit.answer(stream.channel, query=visit.query))
@@ -26,9 +26,9 @@ def _check_room(visit: Visit) -> None:
     visit.streams.check_room(visit.session)
 
 
-def _live(answer: Answer) -> Live:
+def _live(answer: Answer) -> LiveStream:
     assert isinstance(answer.stream, Reader)
-    return Live(answer.stream, answer.headers)
+    return LiveStream(answer.stream, answer.headers)
 
 
 SCREENS = (

@@ -24,7 +24,7 @@ from storage.records.key import ApiKey
 from storage.records.session import Session
 
 if TYPE_CHECKING:
-    from actors.doors import Doors
+    from actors.app_context import AppContext
     from api.dashboard.attempts import Attempts
     from api.ratelimit import Limiter
     from api.reader import Reader
@@ -48,7 +48,7 @@ class Visit:
     hours: how many events each hour brought.
     """
 
-    doors: Doors
+    context: AppContext
     streams: Streams
     limiter: Limiter
     attempts: Attempts
@@ -86,7 +86,7 @@ class Visit:
     def call(self, *, query: Any = None, body: Any = None, **path: str) -> Call:
         """Return the call with which this visit asks a handler of the API."""
         return Call(
-            doors=self.doors,
+            context=self.context,
             streams=self.streams,
             path=path or self.path,
             query=NoQuery() if query is None else query,
@@ -102,7 +102,7 @@ class Visit:
     def onward(self, answer: Answer) -> str:
         """Return the path to the next page of a list, as its `Link` header has it; "" at the end."""
         link = answer.headers.get("Link", "").partition(">")[0].removeprefix("<")
-        return link.removeprefix(self.doors.settings.public_url())
+        return link.removeprefix(self.context.settings.public_url())
 
     def moment(self, at: Stamp) -> Moment:
         """Return a moment (milliseconds, or RFC 3339) as the reader's clock shows it."""
@@ -152,14 +152,14 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveStream:
     """A stream: fed by this reader until the client goes, or its session ends."""
 
     reader: Reader
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Reply = Page | Go | Download | Live
+Reply = Page | Go | Download | LiveStream
 Run = Callable[[Visit], Awaitable[Reply]]
 
 

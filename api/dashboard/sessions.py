@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from werkzeug.datastructures import Headers
 from werkzeug.http import dump_cookie, parse_cookie
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from actors.world import World
 from api.dashboard.attempts import browser_mark, known_browser
 from storage.interface.people import People
@@ -65,9 +65,9 @@ class Sessions:
         self._known = f"{prefix}known{suffix}"
 
     @classmethod
-    def of_doors(cls, doors: Doors) -> Sessions:
+    def of_doors(cls, context: AppContext) -> Sessions:
         """Return the sessions of a service; they hold no state but its storage's."""
-        return cls(doors.world, doors.storage.people, doors.settings.public_url())
+        return cls(context.world, context.storage.people, context.settings.public_url())
 
     async def of(self, cookies: Mapping[str, str]) -> Browser:
         """Return whose request it is, a stranger's when its session has ended."""

@@ -46,7 +46,7 @@ def in_words(agent: str) -> str:
 async def show(visit: Visit) -> Page:
     """Show the sessions, and the form for another password."""
     sessions = [
-        (one, in_words(one.agent)) for one in await visit.doors.storage.people.sessions() if one.ends_at > visit.now
+        (one, in_words(one.agent)) for one in await visit.context.storage.people.sessions() if one.ends_at > visit.now
     ]
     return Page("settings/show.html", "Settings", {"sessions": sessions})
 
@@ -56,9 +56,9 @@ async def change(visit: Visit) -> Reply:
     form: NewPassword = visit.form
     check_password(form.password, form.again)
     await check_again(visit, "present", form.present)
-    people, world = visit.doors.storage.people, visit.doors.world
+    people, world = visit.context.storage.people, visit.context.world
     password = Password(await world.passwords.hash(form.password), visit.now)
-    sessions = Sessions.of_doors(visit.doors)
+    sessions = Sessions.of_doors(visit.context)
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     await people.settle(password, session)
     world.log("dashboard.password_changed", address=visit.address)
@@ -68,7 +68,7 @@ async def change(visit: Visit) -> Reply:
 
 async def end(visit: Visit) -> Reply:
     """End a session; its own one as by signing out."""
-    ended = await visit.doors.storage.people.sign_out(visit.path["id"])
+    ended = await visit.context.storage.people.sign_out(visit.path["id"])
     if visit.session is not None and visit.path["id"] == visit.session.id:
         return Go("/sign-in?out=1")
     return Go("/settings", "The session is ended." if ended else "It had ended already.")
@@ -77,7 +77,7 @@ async def end(visit: Visit) -> Reply:
 async def end_others(visit: Visit) -> Reply:
     """End every session but this one."""
     assert visit.session is not None
-    people = visit.doors.storage.people
+    people = visit.context.storage.people
     for one in await people.sessions():
         if one.id != visit.session.id:
             await people.sign_out(one.id)

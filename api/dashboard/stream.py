@@ -27,7 +27,7 @@ class _Page(Struct):
 _decode = msgspec.json.Decoder(_Page).decode
 
 
-class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
+class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """What to show: the filters as they are typed, several separated by commas."""
 
     keyword: _Text = ""
@@ -43,7 +43,7 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
         return [*pairs, *([("source_type", self.source_type)] if self.source_type else [])]
 
 
-async def newest(visit: Visit, wanted: Wanted, limit: int = SHOWN) -> tuple[list[Item], str]:
+async def newest(visit: Visit, wanted: StreamQuery, limit: int = SHOWN) -> tuple[list[Item], str]:
     """Return a page of events, newest first, and the path to the next one. Raises Refusal (400, 410)."""
     filters = wanted.filters()
 
@@ -68,7 +68,7 @@ async def newest(visit: Visit, wanted: Wanted, limit: int = SHOWN) -> tuple[list
 
 async def show(visit: Visit) -> Page:
     """Show the newest events, and go on from there; an older page stands still."""
-    wanted: Wanted = visit.query
+    wanted: StreamQuery = visit.query
     since = await visit.streams.newest_id()
     items: list[Item] = []
     onward, status = "", 200
@@ -89,4 +89,4 @@ async def show(visit: Visit) -> Page:
     return Page("stream.html", "Stream", shows, status)
 
 
-SCREENS = (Screen(path="/stream", run=show, query=Wanted),)
+SCREENS = (Screen(path="/stream", run=show, query=StreamQuery),)

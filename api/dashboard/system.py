@@ -32,7 +32,7 @@ MOODS = {
 """The mood of the badge of each state of a part."""
 
 
-class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
+class ShownPart(Struct, frozen=True, forbid_unknown_fields=True):
     """Which parts to show, and from which one on."""
 
     filter: Annotated[str, Meta(max_length=500)] = ""
@@ -50,7 +50,7 @@ class Set(NamedTuple):
 
 def settings_of(visit: Visit) -> list[Set]:
     """Return all settings, those first that somebody has set."""
-    settings, origins = visit.doors.settings, visit.doors.origins
+    settings, origins = visit.context.settings, visit.context.origins
     rows = []
     for item in fields(Settings):
         value = masked(settings, item.name)
@@ -68,12 +68,12 @@ def _in_words(value: object, unit: str) -> str:
 
 async def show(visit: Visit) -> Page:
     """Show the service itself."""
-    wanted: Wanted = visit.query
+    wanted: ShownPart = visit.query
     overview: Overview = await visit.api(admin.overview)
     query = TreeQuery(filter=wanted.filter, start=wanted.start, limit=ROWS)
     tree: TreePage = await visit.api(admin.tree, query=query)
-    bounds = await visit.doors.storage.log.bounds()
-    files = visit.doors.storage.sizes()
+    bounds = await visit.context.storage.log.bounds()
+    files = visit.context.storage.sizes()
     taken: Sizes = await visit.api(admin_sizes.sizes, query=SizesQuery(limit=HEAVIEST))
     shows = {
         "overview": overview,
@@ -87,15 +87,15 @@ async def show(visit: Visit) -> Page:
         "wal": size(files.get("wal", 0)),
         "taken": taken,
         "size": size,
-        "days": visit.doors.settings.retention_days,
-        "most": visit.doors.settings.retention_events,
+        "days": visit.context.settings.retention_days,
+        "most": visit.context.settings.retention_events,
         "oldest": Millis(millis_of(bounds.oldest)) if bounds.oldest else None,
     }
     return Page("system.html", "System", shows)
 
 
-def _place(wanted: Wanted, start: int) -> str:
+def _place(wanted: ShownPart, start: int) -> str:
     return "/system?" + urlencode({"filter": wanted.filter, "start": start}) + "#parts"
 
 
-SCREENS = (Screen(path="/system", run=show, query=Wanted),)
+SCREENS = (Screen(path="/system", run=show, query=ShownPart),)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from api.dashboard.hours import HOUR
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources.words import shown_as
-from api.dashboard.stream import Wanted, newest
+from api.dashboard.stream import StreamQuery, newest
 from api.v1 import admin
 from api.v1.admin_schemas import Overview, TreePage, TreeQuery, TreeRow
 from storage.records.destination import Destination
@@ -53,7 +53,7 @@ def need_of(row: TreeRow) -> Need | None:
 
 async def needs(visit: Visit) -> list[Need]:
     """Return what needs somebody: destinations that get nothing though they should, then the worst of the tree."""
-    hooks = await visit.doors.storage.alerts.destinations()
+    hooks = await visit.context.storage.alerts.destinations()
     closed = [
         *[_need(hook, "disabled", "bad", _CLOSED) for hook in hooks if hook.enabled and hook.state == "disabled"],
         *[_need(hook, "needs a secret", "warn", _UNSEEN) for hook in hooks if hook.was_enabled],
@@ -91,7 +91,7 @@ async def today(visit: Visit) -> Page:
     overview: Overview = await visit.api(admin.overview)
     hours = await visit.hours.last(visit.now)
     since = await visit.streams.newest_id()
-    items, _ = await newest(visit, Wanted(), SHOWN)
+    items, _ = await newest(visit, StreamQuery(), SHOWN)
     shows = {
         "failing": list(overview.failing.values()),
         "late": overview.matching.says,

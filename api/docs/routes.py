@@ -41,7 +41,7 @@ async def _problem(call: Call) -> Answer:
     slug = call.path["slug"]
     if slug not in KINDS:
         raise NotFound(f"There is no such problem type; there are {', '.join(KINDS)}.")
-    page = problem_page(slug, call.doors.settings.public_url(), STYLE)
+    page = problem_page(slug, call.context.settings.public_url(), STYLE)
     return Answer(page, media=HTML, headers=HOUR | _PAGE_HEADERS)
 
 

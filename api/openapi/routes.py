@@ -46,7 +46,7 @@ def schemas(routes: Sequence[Route]) -> Route:
         kind = kinds.get(call.path["name"])
         if kind is None or call.path["version"] != VERSION:
             raise NotFound(f"There is no such schema; there are {', '.join(kinds)}.")
-        url = f"{call.doors.settings.public_url()}/schemas/{call.path['name']}/{VERSION}"
+        url = f"{call.context.settings.public_url()}/schemas/{call.path['name']}/{VERSION}"
         return Answer(schema_document(kind, url), media="application/schema+json", headers=HOUR)
 
     return Route(

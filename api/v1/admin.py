@@ -20,7 +20,7 @@ from api.v1.admin_sizes import sizes
 from api.v1.schemas import HeldEvents
 from api.v1.sources import ask_registry, time_or_null
 from storage.records import trail
-from storage.records.cursor import Held
+from storage.records.cursor import SourceSize
 from storage.records.times import rfc3339
 
 TRAIL = 20
@@ -48,20 +48,20 @@ async def tree(call: Call) -> Answer:
     """Return a page of rows."""
     query: wire.TreeQuery = call.query
     if query.paths:
-        found = call.doors.overseer.some(query.paths)
+        found = call.context.overseer.some(query.paths)
         return Answer(wire.TreePage(len(found), 0, tuple(row_of(row) for row in found)))
-    rows, total = await call.doors.overseer.page(query.sort, query.filter, query.start, query.limit)
+    rows, total = await call.context.overseer.page(query.sort, query.filter, query.start, query.limit)
     return Answer(wire.TreePage(total, query.start, tuple(row_of(row) for row in rows)))
 
 
 async def part(call: Call) -> Answer:
     """Return all that is known of one part."""
-    whole = call.doors.overseer.whole(call.path["path"])
-    held = await call.doors.storage.log.held(whole.source.id) if whole.source is not None else Held(0, 0)
+    whole = call.context.overseer.whole(call.path["path"])
+    held = await call.context.storage.log.held(whole.source.id) if whole.source is not None else SourceSize(0, 0)
     return Answer(_part(call, whole, held))
 
 
-def _part(call: Call, whole: Whole, held: Held) -> wire.TreePart:
+def _part(call: Call, whole: Whole, held: SourceSize) -> wire.TreePart:
     status = whole.status
     mailbox = None if status is None else status.mailbox
     crash = None if status is None else status.crash
@@ -83,12 +83,12 @@ def _part(call: Call, whole: Whole, held: Held) -> wire.TreePart:
     )
 
 
-def _watching(call: Call, whole: Whole, held: Held) -> wire.Watching | None:
+def _watching(call: Call, whole: Whole, held: SourceSize) -> wire.Watching | None:
     source, hot = whole.source, whole.hot
     if source is None or hot is None:
         return None
     rows = trail.read(hot.trail)[: -TRAIL - 1 : -1]
-    judged = call.doors.overseer.examined(source, call.doors.settings)
+    judged = call.context.overseer.examined(source, call.context.settings)
     return wire.Watching(
         id=source.id,
         url=source.url,
@@ -118,7 +118,7 @@ def _watching(call: Call, whole: Whole, held: Held) -> wire.Watching | None:
 
 async def overview(call: Call) -> Answer:
     """Return the figures of the whole."""
-    return Answer(overview_of(call.doors))
+    return Answer(overview_of(call.context))
 
 
 async def feed(call: Call) -> Answer:
@@ -126,13 +126,13 @@ async def feed(call: Call) -> Answer:
     assert call.key is not None
     call.streams.check_room(call.key)
     headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
-    return Answer(b"", media=MEDIA["sse"], headers=headers, stream=Feed(call.doors))
+    return Answer(b"", media=MEDIA["sse"], headers=headers, stream=Feed(call.context))
 
 
 async def log(call: Call) -> Answer:
     """Return the newest log lines of an actor."""
     query: wire.LogQuery = call.query
-    journal = call.doors.overseer.journal
+    journal = call.context.overseer.journal
     lines = journal.lines_of(query.actor, query.after, query.limit)
     return Answer(wire.LogPage(journal.lines.last, tuple(_line(number, line) for number, line in lines)))
 
@@ -158,7 +158,7 @@ def _act(name: str, run: Callable[[Call, str], Awaitable[None]]) -> Callable[[Ca
             await run(call, path)
             done = True
         finally:
-            call.doors.world.log(
+            call.context.world.log(
                 "admin.act",
                 act=name,
                 actor=path,
@@ -173,23 +173,23 @@ def _act(name: str, run: Callable[[Call, str], Awaitable[None]]) -> Callable[[Ca
 
 
 async def _restart(call: Call, path: str) -> None:
-    call.doors.overseer.restart(path)
+    call.context.overseer.restart(path)
 
 
 async def _release(call: Call, path: str) -> None:
-    call.doors.overseer.release(path)
+    call.context.overseer.release(path)
 
 
 async def _check(call: Call, path: str) -> None:
-    source = call.doors.overseer.source_of(path)
+    source = call.context.overseer.source_of(path)
     await ask_registry(call, lambda reply: CheckNow(source=source.id, reply=reply))
 
 
 async def _able(call: Call, path: str, enabled: bool) -> None:
-    source = call.doors.overseer.source_of(path)
+    source = call.context.overseer.source_of(path)
     edit = SourceEdit(enabled=enabled)
     await ask_registry(call, lambda reply: EditSource(source=source.id, edit=edit, reply=reply))
-    call.doors.overseer.changed()
+    call.context.overseer.changed()
 
 
 async def _disable(call: Call, path: str) -> None:
@@ -201,11 +201,11 @@ async def _enable(call: Call, path: str) -> None:
 
 
 async def _drain(call: Call, path: str) -> None:
-    call.doors.overseer.drain(True)
+    call.context.overseer.drain(True)
 
 
 async def _resume(call: Call, path: str) -> None:
-    call.doors.overseer.drain(False)
+    call.context.overseer.drain(False)
 
 
 def _read(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:

@@ -19,14 +19,14 @@ _RANK = {"failing": 0, "disabled": 1, "active": 2}
 async def deliveries(call: Call) -> Answer:
     """Return a page of how destinations stand; only those of the page have their attempts read."""
     query: wire.DeliveriesPageQuery = call.query
-    storage = call.doors.storage
+    storage = call.context.storage
     every = await storage.alerts.destinations()
-    waiting = await storage.work.waiting([each.id for each in every])
+    waiting = await storage.outbox.waiting([each.id for each in every])
     page = _worst_first(every, waiting)[query.start : query.start + query.limit]
-    rates = await storage.work.rates([each.id for each in page])
+    rates = await storage.outbox.rates([each.id for each in page])
     rows = []
     for each in page:
-        lines = await storage.work.attempts(each.id, 1)
+        lines = await storage.outbox.attempts(each.id, 1)
         rows.append(_row(each, waiting.get(each.id), rates.get(each.id, _UNTRIED), lines))
     return Answer(wire.DeliveriesPage(len(every), query.start, tuple(rows)))
 

@@ -9,7 +9,7 @@ from api.v1 import admin_schemas as wire
 async def sizes(call: Call) -> Answer:
     """Return what the storage takes, and the heaviest sources."""
     query: wire.SizesQuery = call.query
-    storage = call.doors.storage
+    storage = call.context.storage
     room = await storage.log.room()
     found = []
     for id, held in (await storage.log.heaviest(query.limit)).items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.acts import alerts as acts
-from api.acts.desk import known_id
+from api.acts.context import known_id
 from api.etags import expected, shown, tag_of
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
@@ -55,21 +55,21 @@ def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
 async def create(call: Call) -> Answer:
     """Add an alert."""
     alert = await acts.add(call, call.body, call.planned)
-    headers = {"Location": f"{call.doors.settings.public_url()}/v1/alerts/{alert.id}"}
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/alerts/{alert.id}"}
     return Answer(await _record(call, alert), 201, headers=headers | tag_of(alert))
 
 
 async def list_alerts(call: Call) -> Answer:
     """Return a page of alerts, oldest first."""
-    page, headers = oldest_first(call, await call.doors.storage.alerts.all())
+    page, headers = oldest_first(call, await call.context.storage.alerts.all())
     modes: dict[str, DeliveryMode] = {}
-    for destination in await call.doors.storage.alerts.destinations():
+    for destination in await call.context.storage.alerts.destinations():
         modes.setdefault(destination.alert_id, destination.delivery_mode)
     return Answer([record_of(alert, modes.get(alert.id, "instant")) for alert in page], headers=headers)
 
 
 async def _record(call: Call, alert: Alert) -> wire.AlertRecord:
-    return record_of(alert, _mode(await call.doors.storage.alerts.destinations(alert.id)))
+    return record_of(alert, _mode(await call.context.storage.alerts.destinations(alert.id)))
 
 
 async def describe(call: Call) -> Answer:

@@ -100,6 +100,6 @@ def _refusal(call: Call, error: Exception, where: str) -> Refusal:
     refusal = refusal_of(error)
     if refusal is None:
         said = f"{type(error).__name__}: {error}"[:500]
-        call.doors.world.log("http.fault", level="error", request_id=call.request_id, where=where, error=said)
+        call.context.world.log("http.fault", level="error", request_id=call.request_id, where=where, error=said)
         return INTERNAL
     return refusal

@@ -1,4 +1,4 @@
-"""Webhook bins: made, listed and read here, with a key; what strangers send to them comes in by `api/bins_door.py`."""
+"""Webhook bins: made, listed and read here, with a key; what strangers send to them comes in by `api/bin_endpoint.py`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def create(call: Call) -> Answer:
     """Make a bin."""
     bins = acts.bins_of(call)
     bin = await bins.mint(call.planned)
-    headers = {"Location": f"{call.doors.settings.public_url()}/v1/webhook-bins/{bin.id}"}
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/webhook-bins/{bin.id}"}
     return Answer(record_of(bin, bins), 201, headers=headers)
 
 

@@ -15,7 +15,7 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.signatures import webhook
 from actors.signatures.event import KeySet, check
-from actors.signatures.receipt import HEADERS, Receipt, Told, conclude, read
+from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
 from actors.signatures.verdict import Cause, Verdict
 from api.v1.bin_schemas import Checked, CheckedEvent, CheckedEvents, SignatureCheck
 from storage.records.bin import Bin, Capture
@@ -59,11 +59,11 @@ async def check_capture(capture: Capture, destinations: Sequence[Destination], k
     for name, value in capture.headers:
         headers.setdefault(name, value)
     secrets = [secret for each in destinations for secret in webhook.live(each.secrets, capture.received_at)]
-    contents, events = read(capture.body), list[Told]()
+    contents, events = read(capture.body), list[ReceivedEvent]()
     for number, event in enumerate(contents.events):
         if number % _TURN == 0:
             await trio.lowlevel.checkpoint()
-        events.append(Told(event, check(event, keys)))
+        events.append(ReceivedEvent(event, check(event, keys)))
     receipt = conclude(contents, tuple(events), headers, capture.body, secrets=secrets, now=capture.received_at // 1000)
     nothing = Verdict(Cause.NOT_CHECKED, _NO_EVENT)
     return SignatureCheck(hmac=_checked(_hmac(receipt, headers, known=bool(secrets))), ed25519=_events(events, nothing))
@@ -83,7 +83,7 @@ def _ok(verdict: Verdict) -> bool | None:
     return verdict.valid if verdict.valid or verdict.failed else None
 
 
-def _events(events: Sequence[Told], nothing: Verdict) -> CheckedEvents:
+def _events(events: Sequence[ReceivedEvent], nothing: Verdict) -> CheckedEvents:
     """Return the verdict on all: the first that fails, else that of the first; `nothing` when there are none."""
     verdicts = [told.verdict for told in events]
     worst = next((verdict for verdict in verdicts if verdict.failed), verdicts[0] if verdicts else nothing)
@@ -94,6 +94,6 @@ def _events(events: Sequence[Told], nothing: Verdict) -> CheckedEvents:
     return CheckedEvents(ok=_ok(worst), cause=worst.cause.value, why=worst.reason, events=each)
 
 
-def _id(told: Told) -> str | None:
+def _id(told: ReceivedEvent) -> str | None:
     id = told.event.get("id")
     return id[:64] if isinstance(id, str) else None

@@ -74,7 +74,7 @@ def _delivery(line: Attempt) -> wire.DeliveryRecord:
 
 
 async def _records(call: Call, destinations: Sequence[Destination]) -> list[wire.DestinationRecord]:
-    rates = await call.doors.storage.work.rates([each.id for each in destinations])
+    rates = await call.context.storage.outbox.rates([each.id for each in destinations])
     return [record_of(each, rates.get(each.id, _NONE)) for each in destinations]
 
 
@@ -86,20 +86,20 @@ async def destination_of(call: Call) -> Destination:
 async def create(call: Call) -> Answer:
     """Add a destination to an alert; the answer alone has its secret."""
     destination, secret = await acts.add(call, call.path["id"], call.body, call.planned)
-    headers = {"Location": f"{call.doors.settings.public_url()}/v1/destinations/{destination.id}"}
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/destinations/{destination.id}"}
     return Answer(_with_secret(record_of(destination, _NONE), secret), 201, headers=headers | tag_of(destination))
 
 
 async def list_of_alert(call: Call) -> Answer:
     """Return a page of an alert's destinations, oldest first."""
     alert = await alert_of(call)
-    page, headers = oldest_first(call, await call.doors.storage.alerts.destinations(alert.id))
+    page, headers = oldest_first(call, await call.context.storage.alerts.destinations(alert.id))
     return Answer(await _records(call, page), headers=headers)
 
 
 async def list_all(call: Call) -> Answer:
     """Return a page of all destinations, oldest first."""
-    page, headers = oldest_first(call, await call.doors.storage.alerts.destinations())
+    page, headers = oldest_first(call, await call.context.storage.alerts.destinations())
     return Answer(await _records(call, page), headers=headers)
 
 
@@ -137,7 +137,7 @@ async def deliveries(call: Call) -> Answer:
     """Return a page of attempts, newest first."""
     destination = await destination_of(call)
     query: wire.DeliveriesQuery = call.query
-    lines = await call.doors.storage.work.attempts(destination.id, query.limit + 1, query.result, place(call, int))
+    lines = await call.context.storage.outbox.attempts(destination.id, query.limit + 1, query.result, place(call, int))
     page = lines[: query.limit]
     headers = next_page(call, page[-1].number if len(lines) > len(page) else None)
     return Answer([_delivery(line) for line in page], headers=headers)

@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from actors.errors import NotFound
 from api.problems import Refusal
-from api.reader import Sieve
+from api.reader import EventFilter
 from api.route import Answer, Call, Route
-from api.v1.past import Asked, Found, Window, asked_of, find, lead_on, sieve_for
+from api.v1.past import FoundEvents, PastRequest, TimeWindow, asked_of, find, lead_on, sieve_for
 from api.v1.query_schemas import EventsQuery
 from api.v1.schemas import Time
 from storage.records.event import Event, Stored
@@ -40,9 +40,9 @@ async def history(call: Call) -> Answer:
         return await _answer(call, asked_of(call), sieve)
 
 
-async def _answer(call: Call, asked: Asked, sieve: Sieve) -> Answer:
+async def _answer(call: Call, asked: PastRequest, sieve: EventFilter) -> Answer:
     query: EventsQuery = call.query
-    log, newest_first = call.doors.storage.log, query.order == "desc"
+    log, newest_first = call.context.storage.log, query.order == "desc"
     window, _, cursor = asked
     left = _left(window, cursor, (await log.bounds()).floor, newest_first)
     found = await find(log, left, sieve, query.limit, newest_first=newest_first)
@@ -56,22 +56,22 @@ async def _answer(call: Call, asked: Asked, sieve: Sieve) -> Answer:
     return Answer(page, headers=headers)
 
 
-def _left(window: Window, cursor: int | None, floor: Seq, newest_first: bool) -> Window:
+def _left(window: TimeWindow, cursor: int | None, floor: Seq, newest_first: bool) -> TimeWindow:
     """Return what is left of a window after a cursor. Raises Refusal (410) when retention has cut into it there."""
     start = Seq(max(window.after, floor))
     if cursor is None:
         return window._replace(after=start)
     if newest_first:
-        return Window(start, Seq(min(window.before, cursor)))
+        return TimeWindow(start, Seq(min(window.before, cursor)))
     if cursor < floor:
         raise Refusal("cursor-expired", "Events after this cursor have been deleted by retention.")
     return window._replace(after=Seq(max(window.after, cursor)))
 
 
-def _kept(found: Found, floor: Seq) -> Found:
+def _kept(found: FoundEvents, floor: Seq) -> FoundEvents:
     """Return a page without what retention has deleted while it was read: a part of that may be missing already."""
     events = [event for event in found.events if event.seq > floor]
-    return Found(events, None if found.next is None else Seq(max(found.next, floor)))
+    return FoundEvents(events, None if found.next is None else Seq(max(found.next, floor)))
 
 
 def _page(events: Sequence[Stored], cursor: str | None, begins: Millis, clamped: bool) -> bytes:
@@ -86,7 +86,7 @@ def _page(events: Sequence[Stored], cursor: str | None, begins: Millis, clamped:
 
 async def one(call: Call) -> Answer:
     """Return one event, exactly as it was signed."""
-    event = await call.doors.storage.log.get(call.path["id"])
+    event = await call.context.storage.log.get(call.path["id"])
     if event is None:
         raise NotFound("There is no such event, or retention has deleted it.")
     return Answer(event.body)

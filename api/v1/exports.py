@@ -21,14 +21,14 @@ async def export(call: Call) -> Answer:
     window, sieve, key = window_of(query), await sieve_for(call, query, () if chosen else _KINDS), call.key
     assert key is not None
     call.streams.exports.check_room(key)
-    log = call.doors.storage.log
+    log = call.context.storage.log
     end = Seq((await log.bounds()).newest)
     file = Export(log, sieve, query.format, after=window.after, before=min(window.before, Seq(end + 1)))
     await file.begin()
     began = query.start not in (None, EARLIEST)
     clamped = began and file.first > window.after
     begins = file.first + 1 if began else (await log.bounds()).oldest
-    now = rfc3339(call.doors.world.now())
+    now = rfc3339(call.context.world.now())
     stamp = "".join(sign for sign in now[:19] if sign.isalnum())
     headers = {
         "Content-Disposition": f'attachment; filename="sanderling-events-{stamp}Z.{query.format}"',

@@ -8,7 +8,7 @@ from uuid import UUID
 from actors.query import Query, QueryError, parse
 from api.channels import Channel
 from api.problems import invalid
-from api.reader import Sieve
+from api.reader import EventFilter
 from api.searching import Texts
 from storage.records.cursor import Filter
 from storage.records.event import KIND_OF, Kind
@@ -27,7 +27,7 @@ def sieve_of(
     kinds: Sequence[int] = (),
     channel: Channel | None = None,
     label: str | None = None,
-) -> Sieve:
+) -> EventFilter:
     """Return the sieve of a set of filters. Raises Refusal (400) for nonsense.
 
     languages: in which keywords are read. kinds, channel: restrict to a channel, of the service or of alerts; label: to
@@ -47,7 +47,7 @@ def sieve_of(
     tags, more = (tuple(tag), ()) if label is None else ((label,), tuple(tag))  # the log's own filter has one set
     where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tags)
     queries = [query for word in keyword for query in _queries(word, languages)]
-    return Sieve(where, tuple(tiers), queries, texts, channel, tags=more)
+    return EventFilter(where, tuple(tiers), queries, texts, channel, tags=more)
 
 
 def _sources(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -77,7 +77,7 @@ async def looks(call: Call) -> Answer:
     start = page[-1].first_at if len(rows) > len(page) else None
     notes = [
         one
-        for one in await notes_of(call.doors.storage.sources, view.source.id)
+        for one in await notes_of(call.context.storage.sources, view.source.id)
         if (start is None or one.at >= start) and (end is None or one.at < end)
     ]
     headers = next_page(call, None if start is None else (start, page[-1].last_at))

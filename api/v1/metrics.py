@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector, generate_late
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from actors.metrics import Counter, Gauge, Histogram
 from api.route import Answer, Call, Route
 
@@ -23,10 +23,10 @@ MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Service(Collector):
-    """Reads everything off the doors when it is collected."""
+    """Reads everything off the app context when it is collected."""
 
-    def __init__(self, doors: Doors) -> None:
-        self._doors = doors
+    def __init__(self, context: AppContext) -> None:
+        self._doors = context
 
     def collect(self) -> Iterator[Metric]:
         """Yield the families, in the order of the page that explains them."""
@@ -60,17 +60,17 @@ def _family(metric: Counter | Gauge | Histogram) -> Metric:
             return HistogramMetricFamily(name, metric.says, buckets=buckets, sum_value=metric.total)
 
 
-def exposition(doors: Doors) -> bytes:
+def exposition(context: AppContext) -> bytes:
     """Return all figures as text."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Service(doors))
+    registry.register(Service(context))
     ProcessCollector(registry=registry)
     return generate_latest(registry)
 
 
 async def metrics(call: Call) -> Answer:
     """Return all figures as text."""
-    return Answer(exposition(call.doors), media=MEDIA)
+    return Answer(exposition(call.context), media=MEDIA)
 
 
 ROUTES = (

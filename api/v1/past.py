@@ -14,7 +14,7 @@ import trio
 
 from api.pagination import decode_cursor, encode_cursor, next_link
 from api.problems import Refusal, invalid
-from api.reader import Sieve
+from api.reader import EventFilter
 from api.route import Call
 from api.v1.filters import MOST_VALUES, sieve_of
 from api.v1.query_schemas import EventsQuery, ExportQuery
@@ -47,7 +47,7 @@ _NOT_BOUND = ("from", "cursor", "limit")
 come as `from` too."""
 
 
-class Window(NamedTuple):
+class TimeWindow(NamedTuple):
     """Positions after `after` and before `before`."""
 
     after: Seq
@@ -61,15 +61,15 @@ class Mark(NamedTuple):
     after: int
 
 
-class Asked(NamedTuple):
+class PastRequest(NamedTuple):
     """What a request wants. began: it named a beginning. place: where the page before ended, None at the first one."""
 
-    window: Window
+    window: TimeWindow
     began: bool
     place: int | None
 
 
-class Found(NamedTuple):
+class FoundEvents(NamedTuple):
     """Events in the order asked for, and the position to go on from (None: the window is exhausted)."""
 
     events: Sequence[Stored]
@@ -88,12 +88,12 @@ def position(text: str, where: str) -> Seq:
         raise invalid(where, "neither an RFC 3339 time with an offset nor an event id", text) from None
 
 
-def window_of(query: Wanted) -> Window:
+def window_of(query: Wanted) -> TimeWindow:
     """Return the window that is asked for. A time as `from` is in it, an event is not; `to` is not. Raises Refusal."""
     return _window(_after(query.start), query)
 
 
-def asked_of(call: Call) -> Asked:
+def asked_of(call: Call) -> PastRequest:
     """Return the window and the place in it that a request for a page asks for. Raises Refusal (400)."""
     query: EventsQuery = call.query
     place = None
@@ -110,16 +110,16 @@ def asked_of(call: Call) -> Asked:
         if mark is None or mark.after != (-1 if after is None else after):
             raise invalid("query.cursor", "not a cursor of this list with these parameters", query.cursor)
         place = mark.place
-    return Asked(_window(after, query), after is not None, place)
+    return PastRequest(_window(after, query), after is not None, place)
 
 
-def lead_on(call: Call, asked: Asked, position: Seq | None) -> tuple[str | None, dict[str, str]]:
+def lead_on(call: Call, asked: PastRequest, position: Seq | None) -> tuple[str | None, dict[str, str]]:
     """Return the cursor that goes on from a position, and its Link header; none of either at the window's end."""
     if position is None:
         return None, {}
     mark = Mark(position, asked.window.after if asked.began else -1)
     cursor = encode_cursor(mark, call.target, _NOT_BOUND)
-    return cursor, {"Link": next_link(call.doors.settings.public_url(), call.target, cursor)}
+    return cursor, {"Link": next_link(call.context.settings.public_url(), call.target, cursor)}
 
 
 def _after(start: str | None) -> Seq | None:
@@ -130,12 +130,12 @@ def _after(start: str | None) -> Seq | None:
     return found if names_event(start) else Seq(max(0, found - 1))
 
 
-def _window(after: Seq | None, query: Wanted) -> Window:
+def _window(after: Seq | None, query: Wanted) -> TimeWindow:
     start = START if after is None else after
     end = END if query.to is None else position(query.to, "query.to")
     if end < start:
         raise invalid("query.to", "lies before query.from", query.to)
-    return Window(start, end)
+    return TimeWindow(start, end)
 
 
 def _mark(text: str, call: Call) -> Mark | None:
@@ -155,7 +155,7 @@ def names_event(text: str) -> bool:
     return True
 
 
-async def sieve_for(call: Call, query: Wanted, kinds: Sequence[int] = ()) -> Sieve:
+async def sieve_for(call: Call, query: Wanted, kinds: Sequence[int] = ()) -> EventFilter:
     """Return the sieve of a query in whose lists a comma also separates. Raises Refusal (400).
 
     kinds: the only ones; () are all.
@@ -183,7 +183,7 @@ def _split(values: Sequence[str], name: str) -> tuple[str, ...]:
     return parts
 
 
-async def find(log: EventLog, window: Window, sieve: Sieve, limit: int, *, newest_first: bool) -> Found:
+async def find(log: EventLog, window: TimeWindow, sieve: EventFilter, limit: int, *, newest_first: bool) -> FoundEvents:
     """Return at most `limit` events of a window that pass, having made at most ROUNDS reads.
 
     A search in text ends early, with a position to go on from, after MOST_TEXT bytes or WITHIN seconds of it. Raises
@@ -193,7 +193,9 @@ async def find(log: EventLog, window: Window, sieve: Sieve, limit: int, *, newes
         return await _find(log, window, sieve, limit, newest_first=newest_first)
 
 
-async def _find(log: EventLog, window: Window, sieve: Sieve, limit: int, *, newest_first: bool) -> Found:
+async def _find(
+    log: EventLog, window: TimeWindow, sieve: EventFilter, limit: int, *, newest_first: bool
+) -> FoundEvents:
     read = log.read_back if newest_first else log.read
     at, size, looked, began = window.before if newest_first else window.after, 0, 0, trio.current_time()
     asks, found = FEWEST, list[Stored]()
@@ -206,21 +208,21 @@ async def _find(log: EventLog, window: Window, sieve: Sieve, limit: int, *, newe
             for event, passes in zip(some, await sieve.sift(some), strict=True):
                 looked += len(event.body)
                 if passes and found and size + len(event.body) > MOST_BYTES:
-                    return Found(found, found[-1].seq)
+                    return FoundEvents(found, found[-1].seq)
                 if passes:
                     found.append(event)
                     size += len(event.body)
                     if len(found) == limit or size >= MOST_BYTES:
-                        return Found(found, event.seq)
+                        return FoundEvents(found, event.seq)
             del left[: len(some)]
             if sieve.reads_text and (looked >= MOST_TEXT or trio.current_time() >= began + WITHIN):
-                return Found(found, some[-1].seq)
+                return FoundEvents(found, some[-1].seq)
             await trio.lowlevel.checkpoint()
         exhausted = page.scanned <= window.after if newest_first else page.scanned >= min(page.head, window.before)
         if over or exhausted or page.scanned == at:
-            return Found(found, None)
+            return FoundEvents(found, None)
         at = page.scanned
-    return Found(found, at)
+    return FoundEvents(found, at)
 
 
 def _more(events: Sequence[Stored]) -> int:

@@ -20,7 +20,7 @@ from actors.messages.sources import (
     ListSources,
     SourceEdit,
 )
-from actors.messages.views import Added, SourceView
+from actors.messages.views import AddedSource, SourceView
 from actors.settings import wall_limit
 from api.etags import expected, shown, tag_of
 from api.pagination import next_page, place
@@ -101,7 +101,7 @@ def interval_text(seconds: int) -> str:
     return f"{seconds // _UNITS[unit]}{unit}"
 
 
-def _add(new: wire.NewSource, where: str, reply: Reply[Added]) -> AddSource:
+def _add(new: wire.NewSource, where: str, reply: Reply[AddedSource]) -> AddSource:
     return AddSource(
         url=new.url,
         reply=reply,
@@ -226,36 +226,36 @@ def record_of(view: SourceView) -> wire.SourceRecord:
 
 async def ask_registry(call: Call, make: Any, *, looks: bool = False) -> Any:
     """Ask the registry. Raises what it answers with, and TooSlowError (503) when it doesn't."""
-    settings = call.doors.settings
+    settings = call.context.settings
     with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + wall_limit(settings.parse_deadline)) * looks):
-        return await call.doors.registry.ask(make)
+        return await call.context.registry.ask(make)
 
 
 async def create(call: Call) -> Answer:
     """Add one source, or a batch."""
     if isinstance(call.body, wire.SourceBatch):
         return await _create_batch(call, call.body)
-    added: Added = await ask_registry(call, partial(_add, call.body, "body"), looks=True)
+    added: AddedSource = await ask_registry(call, partial(_add, call.body, "body"), looks=True)
     record = record_of(added.view)
-    headers = {"Location": f"{call.doors.settings.public_url()}/v1/sources/{record.id}"}
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/sources/{record.id}"}
     return Answer(record, 201 if added.created else 200, headers=headers | tag_of(added.view.source))
 
 
 async def _create_batch(call: Call, batch: wire.SourceBatch) -> Answer:
-    async def add(new: wire.NewSource, where: str) -> Added:
-        added: Added = await ask_registry(call, partial(_add, new, where), looks=True)
+    async def add(new: wire.NewSource, where: str) -> AddedSource:
+        added: AddedSource = await ask_registry(call, partial(_add, new, where), looks=True)
         return added
 
     urls = [new.url for new in batch.sources]
     outcomes = await for_each(call, urls, lambda number: add(batch.sources[number], place_of(number)))
-    base_url = call.doors.settings.public_url()
+    base_url = call.context.settings.public_url()
     results = tuple(_result(new, outcome, base_url) for new, outcome in zip(batch.sources, outcomes, strict=True))
-    well = all(isinstance(outcome, Added) for outcome in outcomes)
+    well = all(isinstance(outcome, AddedSource) for outcome in outcomes)
     settled = not any(result.status == "timeout" for result in results)
     return Answer(wire.BatchAnswer(results), 201 if well else 207, settled=settled)
 
 
-def _result(new: wire.NewSource, outcome: Added | Failed, base_url: str) -> wire.BatchResult:
+def _result(new: wire.NewSource, outcome: AddedSource | Failed, base_url: str) -> wire.BatchResult:
     if isinstance(outcome, Failed):
         status: Literal["timeout", "failed"] = "timeout" if outcome.late else "failed"
         return wire.BatchResult(new.url, status, error=outcome.refusal.document(base_url))

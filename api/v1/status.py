@@ -6,7 +6,7 @@ from actors.messages.views import PushView, SourceView
 from api.route import Answer, Call, Route
 from api.v1 import schemas as wire
 from api.v1.sources import breaker_of, time_or_null, view_of
-from storage.records.cursor import Held
+from storage.records.cursor import SourceSize
 
 
 def _push(view: SourceView) -> wire.PushStatus | None:
@@ -25,7 +25,7 @@ def _push(view: SourceView) -> wire.PushStatus | None:
     )
 
 
-def status_of(view: SourceView, held: Held) -> wire.SourceStatus:
+def status_of(view: SourceView, held: SourceSize) -> wire.SourceStatus:
     """Return what the watching of a source does now."""
     hot = view.hot
     return wire.SourceStatus(
@@ -55,7 +55,7 @@ def status_of(view: SourceView, held: Held) -> wire.SourceStatus:
 async def status(call: Call) -> Answer:
     """Return what the watching of one source does now."""
     view = await view_of(call)
-    return Answer(status_of(view, await call.doors.storage.log.held(view.source.id)))
+    return Answer(status_of(view, await call.context.storage.log.held(view.source.id)))
 
 
 ROUTES = (

@@ -35,12 +35,12 @@ async def channel(call: Call) -> Answer:
     kinds = CHANNELS.get(name)
     if kinds is not None:
         return await _open(call, kinds)
-    template = call.doors.templates.catalogue.get(name)
+    template = call.context.templates.catalogue.get(name)
     if template is not None:
         return await _open(call, (Kind.PUSH, Kind.FEED, Kind.HELD, Kind.HTML), label=template.tag)
     of_alerts = await call.streams.channels.get(name)
     if of_alerts is None:
-        known = ", ".join((*CHANNELS, *(template.id for template in call.doors.templates.catalogue)))
+        known = ", ".join((*CHANNELS, *(template.id for template in call.context.templates.catalogue)))
         raise NotFound(f"There is no channel of this name; there are {known}, and those of alerts.")
     return await _open(call, (), of_alerts)
 
@@ -65,7 +65,7 @@ async def _open(
     call.streams.check_room(call.key)
     cursor, replay_from = await _start(call, query.since)
     form: Form = "ndjson" if "application/x-ndjson" in call.headers.get("Accept", "") else "sse"
-    storage = call.doors.storage
+    storage = call.context.storage
     reader = Reader(storage.log, storage.tail, sieve, cursor=cursor, form=form, replay_from=replay_from)
     headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store", "Sanderling-Replay-From": replay_from}
     return Answer(b"", media=MEDIA[form], headers=headers, stream=reader)
@@ -75,11 +75,11 @@ async def _start(call: Call, since: str | None) -> tuple[Seq, str]:
     """Return the position to start after, and the id that names it. Raises Refusal (400, 410)."""
     last = call.headers.get("Last-Event-ID", "").strip()
     given, where = (last, "header.Last-Event-ID") if last else (since, "query.since")
-    tail = call.doors.storage.tail
+    tail = call.context.storage.tail
     if given is None:
         newest = await call.streams.newest_id()
         return seq_of(newest), newest
-    bounds = await call.doors.storage.log.bounds()
+    bounds = await call.context.storage.log.bounds()
     if given == EARLIEST and not last:
         return bounds.floor, id_of(bounds.floor, 0)
     try:

@@ -20,7 +20,7 @@ from api.v1 import template_schemas as wire
 
 def template_of(call: Call) -> Template:
     """Return the template in the path. Raises NotFound."""
-    found = call.doors.templates.catalogue.get(call.path["template_id"])
+    found = call.context.templates.catalogue.get(call.path["template_id"])
     if found is None:
         raise NotFound("There is no such template; GET /v1/templates lists them.")
     return found
@@ -139,7 +139,7 @@ def _reported(template: Template, report: Report) -> wire.TemplateReport:
 
 async def list_templates(call: Call) -> Answer:
     """Return all templates."""
-    return Answer([_summary(template) for template in call.doors.templates.catalogue])
+    return Answer([_summary(template) for template in call.context.templates.catalogue])
 
 
 async def describe(call: Call) -> Answer:
@@ -150,14 +150,14 @@ async def describe(call: Call) -> Answer:
 async def preview(call: Call) -> Answer:
     """Return what an instantiation would attach."""
     template = template_of(call)
-    found = await call.doors.templates.preview(template, _values(call, template))
+    found = await call.context.templates.preview(template, _values(call, template))
     return Answer(_previewed(template, found, alerts=call.body.alerts))
 
 
 async def instantiate(call: Call) -> Answer:
     """Attach what is not yet attached. Raises TooSlowError (503) when alerts can't be put in force now."""
     template = template_of(call)
-    report = await call.doors.templates.instantiate(template, _values(call, template), alerts=call.body.alerts)
+    report = await call.context.templates.instantiate(template, _values(call, template), alerts=call.body.alerts)
     if report.alerts:  # also when all were there: a call that was cut off may not have come to this
         await put_in_force(call)
     return Answer(_reported(template, report), settled=not report.late)

@@ -13,8 +13,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import trio
 
+from actors.app_context import AppContext
 from actors.bins import Bins
-from actors.doors import Doors
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.traffic import tell_refusal
@@ -28,10 +28,10 @@ CHECK_WITHIN = 10.0
 _OPENING = "SANDERLING_ALLOW_NETWORKS or SANDERLING_ALLOW_DELIVER_NETWORKS"
 
 
-async def admitted(text: str, doors: Doors) -> Url:
+async def admitted(text: str, context: AppContext) -> Url:
     """Return a destination's URL in its one spelling. Raises UrlRefused, Overloaded (our resolver is silent)."""
     url = parse_url(text, schemes=("http", "https"))
-    bins = Bins(doors.world, doors.storage, doors.settings.public_url())
+    bins = Bins(context.world, context.storage, context.settings.public_url())
     if (path := bins.path_in(url)) is not None:
         # What a bin gets is shown and goes nowhere, and it is handed over without the network that the guard is for.
         if await bins.at(path) is None:
@@ -39,13 +39,13 @@ async def admitted(text: str, doors: Doors) -> Url:
         return url
     if bins.is_own(url):
         raise _loop(url)
-    networks = doors.settings.deliver_networks()
-    refused = partial(tell_refusal, doors.world)
-    guard = Guard(doors.world.resolver, doors.world.connector, networks, refused=refused)
+    networks = context.settings.deliver_networks()
+    refused = partial(tell_refusal, context.world)
+    guard = Guard(context.world.resolver, context.world.connector, networks, refused=refused)
     addresses = await _addresses(url, guard)
-    if url.port == doors.settings.port:
+    if url.port == context.settings.port:
         for address in addresses:
-            if await _listens_at(address, doors):
+            if await _listens_at(address, context):
                 raise _loop(url)
     if not url.secure and not all(any(address in network for network in networks) for address in addresses):
         detail = f"a destination is https; plain http is only for networks that {_OPENING} opens"
@@ -63,19 +63,19 @@ async def _addresses(url: Url, guard: Guard) -> Sequence[Address]:
         raise UrlRefused("url-unresolved", failure.reason) from None
 
 
-async def _listens_at(address: Address, doors: Doors) -> bool:
+async def _listens_at(address: Address, context: AppContext) -> bool:
     """Whether this service listens at an address. On all interfaces, that is loopback and where its own name is."""
-    here = doors.settings.host
+    here = context.settings.host
     if address.is_loopback or str(address) == here:
         return True
     if here not in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
         return False
-    host = parse_url(doors.settings.public_url(), schemes=("http", "https")).host
+    host = parse_url(context.settings.public_url(), schemes=("http", "https")).host
     if host == str(address):
         return True
     try:
         with trio.fail_after(CHECK_WITHIN):
-            return str(address) in await doors.world.resolver.resolve(host)
+            return str(address) in await context.world.resolver.resolve(host)
     except (ResolveFailed, trio.TooSlowError):
         return False
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from actors.errors import NotFound, Unprocessable
 from actors.messages.sources import ExplainSource, Teach
-from actors.messages.views import Explained, Learned
+from actors.messages.views import SourceExplanation, TeachResult
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from api.problems import Refusal
 from api.route import Answer, Call, Route
@@ -32,7 +32,7 @@ _event = msgspec.json.Decoder(Event)
 
 
 async def _found(call: Call) -> tuple[Stored, Event]:
-    stored = await call.doors.storage.log.get(call.path["id"])
+    stored = await call.context.storage.log.get(call.path["id"])
     if stored is None:
         raise NotFound("There is no such event, or retention has deleted it.")
     return stored, _event.decode(stored.body)
@@ -41,7 +41,7 @@ async def _found(call: Call) -> tuple[Stored, Event]:
 async def event_why(call: Call) -> Answer:
     """Say why an event was emitted."""
     stored, event = await _found(call)
-    notes = await notes_of(call.doors.storage.sources, stored.source)
+    notes = await notes_of(call.context.storage.sources, stored.source)
     before = await _before(call, stored, notes) if kind_of(event) == "page" else Before()
     alerts = await _alerts(call, stored, event)
     named = call.key is not None and "alerts:read" in call.key.scopes
@@ -56,7 +56,7 @@ def _of_look(notes: Sequence[Note], event: Event) -> Note | None:
 
 async def _before(call: Call, stored: Stored, notes: Sequence[Note]) -> Before:
     """Return the source's event before this one, or the first look if that is later or nothing can lie between."""
-    log = call.doors.storage.log
+    log = call.context.storage.log
     first = max((note.at for note in notes if note.came == "baseline" and seq_at(note.at) < stored.seq), default=None)
     page = await log.read_back(stored.seq, 1, Filter(sources=(stored.source,), kinds=(Kind.HTML, Kind.PRACTICE)))
     for earlier in page.events:
@@ -64,7 +64,7 @@ async def _before(call: Call, stored: Stored, notes: Sequence[Note]) -> Before:
             return Before(millis_of(earlier.seq), _event.decode(earlier.body).id)
     if first is not None:
         return Before(first)
-    source = await call.doors.storage.sources.get(stored.source)
+    source = await call.context.storage.sources.get(stored.source)
     floor = (await log.bounds()).floor
     if source is None or page.scanned or seq_at(source.source.created_at) <= floor:
         return Before()
@@ -75,7 +75,7 @@ async def _alerts(call: Call, stored: Stored, event: Event) -> list[str]:
     """Return the names of the enabled alerts that match an event as they are now."""
     texts = Texts(told_in(stored.body))
     names = []
-    enabled = [alert for alert in await call.doors.storage.alerts.all() if alert.enabled]
+    enabled = [alert for alert in await call.context.storage.alerts.all() if alert.enabled]
     for number, alert in enumerate(enabled[:MOST_ALERTS]):
         if number % _SLICE == 0:
             await trio.lowlevel.checkpoint()
@@ -103,7 +103,7 @@ async def source_why(call: Call) -> Answer:
         raise Refusal("forbidden", "Looking again now (`look`) needs the scope sources:write.")
     source = source_id(call)
     with trio.fail_after(ANSWER_WITHIN):
-        found: Explained = await call.doors.registry.ask(
+        found: SourceExplanation = await call.context.registry.ask(
             lambda reply: ExplainSource(source, reply, query.text.strip(), query.look)
         )
     reasons = tuple(
@@ -135,7 +135,7 @@ async def feedback(call: Call) -> Answer:
         raise Unprocessable(_no_page(event), "path.id", event.id)
     texts = _texts(event)
     with trio.fail_after(ANSWER_WITHIN):
-        learned: Learned = await call.doors.registry.ask(
+        learned: TeachResult = await call.context.registry.ask(
             lambda reply: Teach(SourceId(stored.source), texts, verdict == "noise", reply)
         )
     return Answer(

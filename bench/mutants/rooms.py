@@ -64,7 +64,7 @@ FALLBACK: Mapping[str, Sequence[str]] = {
     "reader": ("tests/api/test_reader.py", "tests/api/test_stream.py", "tests/api/test_streams.py"),
     "retention": ("tests/actors/test_pruner.py", "tests/storage/test_retention.py"),
     "registry": ("tests/source/test_registry.py", "tests/delivery"),
-    "digest": ("tests/delivery", "tests/contract/test_contract_work.py"),
+    "digest": ("tests/delivery", "tests/contract/test_contract_outbox.py"),
     "supervision": ("tests/supervision",),
     "storage": ("tests/contract", "tests/storage"),
     "hosts": ("tests/egress/test_hosts.py", "tests/egress/test_reopening.py"),

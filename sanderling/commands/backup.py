@@ -163,7 +163,7 @@ def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | N
     \b
     sanderling doctor --data /var/lib/sanderling
     """
-    from sanderling.operations.doctor.rounds import doctor as look
+    from sanderling.operations.doctor.checks import doctor as look
 
     named = {name: text for name, text in flags.items() if text is not None}
     return look(named, environ(), config, offline=offline, as_json=as_json)

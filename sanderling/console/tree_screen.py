@@ -15,9 +15,9 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from sanderling.console import rows
-from sanderling.console.book import SIZE, Book
 from sanderling.console.lines import Lines, Picks, key
 from sanderling.console.prompts import Ask
+from sanderling.console.row_cache import SIZE, RowCache
 from sanderling.console.text import Line, between
 from sanderling.console.view import ACT_KEYS, View
 from sanderling.exits import CommandFailed
@@ -54,7 +54,7 @@ class TreeScreen(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.book = Book()
+        self.book = RowCache()
         self.sort, self.words = "worst", ""
         self.picks = Picks(self._line, self._seen, empty=self._empty, id="rows")
 

@@ -16,9 +16,9 @@ import msgspec
 
 from sanderling.exits import CommandFailed
 from sanderling.migration.outcome import Done, Outcome
-from sanderling.migration.patience import Patient, why_refused
 from sanderling.migration.plan import AlertBody, DestinationBody, PlannedAlert, wire
 from sanderling.migration.telling_apart import Key, key_of
+from sanderling.migration.waiting_client import WaitingClient, why_refused
 from storage.records.alert import MOST_SOURCES
 
 PAGE: Final = 200
@@ -29,7 +29,7 @@ _ELSEWHERE: Final = "an alert of this name sends elsewhere: give that one anothe
 class Alerting:
     """Makes alerts over sources whose ids are known by URL."""
 
-    def __init__(self, client: Patient, outcome: Outcome, ids: Mapping[str, str], run: str) -> None:
+    def __init__(self, client: WaitingClient, outcome: Outcome, ids: Mapping[str, str], run: str) -> None:
         self._client, self._outcome, self._ids, self._run = client, outcome, ids, run
 
     async def run(self, alerts: Sequence[PlannedAlert]) -> None:

@@ -20,8 +20,8 @@ from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
 from sanderling.migration.alerting import Alerting
 from sanderling.migration.outcome import Done, Outcome
-from sanderling.migration.patience import Patient, too_large, why_refused
 from sanderling.migration.plan import Plan, PlannedSource, wire
+from sanderling.migration.waiting_client import WaitingClient, too_large, why_refused
 
 BATCH: Final = 20
 """Sources of one request: as many as the API takes."""
@@ -44,7 +44,7 @@ _TOO_LARGE: Final = (
 class Adding:
     """The sources of a plan, on their way. `ids`: of those URLs that alerts are over, as far as they are there."""
 
-    def __init__(self, client: Patient, plan: Plan, outcome: Outcome) -> None:
+    def __init__(self, client: WaitingClient, plan: Plan, outcome: Outcome) -> None:
         self._client, self._outcome = client, outcome
         self._wanted = {url for alert in plan.alerts for url in alert.urls}
         self._waiting = in_turns(plan.sources, lambda source: urlsplit(source.body.url).netloc)
@@ -163,7 +163,7 @@ async def carry_out(client: Client, plan: Plan, outcome: Outcome, run: str) -> N
     """
     try:
         async with client:
-            patient = Patient(client)
+            patient = WaitingClient(client)
             adding = Adding(patient, plan, outcome)
             await adding.run()
             await Alerting(patient, outcome, adding.ids, run).run(plan.alerts)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from actors.delivery.digest import Window, content
+from actors.delivery.digest import DigestWindow, content
 from actors.delivery.sample import sample
 from actors.recorder.identifiers import Identifiers
 from actors.signatures import webhook
@@ -128,7 +128,7 @@ class Forge:
         now = self._now()
         id, _ = self.event()
         hook = Destination(id, id, "webhook", BASE, "15min", "probe", (), now, now)
-        body = content(id, hook, Window(Millis(now - 900_000), now), [self.event()[1] for _ in range(3)])
+        body = content(id, hook, DigestWindow(Millis(now - 900_000), now), [self.event()[1] for _ in range(3)])
         return Posting(self.headers(id, body), body)
 
     def later(self) -> Posting:

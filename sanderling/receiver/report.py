@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from actors.signatures.receipt import Receipt, Told
+from actors.signatures.receipt import Receipt, ReceivedEvent
 from actors.signatures.verdict import Verdict
 from sanderling.client.rendering import fit
 from sanderling.plain import plain
@@ -76,7 +76,7 @@ def _digest_lines(receipt: Receipt, paper: Paper) -> Iterator[str]:
         yield f"      ... {len(receipt.events)} in all"
 
 
-def told_line(told: Told, paper: Paper) -> str:
+def told_line(told: ReceivedEvent, paper: Paper) -> str:
     """Return an event and its verdict as one line; the reason stands there when it does not hold."""
     id = fit(str(told.event.get("id", "without an id")), 36)
     tail = fit(_title(told.event), max(10, paper.width - 60)) if told.verdict.valid else plain(told.verdict.reason)
@@ -137,7 +137,7 @@ def as_json(capture: Capture, receipt: Receipt, entry: Entry | None, status: int
     return msgspec.json.encode(fields).decode()
 
 
-def told_json(told: Told) -> dict[str, Any]:
+def told_json(told: ReceivedEvent) -> dict[str, Any]:
     """Return an event's id, title and verdict."""
     return {"id": told.event.get("id"), "title": told.event.get("title"), **verdict_json(told.verdict)}
 

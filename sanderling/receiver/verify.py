@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from actors.signatures.event import KeySet, check
-from actors.signatures.receipt import Told, judge
+from actors.signatures.receipt import ReceivedEvent, judge
 from actors.signatures.verdict import Cause, Verdict
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import shown
@@ -79,10 +79,10 @@ def _show(item: Item, means: Means, paper: Paper, echo: Callable[[str], None], *
         case Capture() as capture:
             return _show_capture(capture, means, paper, echo, json=json)
         case Broken(why):
-            told = Told({"id": item.where}, Verdict(Cause.UNREADABLE, why))
+            told = ReceivedEvent({"id": item.where}, Verdict(Cause.UNREADABLE, why))
         case event:
             verdict = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
-            told = Told(event, verdict if means.keys is None else check(event, means.keys))
+            told = ReceivedEvent(event, verdict if means.keys is None else check(event, means.keys))
     echo(shown(msgspec.json.encode(told_json(told)).decode()) if json else told_line(told, paper))
     return _end([told.verdict])
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sanderling.simulation.afterwards import Afterwards
 from sanderling.simulation.clients import AddedSource, Condition, Connection, MadeAlert, Taken
-from sanderling.simulation.letters.records import Letters
+from sanderling.simulation.deliveries.records import Letters
 from sanderling.simulation.meddler import Deleted
 from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen

@@ -17,7 +17,7 @@ import trio
 
 from actors.errors import DomainError
 from actors.messages.importing import BeginImport, ImportMessage
-from actors.outline import Line
+from actors.outline import FeedLine
 from sanderling.simulation.clients import AddedSource, Caller, CutOff, User
 from sanderling.simulation.hangups import LATEST
 from sanderling.simulation.program import Meddling
@@ -90,7 +90,7 @@ class Meddler:
         self.trace.note("meddler", "imports", sources=len(urls))
         if importer is None:
             return
-        lines = [Line(url, "", ("topic:imported",)) for url in urls]
+        lines = [FeedLine(url, "", ("topic:imported",)) for url in urls]
         with trio.move_on_after(60), suppress(Unanswered, Stopping, DomainError):
             await importer.ask(lambda reply: BeginImport(lines, reply))
 

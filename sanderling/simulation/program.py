@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from sanderling.simulation.letters.plans import Correspondence
+from sanderling.simulation.deliveries.plans import Correspondence
 
 DAY = 86_400.0
 CALM = 3600.0

@@ -25,11 +25,11 @@ from sanderling.simulation import scheduling
 from sanderling.simulation.arrivals import Arrivals
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
+from sanderling.simulation.deliveries.stage import Stage
 from sanderling.simulation.epilogue import Epilogue
 from sanderling.simulation.facts import Facts, Logged
 from sanderling.simulation.hangups import hang_ups
 from sanderling.simulation.keyring import Keyring
-from sanderling.simulation.letters.stage import Stage
 from sanderling.simulation.meddler import Meddler
 from sanderling.simulation.network import SimNetwork
 from sanderling.simulation.oracle.owed import owed

@@ -19,9 +19,9 @@ from storage.interface.bins import Bins
 from storage.interface.calls import Calls
 from storage.interface.keys import Keys
 from storage.interface.log import EventLog
+from storage.interface.outbox import Outbox
 from storage.interface.people import People
 from storage.interface.sources import Sources
-from storage.interface.work import Work
 from storage.tail import Tail
 
 
@@ -49,7 +49,7 @@ class Storage(Protocol):
         """Webhook bins."""
 
     @property
-    def work(self) -> Work:
+    def outbox(self) -> Outbox:
         """Durable cursors and the outbox."""
 
     @property

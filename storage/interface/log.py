@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from storage.append import Answer, Lease, Mint, Stamp
-from storage.records.cursor import Bounds, Filter, Held, Page
+from storage.records.cursor import Bounds, Filter, Page, SourceSize
 from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId
 from storage.records.source import Harvest, SourceState
-from storage.retention import Room
+from storage.retention import FreeSpace
 
 
 class EventLog(Protocol):
@@ -56,13 +56,13 @@ class EventLog(Protocol):
     async def count(self) -> int:
         """Return how many events are kept. Reads an index from end to end: for the pruner, not for requests."""
 
-    async def room(self) -> Room:
+    async def room(self) -> FreeSpace:
         """Return about how many bytes the storage takes, all that lies beside the log too, and how many are free."""
 
-    async def held(self, source: SourceId) -> Held:
+    async def held(self, source: SourceId) -> SourceSize:
         """Return what the log holds of a source. Events are counted, bytes reckoned from the newest of them."""
 
-    async def heaviest(self, limit: int) -> Mapping[SourceId, Held]:
+    async def heaviest(self, limit: int) -> Mapping[SourceId, SourceSize]:
         """Return of which sources the log holds most bytes, the heaviest first; of those that have many events.
 
         Sources that are gone and the service's own notices are among them. Reads an index from end to end.

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from storage.append import Lease
 from storage.records.identity import SourceId
-from storage.records.source import FIRST, Source, SourceState, Version, Watched
+from storage.records.source import FIRST, Source, SourceState, Version, WatchedSource
 
 
 class Sources(Protocol):
@@ -27,11 +27,11 @@ class Sources(Protocol):
     async def delete(self, source: SourceId, lease: Lease) -> None:
         """Forget a source and its state; its events stay in the log."""
 
-    async def get(self, source: SourceId) -> Watched | None:
+    async def get(self, source: SourceId) -> WatchedSource | None:
         """Return one source."""
 
     async def by_url(self, url: str) -> Source | None:
         """Return the source of a normalised URL."""
 
-    async def page(self, after: SourceId | None, limit: int) -> Sequence[Watched]:
+    async def page(self, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
         """Return sources in id order (at start, all of them, page by page)."""

@@ -49,7 +49,7 @@ class Capture(Struct, frozen=True):
         return _OVERHEAD + len(self.body) + len(self.path) + len(self.query) + named
 
 
-class Kept(NamedTuple):
+class StoredCapture(NamedTuple):
     """A capture and its number, by which a list goes on."""
 
     number: int
@@ -59,5 +59,5 @@ class Kept(NamedTuple):
 class CapturePage(NamedTuple):
     """Captures, newest first, and whether there are older ones."""
 
-    captures: Sequence[Kept]
+    captures: Sequence[StoredCapture]
     more: bool

@@ -53,7 +53,7 @@ class Page(NamedTuple):
     floor: Seq
 
 
-class Held(NamedTuple):
+class SourceSize(NamedTuple):
     """What the log holds of a source: how many events, and about how many bytes in them."""
 
     events: int

@@ -66,30 +66,30 @@ class Note(Struct, frozen=True, array_like=True):
     until: Millis | None = None
 
 
-class Kept(NamedTuple):
+class StoredMemory(NamedTuple):
     """What a source's stored memory holds: the tier's own bytes, and the packed notes."""
 
     tier: bytes
     notes: bytes = b""
 
 
-def opened(stored: bytes) -> Kept:
+def opened(stored: bytes) -> StoredMemory:
     """Return what a stored memory holds; one from before there were notes is the tier's own."""
     if not stored.startswith(_ENVELOPE):
-        return Kept(stored)
+        return StoredMemory(stored)
     start = len(_ENVELOPE) + _LENGTH.size
     (length,) = _LENGTH.unpack_from(stored, len(_ENVELOPE))
-    return Kept(stored[start : start + length], stored[start + length :])
+    return StoredMemory(stored[start : start + length], stored[start + length :])
 
 
-def sealed(kept: Kept) -> bytes:
+def sealed(kept: StoredMemory) -> bytes:
     """Return the memory as it is stored; without notes, the tier's own bytes as they are."""
     if not kept.notes:
         return kept.tier
     return b"".join((_ENVELOPE, _LENGTH.pack(len(kept.tier)), *kept))
 
 
-def after(kept: Kept, tier: bytes | None, note: Note | None) -> bytes | None:
+def after(kept: StoredMemory, tier: bytes | None, note: Note | None) -> bytes | None:
     """Return what to store after a look; None when that is what is stored already.
 
     tier: the tier's next memory, None to leave it. A note that says no more than the last one is not worth a write.
@@ -97,7 +97,7 @@ def after(kept: Kept, tier: bytes | None, note: Note | None) -> bytes | None:
     notes = kept.notes if note is None else noted(kept.notes, note)
     if tier is None and notes == kept.notes:
         return None
-    return sealed(Kept(kept.tier if tier is None else tier, notes))
+    return sealed(StoredMemory(kept.tier if tier is None else tier, notes))
 
 
 def read(packed: bytes) -> list[Note]:

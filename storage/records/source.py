@@ -109,7 +109,7 @@ class Validators(Struct, frozen=True):
     url: str | None = None
 
 
-class HotState(Struct, frozen=True):
+class SourceRuntime(Struct, frozen=True):
     """The small, often changing part of a source's memory."""
 
     validators: Validators = Validators()
@@ -151,7 +151,7 @@ class SourceState(Struct, frozen=True):
     """
 
     source: SourceId
-    hot: HotState
+    hot: SourceRuntime
     base: bytes | None = None
     since: Version = FIRST
     version: Version = FIRST
@@ -176,10 +176,10 @@ class Harvest(Struct, frozen=True):
         return owed is not None and all(draft.alert_type == owed for draft in self.drafts)
 
 
-class Watched(Struct, frozen=True):
+class WatchedSource(Struct, frozen=True):
     """A source with its saved memory, as read at start."""
 
     source: Source
-    hot: HotState
+    hot: SourceRuntime
     base: bytes
     version: Version = FIRST

@@ -1,4 +1,4 @@
-"""Opening the data folder: the server's engine, and the command line's door to the keys.
+"""Opening the data folder: the server's engine, and the command line's way to the keys.
 
 The order matters: the folder's lock, then the master key, the schema, every sealed secret opened once, then this
 start's epoch (which fences every earlier life off), the log's newest position beside the head mark, and only then the
@@ -76,10 +76,10 @@ async def open_sqlite(
         undo.callback(opened.close)
         for sentence in opened.warnings:
             warn(sentence)
-        door = connect(database, READER, read_only=True)
-        undo.callback(door.close)
+        own = connect(database, READER, read_only=True)
+        undo.callback(own.close)
         writer = WriterThread(opened.mark, Wal(database, clock), clock, warn, opened.vault)
-        parts = _Parts(lock, door, ReaderPool(database), writer, database)
+        parts = _Parts(lock, own, ReaderPool(database), writer, database)
         storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known, opened.vault)
         parts.writer.start(opened.connection, opened.newest)
         undo.pop_all()
@@ -90,7 +90,7 @@ class _Parts(NamedTuple):
     """What an engine closes at its end, and where it lies."""
 
     lock: FolderLock
-    door: sqlite3.Connection
+    own: sqlite3.Connection
     readers: ReaderPool
     writer: WriterThread
     database: Path
@@ -102,7 +102,7 @@ class SqliteStorage(Stores):
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
         self._is = identity(parts.database)
-        super().__init__(parts.writer, parts.readers, parts.door, lease, known, vault)
+        super().__init__(parts.writer, parts.readers, parts.own, lease, known, vault)
 
     def __repr__(self) -> str:
         return f"SqliteStorage({self.lease}, {self._parts.writer}, {self._parts.readers})"
@@ -132,9 +132,9 @@ class SqliteStorage(Stores):
     async def aclose(self) -> None:
         """Finish the writes under way, fsync, close; see Storage. The lock stays while the writer is not through."""
         # The writer's connection goes last: only the last one to close, if it may write, puts the WAL away.
-        lock, door, readers, writer, _ = self._parts
+        lock, own, readers, writer, _ = self._parts
         await readers.aclose()
-        door.close()
+        own.close()
         if await writer.aclose():
             lock.release()
 

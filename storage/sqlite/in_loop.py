@@ -25,7 +25,7 @@ from storage.errors import DiskFull, Fenced, Unavailable
 from storage.records.cursor import EVERYTHING
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, SourceId
-from storage.records.source import Watched
+from storage.records.source import WatchedSource
 from storage.sqlite.engine.connection import in_our_words, translated
 from storage.sqlite.engine.migrations import migrate
 from storage.sqlite.engine.writer import Job, Transaction
@@ -133,12 +133,12 @@ class Disk:
         """Return all events after a position."""
         found: list[Stored] = []
         pages, at = scan.Pages(START), after
-        while page := pages.read(self.connection, at, scan.Wish(scan.MOST, EVERYTHING, scan.MOST)).events:
+        while page := pages.read(self.connection, at, scan.ScanRequest(scan.MOST, EVERYTHING, scan.MOST)).events:
             found += page
             at = page[-1].seq
         return found
 
-    def sources(self) -> Mapping[SourceId, Watched]:
+    def sources(self) -> Mapping[SourceId, WatchedSource]:
         """Return all sources in the order of their ids."""
         return {watched.source.id: watched for watched in all_watched(self.connection, _vault())}
 

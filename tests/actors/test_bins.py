@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from actors.bins import BODY, KEPT, LIFE, Bins
-from actors.delivery.homeward import Homeward
+from actors.delivery.loopback_outlet import LoopbackOutlet
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.url import parse_url
 from actors.signatures import webhook
@@ -176,7 +176,7 @@ async def test_storage_that_takes_nothing_is_our_fault_and_not_the_bins(autojump
         town = Town(nursery)
         bins = Bins(town.world, town.storage, BASE_URL)
         bin = await bins.mint()
-        way = Homeward(Nowhere(), bins, "")
+        way = LoopbackOutlet(Nowhere(), bins, "")
         town.storage.disk.full = True
         with pytest.raises(LookFailed) as caught:
             await way.deliver.post(parse_url(bins.address(bin)), {}, b"{}")
@@ -188,7 +188,9 @@ async def test_x17_a_digest_that_is_too_long_for_a_bin_is_cut_there_too(autojump
         town = Town(nursery)
         bins = Bins(town.world, town.storage, BASE_URL)
         bin = await bins.mint()
-        posted = await Homeward(Nowhere(), bins, "").deliver.post(parse_url(bins.address(bin)), {}, b"a" * (BODY + 1))
+        posted = await LoopbackOutlet(Nowhere(), bins, "").deliver.post(
+            parse_url(bins.address(bin)), {}, b"a" * (BODY + 1)
+        )
         (kept,) = (await town.storage.bins.captures(bin.id, None, KEPT, 1)).captures
     assert posted.status == 200
     assert (len(kept.capture.body), kept.capture.size, kept.capture.truncated) == (BODY, BODY + 1, True)

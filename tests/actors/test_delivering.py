@@ -60,12 +60,12 @@ class Town:
             Settings(base_url=BASE_URL),
             self.storage,
             keys,
-            lambda doors: [ChildSpec("web", partial(serve, doors))],
+            lambda context: [ChildSpec("web", partial(serve, context))],
         )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(system.run)
             await trio.sleep(1)
-            house = House(system.doors, self.storage, FakeRegistry(), self.listener, FakeChild())
+            house = House(system.context, self.storage, FakeRegistry(), self.listener, FakeChild())
             async with await house.client() as client:
                 yield client
             nursery.cancel_scope.cancel()

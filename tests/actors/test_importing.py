@@ -9,12 +9,12 @@ from trio.testing import wait_all_tasks_blocked
 from actors import importing
 from actors.errors import Busy, Conflict, LibraryFull, UrlRefused
 from actors.messages.importing import BeginImport, Importing, ShowImport, StopImport
-from actors.outline import Line
+from actors.outline import FeedLine
 from tests.api.house import House, make_house
 
 
-def lines(*urls: str) -> tuple[Line, ...]:
-    return tuple(Line(url, f"Title of {url}", ("sea",)) for url in urls)
+def lines(*urls: str) -> tuple[FeedLine, ...]:
+    return tuple(FeedLine(url, f"Title of {url}", ("sea",)) for url in urls)
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ async def house(autojump_clock: object) -> AsyncIterator[House]:
         nursery.cancel_scope.cancel()
 
 
-async def begin(house: House, wanted: Sequence[Line]) -> Importing:
+async def begin(house: House, wanted: Sequence[FeedLine]) -> Importing:
     return await house.importer.mailbox.ask(lambda reply: BeginImport(wanted, reply))
 
 

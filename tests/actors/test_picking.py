@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from actors.messages.views import SourceView
-from actors.picked import Picked
-from actors.picking import picks, states_of
+from actors.selecting import picks, states_of
+from actors.selection import SourceSelection
 from storage.records.health import BreakerState, Health
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from tests.support.build import a_source
 
 SOURCE = a_source(url="https://News.example/Feed", title="Morning tides", tags=("label:sea", "topic:ports"))
-WELL = SourceView(SOURCE, HotState())
+WELL = SourceView(SOURCE, SourceRuntime())
 
 
 @pytest.mark.parametrize(
@@ -32,14 +32,14 @@ WELL = SourceView(SOURCE, HotState())
     ],
 )
 def test_each_condition_holds_by_one_of_its_values_and_all_words_do(where: dict[str, Any], meant: bool) -> None:
-    assert picks(Picked(**where), WELL) is meant
+    assert picks(SourceSelection(**where), WELL) is meant
 
 
 def test_a_source_is_in_several_states_at_once() -> None:
-    hot = HotState(health=Health(0.2, "rotten"), breaker=BreakerState("open"))
+    hot = SourceRuntime(health=Health(0.2, "rotten"), breaker=BreakerState("open"))
     view = SourceView(a_source(), hot, overdue=True)
     assert states_of(view) == ("rotten", "overdue", "resting")
-    assert all(picks(Picked(states=(state,)), view) for state in states_of(view))
-    assert not picks(Picked(states=("ok",)), view)
+    assert all(picks(SourceSelection(states=(state,)), view) for state in states_of(view))
+    assert not picks(SourceSelection(states=("ok",)), view)
     paused = SourceView(a_source(enabled=False), hot)
-    assert states_of(paused) == ("paused",) and not picks(Picked(states=("rotten",)), paused)
+    assert states_of(paused) == ("paused",) and not picks(SourceSelection(states=("rotten",)), paused)

@@ -19,7 +19,7 @@ from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.identity import START, Millis, Seq
 from storage.records.kept_call import KeptCall
 from storage.records.session import Password, Session
-from storage.retention import LITTLE, STEP, Room
+from storage.retention import LITTLE, STEP, FreeSpace
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.disks import set_cursor
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
@@ -118,23 +118,23 @@ async def test_a_full_disk_ends_the_round_and_is_told(autojump_clock: object) ->
 class Roomy:
     """A log of which so much is free; a step that is too large, or goes on for nothing, is refused."""
 
-    def __init__(self, room: Room, *, full: bool = False) -> None:
+    def __init__(self, room: FreeSpace, *, full: bool = False) -> None:
         self.now, self.full = room, full
 
-    async def room(self) -> Room:
+    async def room(self) -> FreeSpace:
         return self.now
 
     async def give_back(self, limit: int, lease: object) -> int:
         assert 0 < limit <= min(STEP, self.now.free)
         if self.full:
             raise DiskFull("full")
-        self.now = Room(self.now.whole - limit, self.now.free - limit)
+        self.now = FreeSpace(self.now.whole - limit, self.now.free - limit)
         return limit
 
 
 @pytest.mark.parametrize("free", [LITTLE, LITTLE + 1, 20 * LITTLE, 60 * LITTLE])
 async def test_room_goes_back_when_a_quarter_is_free_and_an_eighth_stays(free: int, autojump_clock: object) -> None:
-    log = Roomy(Room(80 * LITTLE, free))
+    log = Roomy(FreeSpace(80 * LITTLE, free))
     storage: Any = SimpleNamespace(log=log, lease=None)
     pruner, _ = a_pruner(storage, Clock())
     began = 4 * free > 80 * LITTLE
@@ -146,19 +146,19 @@ async def test_room_goes_back_when_a_quarter_is_free_and_an_eighth_stays(free: i
 
 
 async def test_after_a_giving_back_new_room_stays_until_a_quarter_is_free_again(autojump_clock: object) -> None:
-    log = Roomy(Room(80 * LITTLE, 60 * LITTLE))
+    log = Roomy(FreeSpace(80 * LITTLE, 60 * LITTLE))
     storage: Any = SimpleNamespace(log=log, lease=None)
     pruner, _ = a_pruner(storage, Clock())
     while await pruner.give_back():
         pass
-    log.now = Room(80 * LITTLE, 15 * LITTLE)
+    log.now = FreeSpace(80 * LITTLE, 15 * LITTLE)
     assert await pruner.give_back() == 0
-    log.now = Room(80 * LITTLE, 25 * LITTLE)
+    log.now = FreeSpace(80 * LITTLE, 25 * LITTLE)
     assert await pruner.give_back() > 0
 
 
 async def test_a_full_disk_ends_the_giving_back(autojump_clock: object) -> None:
-    storage: Any = SimpleNamespace(log=Roomy(Room(80 * LITTLE, 60 * LITTLE), full=True), lease=None)
+    storage: Any = SimpleNamespace(log=Roomy(FreeSpace(80 * LITTLE, 60 * LITTLE), full=True), lease=None)
     pruner, logged = a_pruner(storage, Clock())
     assert await pruner.give_back() == 0
     assert logged == ["log.give_back_failed"]

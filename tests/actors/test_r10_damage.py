@@ -49,7 +49,7 @@ async def a_house(nursery: trio.Nursery) -> House:
     disk = Disk()
     storage = InLoopStorage(disk, disk.start("test"))
     keys = await signing_keys(world, storage)
-    system = System(world, Settings(), storage, keys, lambda doors: [ChildSpec("web", web)])
+    system = System(world, Settings(), storage, keys, lambda context: [ChildSpec("web", web)])
     nursery.start_soon(system.run)
     await wait_all_tasks_blocked()
     return House(system, storage, log)

@@ -44,7 +44,7 @@ async def a_system(nursery: trio.Nursery, disk: Disk, states: list[tuple[str, st
     world = a_world(MemoryNetwork(nursery), jail=InlineJail(), log=log, entropy=lambda size: b"k" * size)
     storage = InLoopStorage(disk, disk.start("test"))
     keys = await signing_keys(world, storage)
-    return System(world, Settings(), storage, keys, lambda doors: [ChildSpec("web", web)])
+    return System(world, Settings(), storage, keys, lambda context: [ChildSpec("web", web)])
 
 
 async def test_the_tree_starts_in_order_of_dependence_and_stops_in_the_reverse(autojump_clock: object) -> None:
@@ -55,11 +55,11 @@ async def test_the_tree_starts_in_order_of_dependence_and_stops_in_the_reverse(a
         await wait_all_tasks_blocked()
         assert [name for name, now in states if now == "running"] == ORDER
         assert set(system.readiness().values()) == {""}
-        assert system.doors.overdue() == 0
-        assert not system.doors.draining()
+        assert system.context.overdue() == 0
+        assert not system.context.draining()
         system.stop()
     assert [name for name, now in states if now == "ended"] == ORDER[::-1]
-    assert system.doors.draining()
+    assert system.context.draining()
 
 
 async def test_r1_a_storage_that_can_write_no_more_ends_the_tree_and_the_process(autojump_clock: object) -> None:
@@ -102,7 +102,7 @@ async def test_a_recorder_that_does_not_move_is_not_ready_though_it_runs(autojum
         async def stuck(*_: object) -> None:
             await trio.sleep(45)
 
-        system.doors.storage.log.save_states = stuck  # type: ignore[method-assign]
+        system.context.storage.log.save_states = stuck  # type: ignore[method-assign]
         system.recorder_box.send_nowait(SaveStates((a_state(a_source_id()),)))
         await trio.sleep(29)
         assert set(system.readiness().values()) == {""}
@@ -110,7 +110,7 @@ async def test_a_recorder_that_does_not_move_is_not_ready_though_it_runs(autojum
         assert system.readiness()["recorder"].startswith("no commit has ended for 31 s")
         await trio.sleep(15)
         assert set(system.readiness().values()) == {""}
-        system.doors.storage.stands = lambda: False  # type: ignore[method-assign]
+        system.context.storage.stands = lambda: False  # type: ignore[method-assign]
         assert "put it back" in system.readiness()["storage"]
         system.stop()
 
@@ -132,8 +132,8 @@ async def test_the_first_start_makes_a_signing_key_and_the_next_one_keeps_it() -
     async with trio.open_nursery() as nursery:
         first = await a_system(nursery, disk, [])
         second = await a_system(nursery, disk, [])
-        assert await first.doors.jwks() == await second.doors.jwks()
-        assert b'"kty":"OKP"' in await first.doors.jwks()
+        assert await first.context.jwks() == await second.context.jwks()
+        assert b'"kty":"OKP"' in await first.context.jwks()
         assert count(disk, "signing_key") == 1
 
 

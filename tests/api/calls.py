@@ -16,10 +16,10 @@ from tests.api.house import House
 
 def a_call(house: House, target: str, query: type[Struct], **path: str) -> Call:
     """Return a request as its handler is given it, validated by `query`."""
-    doors = house.doors
+    context = house.context
     return Call(
-        doors=doors,
-        streams=Streams(doors.storage, doors.settings),
+        context=context,
+        streams=Streams(context.storage, context.settings),
         path=path,
         query=read_query(target.partition("?")[2].encode(), query),
         body=None,

@@ -25,22 +25,22 @@ from actors.messages.sources import (
     Teach,
 )
 from actors.messages.views import (
-    Added,
-    Examined,
-    Explained,
+    AddedSource,
     HealthPart,
-    Learned,
-    Practised,
+    PracticeChange,
     Reason,
+    SourceExamination,
+    SourceExplanation,
     SourcePage,
     SourceView,
+    TeachResult,
 )
-from actors.picking import picks, states_of
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
+from actors.selecting import picks, states_of
 from storage.records.identity import SourceId
 from storage.records.revision import is_expected
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from supervision import Mailbox
 from tests.support.build import NOW, a_source
 
@@ -91,7 +91,7 @@ class FakeRegistry:
                 return SourcePage(page, following, census)
             case ExamineSource():
                 view = self.views[self._known(message.source)]
-                return Examined(view, (HealthPart("reach", 1.0, "It answers."),), "Because.", 3600.0)
+                return SourceExamination(view, (HealthPart("reach", 1.0, "It answers."),), "Because.", 3600.0)
             case DeleteSource():
                 self._refuse_stale(message)
                 del self.views[self._known(message.source)]
@@ -102,7 +102,7 @@ class FakeRegistry:
                 return NOW
             case ExplainSource():
                 reason = Reason("withheld", "Seen and not told.", NOW, None, message.text)
-                return Explained(self.views[self._known(message.source)], [reason], "All is well.")
+                return SourceExplanation(self.views[self._known(message.source)], [reason], "All is well.")
             case DescribeSource():
                 return self.views[self._known(message.source)]
             case EditSource():
@@ -116,7 +116,7 @@ class FakeRegistry:
                     del self.views[view.source.id]
                 return None
             case Teach():
-                return Learned(self.views[self._known(message.source)], len(message.texts))
+                return TeachResult(self.views[self._known(message.source)], len(message.texts))
         raise AssertionError(message)
 
     def _practising(self) -> list[SourceView]:
@@ -128,14 +128,14 @@ class FakeRegistry:
             if view.source.url == url:
                 return view
         source = a_source(1000 + len(self.views), url=url, type="feed" if what == "feed" else "html", practice=0)
-        view = self.views[source.id] = SourceView(source, HotState())
+        view = self.views[source.id] = SourceView(source, SourceRuntime())
         return view
 
-    def _practise(self, what: What) -> Practised:
+    def _practise(self, what: What) -> PracticeChange:
         view = self._practice(what)
         source = replace(view.source, practice=(view.source.practice or 0) + 1)
         view = self.views[source.id] = SourceView(source, view.hot)
-        return Practised(view, DOCUMENTS[what].says(source.practice or 0))
+        return PracticeChange(view, DOCUMENTS[what].says(source.practice or 0))
 
     def _known(self, source: SourceId) -> str:
         if source not in self.views:
@@ -146,14 +146,14 @@ class FakeRegistry:
         if not is_expected(self.views[self._known(message.source)].source, message.expected):
             raise Stale
 
-    def _add(self, message: AddSource) -> Added:
+    def _add(self, message: AddSource) -> AddedSource:
         refusal = self.refusals.get(message.url)
         may_pass = isinstance(refusal, DomainError) and refusal.may_pass
         if refusal is not None and not (message.later and may_pass):
             raise refusal
         for view in self.views.values():
             if view.source.url == message.url:
-                return Added(view, created=False)
+                return AddedSource(view, created=False)
         number = len(self.views) + 1
         source = a_source(
             number,
@@ -170,8 +170,8 @@ class FakeRegistry:
         )
         if refusal is not None:
             source = replace(source, detection=replace(source.detection, pending=True))
-        view = self.views[source.id] = SourceView(source, HotState())
-        return Added(view, created=True)
+        view = self.views[source.id] = SourceView(source, SourceRuntime())
+        return AddedSource(view, created=True)
 
     def _edit(self, message: EditSource) -> SourceView:
         self._refuse_stale(message)

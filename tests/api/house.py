@@ -15,7 +15,7 @@ import msgspec
 import trio
 from trio.testing import memory_stream_pair
 
-from actors.doors import Doors
+from actors.app_context import AppContext
 from actors.importing import Importer
 from actors.jail.inline import InlineJail
 from actors.matcher.lag import Lag
@@ -24,7 +24,7 @@ from actors.messages.importing import ImportMessage
 from actors.messages.matcher import AlertsChanged, MatcherMessage
 from actors.messages.sources import RegistryMessage
 from actors.settings import Settings
-from actors.sources.schedule.budget import Spent
+from actors.sources.schedule.budget import LookRate
 from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
 from actors.world import ResolveFailed, World
@@ -34,7 +34,7 @@ from storage.append import events_of
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of
 from storage.records.key import ApiKey
-from storage.records.source import Harvest, HotState, SourceState
+from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
 from tests.api.fake_registry import FakeRegistry
@@ -190,7 +190,7 @@ class FakeChild:
 class House:
     """A running front end and what is behind it."""
 
-    doors: Doors
+    context: AppContext
     storage: InLoopStorage
     registry: FakeRegistry
     listener: MemoryListener
@@ -202,7 +202,7 @@ class House:
     readiness: dict[str, str] = field(default_factory=dict)
     overdue: int = 0
     lag: Lag = field(default_factory=Lag)
-    spent: Spent = field(default_factory=Spent)
+    spent: LookRate = field(default_factory=LookRate)
     draining: bool = False
     mint: Mint = field(default_factory=Mint)
     importer: RunningImporter = field(init=False)
@@ -243,10 +243,10 @@ class House:
         """Commit events of a source and show them to readers."""
         source_id = a_source_id(source)
         if source_id not in self.storage.disk.sources():
-            state = SourceState(source_id, HotState())
+            state = SourceState(source_id, SourceRuntime())
             await self.storage.sources.add(a_source(source), state, self.storage.lease)
         made = tuple(draft if isinstance(draft, Draft) else a_draft(draft) for draft in drafts)
-        harvest = Harvest(source_id, made, SourceState(source_id, HotState()))
+        harvest = Harvest(source_id, made, SourceState(source_id, SourceRuntime()))
         events = events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
         await self.storage.tail.publish(events)
         return list(events)
@@ -287,7 +287,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
     )
     house = House(None, storage, registry, listener, child, resolver=resolver, logs=logs)  # type: ignore[arg-type]
     house.importer = RunningImporter(world, registry.mailbox)
-    house.doors = Doors(
+    house.context = AppContext(
         world=world,
         settings=Settings(**{"base_url": BASE_URL, **settings}),
         storage=storage,
@@ -332,7 +332,7 @@ async def running(house: House) -> AsyncIterator[House]:
         nursery.start_soon(house.registry.run)
         nursery.start_soon(house.matcher.run)
         nursery.start_soon(house.importer.actor.run, FakeChild())
-        nursery.start_soon(serve, house.doors, house.child)
+        nursery.start_soon(serve, house.context, house.child)
         await house.child.is_ready.wait()
         yield house
         nursery.cancel_scope.cancel()

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
-from actors.overseer.journal import Turn
+from actors.overseer.journal import StateTurn
 from storage.records.delivery import Match
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Seq
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from supervision import Change, State
 from supervision.errors import Crash
 from tests.api.house import House
@@ -28,7 +28,7 @@ from tests.support.build import NOW, a_draft, a_source
 def watch(house: House, number: int, *, enabled: bool = True, found_title: str = "", **hot: Any) -> str:
     """Put a source into the library; return its path in the tree."""
     source = a_source(number, enabled=enabled, found_title=found_title)
-    house.registry.views[source.id] = SourceView(source, HotState(**hot))
+    house.registry.views[source.id] = SourceView(source, SourceRuntime(**hot))
     return f"sources/{source.id}"
 
 
@@ -101,7 +101,7 @@ async def test_destinations_stand_in_rows_who_fails_first_then_who_has_most_wait
     hooks = [(await hooked(client))["id"] for _ in range(3)]
     failing = lambda hook: replace(hook, state="failing", failing_since=NOW)  # noqa: E731
     await house.storage.alerts.edit_destination(hooks[2], failing)
-    await house.storage.work.enqueue([Match(hooks[1], Seq(5), NOW)], house.storage.lease)
+    await house.storage.outbox.enqueue([Match(hooks[1], Seq(5), NOW)], house.storage.lease)
     answer = (await client.get("/v1/admin/deliveries")).json()
     assert answer["total"] == 3
     assert [(row["id"], row["state"], row["waiting"]) for row in answer["rows"]] == [
@@ -130,7 +130,7 @@ async def test_what_sources_hold_is_told_of_one_and_of_the_heaviest(house: House
 async def test_a_part_is_told_in_full(house: House, client: httpx.AsyncClient) -> None:
     path = watch(house, 1, breaker=BreakerState("open", 5, 1, NOW), looks=7, last_status=503)
     for error in ("first", "second"):
-        house.doors.overseer.journal.changes.add(Turn(NOW, path, "running", "backoff", error))
+        house.context.overseer.journal.changes.add(StateTurn(NOW, path, "running", "backoff", error))
     answer = (await client.get(f"/v1/admin/tree/{path}")).json()
     assert answer["row"]["path"] == path and answer["task"] is None
     assert [crash["error"] for crash in answer["crashes"]] == ["second", "first"]
@@ -177,7 +177,7 @@ async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> N
     watch(house, 1)
     watch(house, 2, health=Health(0.5, "degraded"))
     house.readiness["matcher"] = "It is behind."
-    house.doors.world.metrics.looks.add("feed", "unchanged", by=3)
+    house.context.world.metrics.looks.add("feed", "unchanged", by=3)
     async with listening(house):
         answer = (await client.get("/v1/admin/overview")).json()
     assert (answer["version"], answer["ready"], answer["failing"]) == ("9.9", False, {"matcher": "It is behind."})
@@ -197,7 +197,7 @@ async def test_the_feed_tells_each_second_what_is_new(house: House, autojump_clo
     async with listening(house, "/v1/admin/feed", key=await house.key("admin")) as feed:
         assert [name for name, _ in await said(feed, 1)] == ["counts"]
         change = Change("sanderling/log", State.RUNNING, State.BACKOFF, trio.current_time(), 1, Crash("Boom", "bad"))
-        house.doors.overseer.seen(change)
+        house.context.overseer.seen(change)
         await house.publish(a_draft("Tide"))
         _, (name, change_told), (_, event) = await said(feed, 3)
         assert name == "change"
@@ -230,7 +230,7 @@ async def test_log_lines_of_an_actor_are_read_after_a_number(house: House, clien
     for number in range(5):
         actor = "sources/1" if number % 2 else "log"
         line = {"ts": "2026", "level": "info", "event": "look", "actor": actor, "number_of": number}
-        house.doors.overseer.journal.lines.add(line)
+        house.context.overseer.journal.lines.add(line)
     answer = (await client.get("/v1/admin/log", params={"actor": "log", "after": 1, "limit": 1})).json()
     assert answer == {
         "last": 5,

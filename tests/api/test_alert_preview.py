@@ -77,7 +77,7 @@ async def test_the_volume_is_told_by_the_time_that_was_looked_at(house: House, a
     await trio.sleep(86_400)
     async with await house.client() as client:
         found = await previewed(client)
-    days = (house.doors.world.now() - NOW) / 86_400_000  # the house's events are of the beginning of its clock
+    days = (house.context.world.now() - NOW) / 86_400_000  # the house's events are of the beginning of its clock
     assert found["per_day"] == pytest.approx(600 / days, abs=0.02)
 
 
@@ -139,7 +139,7 @@ class DeadJail(InlineJail):
 
 def with_jail(jail: Any) -> House:
     house = make_house()
-    house.doors = replace(house.doors, world=replace(house.doors.world, jail=jail))
+    house.context = replace(house.context, world=replace(house.context.world, jail=jail))
     return house
 
 

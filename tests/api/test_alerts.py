@@ -94,7 +94,7 @@ async def test_alerts_are_listed_oldest_first_in_pages_with_their_figures(
 ) -> None:
     for number in range(5):
         await house.storage.alerts.put(an_alert(f"a{number}", created_at=NOW + number // 2))
-    await house.storage.work.advance("m", None, Seq(1), [], house.storage.lease, hits=[Hit("a1", 7, NOW)])
+    await house.storage.outbox.advance("m", None, Seq(1), [], house.storage.lease, hits=[Hit("a1", 7, NOW)])
     seen: list[dict[str, Any]] = []
     path: str | None = "/v1/alerts?limit=2"
     while path is not None:

@@ -112,7 +112,7 @@ async def test_few_are_under_way_at_once_and_begin_in_order(house: House, client
             under_way -= 1
 
     original = house.registry.mailbox.ask
-    object.__setattr__(house.doors, "registry", SimpleNamespace(ask=ask))
+    object.__setattr__(house.context, "registry", SimpleNamespace(ask=ask))
     answer = await post(client, *({"url": url(n)} for n in range(20)))
     begun = [message.url for message in house.registry.seen]
     assert answer.status_code == 201 and most == batches.AT_ONCE

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.bins import BODY, KEPT, LIFE, MOST_BINS
-from api.bins_door import AT_ONCE, OF_ONE, READ
+from api.bin_endpoint import AT_ONCE, OF_ONE, READ
 from sanderling.receiver.capture import Capture, is_capture, of_json
 from sanderling.receiver.documents import items
 from storage.records.times import parse_rfc3339

@@ -307,7 +307,7 @@ async def test_a_test_of_a_destination_without_an_actor_is_409(client: httpx.Asy
 
 
 async def test_attempts_are_listed_newest_first_and_count_as_failures(house: House, client: httpx.AsyncClient) -> None:
-    record, work, lease = await hooked(client), house.storage.work, house.storage.lease
+    record, work, lease = await hooked(client), house.storage.outbox, house.storage.lease
     hook = record["id"]
     (event,) = await house.publish("news")
     await work.enqueue([Match(hook, event.seq, NOW)], lease)
@@ -347,7 +347,7 @@ async def test_d11_a_rotation_tells_the_new_secret_once_and_the_old_one_signs_fo
     assert [each.value for each in stored.secrets] == [new, record["secret"]]
     until = stored.secrets[1].until
     assert stored.secrets[0].until is None and until is not None
-    assert 0 <= house.doors.world.now() + DAY - until < 60_000
+    assert 0 <= house.context.world.now() + DAY - until < 60_000
     assert new not in (await client.get(f"/v1/destinations/{record['id']}")).text
 
 

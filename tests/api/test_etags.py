@@ -8,7 +8,7 @@ import trio
 
 from actors.messages.views import SourceView
 from storage.records.delivery import Hit
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from tests.api.house import House
 from tests.api.test_alerts import made
 from tests.api.test_destinations import hooked
@@ -22,7 +22,7 @@ async def a_thing(house: House, client: httpx.AsyncClient, noun: str) -> str:
     """Return the path of a new source, alert or destination."""
     if noun == "sources":
         source = a_source()
-        house.registry.views[source.id] = SourceView(source, HotState())
+        house.registry.views[source.id] = SourceView(source, SourceRuntime())
         return f"/v1/sources/{source.id}"
     record = await made(client) if noun == "alerts" else await hooked(client)
     return f"/v1/{noun}/{record['id']}"
@@ -61,7 +61,7 @@ async def test_a_change_that_changes_nothing_moves_neither_the_tag_nor_the_time(
 async def test_figures_do_not_move_the_tag(house: House, client: httpx.AsyncClient) -> None:
     path = await a_thing(house, client, "alerts")
     tag = (await client.get(path)).headers["etag"]
-    work, lease = house.storage.work, house.storage.lease
+    work, lease = house.storage.outbox, house.storage.lease
     await work.advance("matcher", None, house.storage.tail.head, [], lease, hits=[Hit(path[-36:], 3, NOW)])
     answer = await client.get(path)
     assert answer.json()["match_count"] == 3 and answer.headers["etag"] == tag

@@ -19,7 +19,7 @@ import trio.testing
 
 from api import export as module
 from api.export import PAGE, Export
-from api.reader import Sieve
+from api.reader import EventFilter
 from storage.errors import Unavailable
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, id_of, seq_of
@@ -141,7 +141,7 @@ async def test_it_holds_a_page_of_events_however_long_the_log_is_and_whatever_th
     house = make_house()
     await fill(house, 5_000, size=200)
     for words in (False, True):
-        sieve = Sieve()
+        sieve = EventFilter()
         sieve.turn = 7 if words else sieve.turn
         export = Export(house.storage.log, sieve, "ndjson", after=START, before=Seq(2**63 - 1))
         await export.begin()

@@ -67,7 +67,7 @@ class Pages(NamedTuple):
 
 async def pages_of(shared: Shared, target: str) -> Pages:
     house, first = shared.house, len(shared.ever)
-    house.doors = replace(house.doors, storage=_with_log(house, BusyLog(house.storage.log, shared.meanwhile)))
+    house.context = replace(house.context, storage=_with_log(house, BusyLog(house.storage.log, shared.meanwhile)))
     found, floor, last = list[str](), None, first
     while target:
         last = len(shared.ever)

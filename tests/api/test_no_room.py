@@ -10,7 +10,7 @@ import pytest
 from actors.messages.views import SourceView
 from api.app import ROUTES
 from storage.errors import DiskFull
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from supervision import Mailbox
 from tests.api.house import ALL, House, ids
 from tests.api.test_alerts import made
@@ -53,7 +53,7 @@ WRITTEN = ("AddSource", "EditSource", "DeleteSource", "Teach", "ShowPractice", "
 async def ids_of(house: House, client: httpx.AsyncClient) -> dict[str, str]:
     """Make one thing of each kind; return their ids by the beginning of the paths that they are in."""
     source = a_source(type="html")
-    house.registry.views[source.id] = SourceView(source, HotState())
+    house.registry.views[source.id] = SourceView(source, SourceRuntime())
     (event,) = await commit(house, a_page_draft())
     hook = (await hooked(client))["id"]
     house.destinations[hook] = Mailbox("hook", 4)

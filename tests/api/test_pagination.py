@@ -14,7 +14,7 @@ from api.problems import Refusal
 from storage.records.delivery import Attempt
 from storage.records.health import Health
 from storage.records.identity import Millis
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from storage.records.trail import Verdict, look, noted
 from tests.api.house import House
 from tests.api.test_alerts import made
@@ -132,7 +132,7 @@ async def test_the_look_trail_is_paged_while_looks_go_on(house: House, client: h
     source = a_source()
 
     def show(trail: bytes) -> None:
-        hot = HotState(health=Health(), trail=trail)
+        hot = SourceRuntime(health=Health(), trail=trail)
         house.registry.views[source.id] = SourceView(source, hot)
 
     show(trail)

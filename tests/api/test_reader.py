@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from api.reader import FEWEST, MOST, PAGE, SEND_SIZE, FellBehind, Reader, Sieve
+from api.reader import FEWEST, MOST, PAGE, SEND_SIZE, EventFilter, FellBehind, Reader
 from api.sse import head_of
 from storage.records.cursor import EVERYTHING, Filter
 from storage.records.event import Kind
@@ -20,8 +20,8 @@ from tests.api.listening import listening
 from tests.support.build import a_draft
 
 
-def a_reader(storage: InLoopStorage, cursor: Seq = START, sieve: Sieve | None = None, log: Any = None) -> Reader:
-    sieve = sieve or Sieve()
+def a_reader(storage: InLoopStorage, cursor: Seq = START, sieve: EventFilter | None = None, log: Any = None) -> Reader:
+    sieve = sieve or EventFilter()
     return Reader(log or storage.log, storage.tail, sieve, cursor=cursor, form="ndjson", replay_from="")
 
 
@@ -137,7 +137,7 @@ async def test_storage_rule_8_a_filtered_reader_moves_by_what_it_has_looked_at()
     events = await house.publish(*["a"] * 50)
     for ring in (house.storage.tail, Tail(events[-1].seq)):
         house.storage.tail = ring
-        reader = a_reader(house.storage, sieve=Sieve(Filter(kinds=(Kind.PUSH,))))
+        reader = a_reader(house.storage, sieve=EventFilter(Filter(kinds=(Kind.PUSH,))))
         assert await reader.take() == b""
         assert reader.cursor == events[-1].seq and reader.at_end()
 
@@ -195,8 +195,8 @@ async def test_an_empty_stretch_below_the_head_is_passed_over() -> None:
 
 
 def test_everything_is_recognised_as_no_filter() -> None:
-    assert Sieve(EVERYTHING).everything
-    assert not Sieve(Filter(tags=("a:b",))).everything
+    assert EventFilter(EVERYTHING).everything
+    assert not EventFilter(Filter(tags=("a:b",))).everything
 
 
 async def test_the_text_of_an_event_is_analysed_once_for_all_readers(house: House, autojump_clock: object) -> None:
@@ -212,6 +212,6 @@ async def test_a_take_looks_at_five_hundred_events_at_most() -> None:
     """More would hold the loop: nobody else is heard meanwhile."""
     house = make_house()
     events = await house.publish(*["a"] * 1_100)
-    reader = a_reader(house.storage, sieve=Sieve(Filter(kinds=(Kind.PUSH,))))
+    reader = a_reader(house.storage, sieve=EventFilter(Filter(kinds=(Kind.PUSH,))))
     assert await reader.take() == b""
     assert reader.cursor == events[499].seq

@@ -47,7 +47,7 @@ async def test_s11_no_way_of_watching_says_where_a_name_leads(house: House) -> N
         await guard.check(parse_url("https://inside.test/"))
     assert "10.1.2.3" not in caught.value.words and "10.1.2.3" in caught.value.words_inside
     assert "10.1.2.3" in heard[0]
-    tell_refusal(house.doors.world, "inside.test", caught.value)
+    tell_refusal(house.context.world, "inside.test", caught.value)
     assert "10.1.2.3" in repr(house.logs)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import trio
 
-from api.refused import EVERY, MOST, REST, Refused
+from api.refused_calls import EVERY, MOST, REST, RefusedCalls
 from tests.api.house import House
 
 
@@ -42,7 +42,7 @@ async def test_x15_s15_refused_calls_leave_one_line_a_minute_for_each_key_and_ad
 
 def test_s15_many_addresses_do_not_fill_the_log() -> None:
     told: list[dict[str, Any]] = []
-    refused = Refused(lambda event, **fields: told.append(fields))
+    refused = RefusedCalls(lambda event, **fields: told.append(fields))
     for number in range(MOST + 50):
         refused.count(401, "/v1/stream", "Send an API key.", key=None, address=f"10.0.{number >> 8}.{number & 255}")
     refused.tell()

@@ -31,7 +31,7 @@ async def asked(client: httpx.AsyncClient, hook: str, **body: Any) -> httpx.Resp
 
 
 async def waiting(house: House, hook: str) -> list[str]:
-    claimed = await house.storage.work.claim(hook, house.doors.world.now(), 500, house.storage.lease)
+    claimed = await house.storage.outbox.claim(hook, house.context.world.now(), 500, house.storage.lease)
     return [delivery.event_id for delivery in claimed]
 
 
@@ -51,7 +51,7 @@ async def test_d13_since_a_time_includes_it_and_what_waits_already_is_not_added(
 ) -> None:
     hook, _ = await prepared(house, client)
     events = await house.publish("price 1", "price 2")
-    await house.storage.work.enqueue([Match(hook, events[0].seq, NOW)], house.storage.lease)
+    await house.storage.outbox.enqueue([Match(hook, events[0].seq, NOW)], house.storage.lease)
     assert (await asked(client, hook, since=rfc3339(NOW))).json()["queued"] == 1
     assert (await asked(client, hook, since=FOREVER)).json()["queued"] == 0
     assert await waiting(house, hook) == ids(events)
@@ -95,7 +95,7 @@ async def test_d6_enabling_a_destination_offers_a_replay_from_what_it_first_miss
     house: House, client: httpx.AsyncClient
 ) -> None:
     hook, _ = await prepared(house, client)
-    path, work, lease = f"/v1/destinations/{hook}", house.storage.work, house.storage.lease
+    path, work, lease = f"/v1/destinations/{hook}", house.storage.outbox, house.storage.lease
     before = await house.publish("price 0")
     await work.advance("matcher", None, before[0].seq, (), lease)
     assert await missed(client, hook) is None
@@ -114,7 +114,7 @@ async def test_d1_what_was_given_up_is_listed_and_offered_until_it_is_replayed_o
     house: House, client: httpx.AsyncClient
 ) -> None:
     hook, _ = await prepared(house, client)
-    path, work, lease = f"/v1/destinations/{hook}", house.storage.work, house.storage.lease
+    path, work, lease = f"/v1/destinations/{hook}", house.storage.outbox, house.storage.lease
     events = await house.publish("price 1", "price 2", "price 3")
     await work.enqueue([Match(hook, event.seq, NOW) for event in events], lease)
     await work.claim(hook, NOW, 10, lease)
@@ -129,7 +129,7 @@ async def test_d1_what_was_given_up_is_listed_and_offered_until_it_is_replayed_o
     assert offered < ids(events)[1]
     assert (await asked(client, hook, since=offered)).json()["queued"] == 2
     assert await missed(client, hook) is None
-    await work.claim(hook, house.doors.world.now(), 10, lease)
+    await work.claim(hook, house.context.world.now(), 10, lease)
     await work.settle([Outcome(hook, events[2].seq, "given_up", NOW, 500, 1, "HTTP 500")], lease)
     assert await missed(client, hook) is not None
     assert (await client.patch(path, json={"replay_from": None})).json()["replay_from"] is None
@@ -139,7 +139,7 @@ async def test_d6_a_replay_by_ids_moves_on_what_is_offered_from_match_to_match(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook, _ = await prepared(house, client)
-    work, lease = house.storage.work, house.storage.lease
+    work, lease = house.storage.outbox, house.storage.lease
     texts = ("price 1", "weather", "price 2", "price 3", "price 4", "weather")
     events = await house.publish(*texts)
     prices = [event for event, text in zip(events, texts, strict=True) if text != "weather"]
@@ -187,7 +187,7 @@ async def test_a_destination_that_is_disabled_or_has_much_to_do_gets_no_replay(
     hook, _ = await prepared(house, client)
     monkeypatch.setattr(replays, "MOST_WAITING", 2)
     rows = [Match(hook, Seq(number), NOW) for number in (1, 2)]
-    await house.storage.work.enqueue(rows, house.storage.lease)
+    await house.storage.outbox.enqueue(rows, house.storage.lease)
     answer = await asked(client, hook, since=FOREVER)
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "60")
     del house.destinations[hook]

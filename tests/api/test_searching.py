@@ -56,7 +56,7 @@ async def test_x10_s1_eight_searches_in_long_texts_leave_the_loop_alone_and_keep
 ) -> None:
     wanted = await _fill(house, 100)
     jail = CountingJail()
-    streams = Streams(house.doors.storage, house.doors.settings, jail=jail)
+    streams = Streams(house.context.storage, house.context.settings, jail=jail)
     found = dict[int, list[str]]()
 
     async def ask(number: int) -> None:
@@ -85,7 +85,7 @@ async def test_s1_a_search_ends_with_a_cursor_once_it_has_looked_at_enough(
     monkeypatch.setattr(past, "MOST_TEXT", 400_000)
     await _fill(house, 20)
     call = a_call(house, "/v1/events?keyword=absent", EventsQuery)
-    call.streams = Streams(house.doors.storage, house.doors.settings, jail=CountingJail())
+    call.streams = Streams(house.context.storage, house.context.settings, jail=CountingJail())
     assert next_target((await history(call)).headers)
 
 

@@ -206,7 +206,7 @@ async def test_a_stop_waits_no_longer_than_the_drain_even_for_who_does_not_read(
 
 
 async def _serve_and_stop(house: House, nursery: trio.Nursery) -> None:
-    await server.serve(house.doors, house.child)  # type: ignore[arg-type]
+    await server.serve(house.context, house.child)  # type: ignore[arg-type]
     nursery.cancel_scope.cancel()
 
 
@@ -234,7 +234,7 @@ async def test_a_client_that_leaves_frees_its_stream_at_once(house: House) -> No
 
 def test_the_front_is_one_child_with_a_budget_above_the_drain() -> None:
     house = make_house(drain=7)
-    (spec,) = front(house.doors)
+    (spec,) = front(house.context)
     assert spec.id == "http" and spec.shutdown > 7 and spec.ready_within
 
 

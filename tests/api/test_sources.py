@@ -10,7 +10,7 @@ from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import PushView, SourceView
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from storage.records.times import rfc3339
 from storage.records.trail import Verdict, look, noted
 from supervision import Unanswered
@@ -138,7 +138,7 @@ async def test_a_batch_that_succeeds_is_201_and_takes_at_most_20(client: httpx.A
 async def test_the_list_is_worst_first_and_pages_with_links(house: House, client: httpx.AsyncClient) -> None:
     for number, score in enumerate((1.0, 0.2, 0.6, 0.9, 0.4), 1):
         source = a_source(number)
-        house.registry.views[source.id] = SourceView(source, HotState(health=Health(score=score)))
+        house.registry.views[source.id] = SourceView(source, SourceRuntime(health=Health(score=score)))
     seen, target = [], "/v1/sources?limit=2"
     while target:
         answer = await client.get(target)
@@ -159,7 +159,9 @@ async def test_a_bad_page_is_400(client: httpx.AsyncClient, query: str) -> None:
 async def test_health_and_status_say_how_a_source_is_doing(house: House, client: httpx.AsyncClient) -> None:
     source = a_source()
     breaker = BreakerState("open", failures=3, opened=1, retry_at=Millis(NOW + 60_000))
-    hot = HotState(breaker=breaker, health=Health(0.2, "rotten", "It is gone."), last_error="refused", last_look_at=NOW)
+    hot = SourceRuntime(
+        breaker=breaker, health=Health(0.2, "rotten", "It is gone."), last_error="refused", last_look_at=NOW
+    )
     house.registry.views[source.id] = SourceView(source, hot)
     health = (await client.get(f"/v1/sources/{source.id}/health")).json()
     assert health == {
@@ -218,7 +220,7 @@ async def test_the_look_trail_is_newest_first_and_folds_what_went_alike(
         trail = noted(trail, look(Millis(NOW + 60_000 * minute), Verdict.UNCHANGED, 304, ms=20))
     trail = noted(trail, look(Millis(NOW + 600_000), Verdict.CHANGED, 200, size=900, ms=31))
     source = a_source()
-    house.registry.views[source.id] = SourceView(source, HotState(trail=trail))
+    house.registry.views[source.id] = SourceView(source, SourceRuntime(trail=trail))
     answer = (await client.get(f"/v1/sources/{source.id}/looks")).json()
     assert answer["id"] == source.id
     assert [(row["verdict"], row["looks"], row["status"], row["bytes"]) for row in answer["looks"]] == [
@@ -266,7 +268,7 @@ async def test_a_subprotocol_is_offered_once(house: House, client: httpx.AsyncCl
 async def test_the_status_of_a_push_source_counts_its_frames(house: House, client: httpx.AsyncClient) -> None:
     source = a_source(1, url="wss://a.test/", type="push")
     seen = PushView(NOW, "b", connections=2, frames=9, admitted=1, duplicates=2, filtered=5, unreadable=1)
-    house.registry.views[source.id] = SourceView(source, HotState(), push=seen)
+    house.registry.views[source.id] = SourceView(source, SourceRuntime(), push=seen)
     status = (await client.get(f"/v1/sources/{source.id}/status")).json()["push"]
     assert status == {
         "connected_since": rfc3339(NOW),
@@ -279,7 +281,7 @@ async def test_the_status_of_a_push_source_counts_its_frames(house: House, clien
         "unreadable": 1,
     }
     feed = a_source(2)
-    house.registry.views[feed.id] = SourceView(feed, HotState())
+    house.registry.views[feed.id] = SourceView(feed, SourceRuntime())
     assert (await client.get(f"/v1/sources/{feed.id}/status")).json()["push"] is None
 
 

@@ -165,7 +165,7 @@ async def test_a_replay_of_ndjson_is_byte_for_byte_what_is_stored(house: House) 
 
 async def test_a_stream_that_opens_after_all_were_ended_ends_at_once(autojump_clock: object) -> None:
     house = make_house()
-    streams = Streams(house.storage, house.doors.settings)
+    streams = Streams(house.storage, house.context.settings)
     streams.end_all()
     with trio.fail_after(5), streams.opened(an_api_key()) as scope:
         await trio.sleep_forever()
@@ -175,7 +175,7 @@ async def test_a_stream_that_opens_after_all_were_ended_ends_at_once(autojump_cl
 
 async def test_open_streams_are_counted() -> None:
     house, gauge = make_house(), Gauge()
-    streams = Streams(house.storage, house.doors.settings, gauge)
+    streams = Streams(house.storage, house.context.settings, gauge)
     with streams.opened(None):
         with streams.opened(None):
             assert gauge.value == 2
@@ -185,7 +185,7 @@ async def test_open_streams_are_counted() -> None:
 
 def test_a_place_is_taken_once_and_given_back_once() -> None:
     house = make_house()
-    streams, key = Streams(house.storage, house.doors.settings), an_api_key()
+    streams, key = Streams(house.storage, house.context.settings), an_api_key()
     with streams.place(key):
         with streams.place(key):
             assert streams._of_key[key.id] == 2

@@ -31,8 +31,8 @@ def pair(tmp_path: Path) -> tuple[Path, Path]:
 @asynccontextmanager
 async def secured(pair: tuple[Path, Path], **settings: object) -> AsyncIterator[House]:
     house = make_house(**settings)  # type: ignore[arg-type]
-    world = replace(house.doors.world, certificate=CertificateFiles(*pair))
-    house.doors = replace(house.doors, world=world)
+    world = replace(house.context.world, certificate=CertificateFiles(*pair))
+    house.context = replace(house.context, world=world)
     async with running(house):
         yield house
 
@@ -125,9 +125,9 @@ async def test_x21_a_handshake_that_never_comes_is_cut_and_disturbs_nobody(
 async def test_a_stop_is_not_held_up_by_who_reads_no_last_word(pair: tuple[Path, Path], autojump_clock: object) -> None:
     """TLS says goodbye before it closes; a peer that takes nothing must not make the stop wait for that."""
     house = make_house(lockstep_stream_pair, drain=3, send_timeout=300)
-    house.doors = replace(house.doors, world=replace(house.doors.world, certificate=CertificateFiles(*pair)))
+    house.context = replace(house.context, world=replace(house.context.world, certificate=CertificateFiles(*pair)))
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(server.serve, house.doors, house.child)
+        nursery.start_soon(server.serve, house.context, house.child)
         await house.child.is_ready.wait()
         stalled = [await connect(house, pair) for _ in range(3)]
         began = trio.current_time()

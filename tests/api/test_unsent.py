@@ -61,7 +61,7 @@ async def test_s3_forty_unread_pages_of_one_key_take_16_mib_and_the_others_are_5
         assert named >= {b"retry-after", b"x-request-id", b"ratelimit-limit"} and b"link" not in named
         assert b"content-length: %d" % len(body) in head.lower()
     assert (await read(await ask(unread, key))).startswith(b"HTTP/1.1 200")
-    counted = unread.doors.world.metrics.requests.values
+    counted = unread.context.world.metrics.requests.values
     assert counted == {("2xx",): len(good) + 1, ("5xx",): len(answers) - len(good)}
 
 

@@ -199,7 +199,7 @@ async def test_x23_json_traps_are_a_problem_and_cost_little(house: House, trap: 
 
 
 async def test_a_body_over_the_limit_is_413_declared_or_not(house: House) -> None:
-    limit = house.doors.settings.request_limit
+    limit = house.context.settings.request_limit
     head = b"POST /v1/sources HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-API-Key: %b\r\n"
     head %= (await house.key()).encode()
     for body in (

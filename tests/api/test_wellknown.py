@@ -3,7 +3,7 @@ from __future__ import annotations
 import trio
 
 from actors.matcher.lag import Lag
-from actors.sources.schedule.budget import Spent
+from actors.sources.schedule.budget import LookRate
 from tests.api.house import House
 
 
@@ -26,7 +26,7 @@ async def test_healthz_says_when_the_writer_stands_still(house: House, autojump_
 
 
 async def test_s5_readyz_says_where_the_kernel_does_not_hold_the_workers(house: House) -> None:
-    house.doors.world.jail.lacks = lambda: "no Landlock (Function not implemented)"  # type: ignore[method-assign]
+    house.context.world.jail.lacks = lambda: "no Landlock (Function not implemented)"  # type: ignore[method-assign]
     async with house.stranger() as client:
         answer = await client.get("/readyz")
     assert answer.status_code == 200, "weaker, and not out of order"
@@ -38,7 +38,7 @@ async def test_readyz_names_the_part_that_fails(house: House) -> None:
     async with house.stranger() as client:
         house.readiness.update(recorder="", sources="")
         house.overdue = 3  # a busy host alone makes some: that is no reason to send traffic elsewhere
-        house.spent = Spent(40.0, 10.0, 240.0)
+        house.spent = LookRate(40.0, 10.0, 240.0)
         said = (await client.get("/readyz")).json()
         looks, warnings = said.pop("looks"), said.pop("warnings")
         level = {"events_behind": 0, "seconds_behind": 0.0}

@@ -15,8 +15,8 @@ from storage.records import note
 from storage.records.alert import Alert
 from storage.records.event import Change, Delta, DeltaStats, Diff, Draft, Op, Stored
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId
-from storage.records.note import Kept, Note, Part
-from storage.records.source import Harvest, HotState, SourceState, Validators
+from storage.records.note import Note, Part, StoredMemory
+from storage.records.source import Harvest, SourceRuntime, SourceState, Validators
 from tests.api.house import BASE_URL, House
 from tests.support.build import NOW, a_draft, a_source, a_source_id
 
@@ -40,11 +40,11 @@ async def commit(house: House, *drafts: Draft, notes: tuple[Note, ...] = (), typ
     """Commit whole events of one source whose stored notes are these."""
     storage, source = house.storage, a_source_id()
     if await storage.sources.get(source) is None:
-        await storage.sources.add(a_source(type=type), SourceState(source, HotState()), storage.lease)
+        await storage.sources.add(a_source(type=type), SourceState(source, SourceRuntime()), storage.lease)
     packed = b""
     for one in notes:
         packed = note.noted(packed, one)
-    state = SourceState(source, HotState(), note.sealed(Kept(b"\x01", packed)) if notes else None)
+    state = SourceState(source, SourceRuntime(), note.sealed(StoredMemory(b"\x01", packed)) if notes else None)
     done: list[Stored] = []
     for draft in drafts:
         house.mint.raise_floor(Seq(draft.fetched_at << COUNTER_BITS))
@@ -133,7 +133,7 @@ async def test_a_key_that_may_not_read_alerts_learns_their_number_and_no_name(ho
 
 async def test_feedback_teaches_every_text_of_the_difference(house: House, client: httpx.AsyncClient) -> None:
     (event,) = await commit(house, a_page_draft())
-    house.registry.views[a_source_id()] = SourceView(a_source(type="html", noise=("k1",)), HotState())
+    house.registry.views[a_source_id()] = SourceView(a_source(type="html", noise=("k1",)), SourceRuntime())
     answer = await client.post(f"/v1/events/{id_in(event)}/feedback", json={"verdict": "noise"})
     assert answer.status_code == 200 and answer.json()["noise_count"] == 1
     assert answer.json()["says"].startswith("The 3 blocks of this event are noise from now on")
@@ -164,7 +164,7 @@ async def test_the_look_trail_has_the_notes_and_the_validators(house: House, cli
     held = Note(LATER, "churn", "not news", NOW, 0.1, 0.5, (TIME,))
     await commit(house, a_page_draft(), notes=(Note(NOW, "baseline", "First look."), held))
     known = Validators('"e1"', None, "abc", "https://site1.test/feed")
-    house.registry.views[a_source_id()] = SourceView(a_source(type="html"), HotState(validators=known))
+    house.registry.views[a_source_id()] = SourceView(a_source(type="html"), SourceRuntime(validators=known))
     answer = (await client.get(f"/v1/sources/{a_source_id()}/looks")).json()
     assert [row["verdict"] for row in answer["notes"]] == ["churn", "baseline"]
     newest = answer["notes"][0]
@@ -179,7 +179,7 @@ async def test_why_not_gives_the_best_reason_and_the_state_in_one_sentence(
     house: House, client: httpx.AsyncClient
 ) -> None:
     source = a_source(type="html")
-    house.registry.views[source.id] = SourceView(source, HotState())
+    house.registry.views[source.id] = SourceView(source, SourceRuntime())
     answer = (await client.get(f"/v1/sources/{source.id}/why", params={"text": " prices "})).json()
     assert answer == {
         "id": source.id,
@@ -205,7 +205,7 @@ async def test_why_not_gives_the_best_reason_and_the_state_in_one_sentence(
 
 async def test_looking_again_now_is_for_those_who_may_change_sources(house: House) -> None:
     source = a_source(type="html")
-    house.registry.views[source.id] = SourceView(source, HotState())
+    house.registry.views[source.id] = SourceView(source, SourceRuntime())
     reader = await house.client("sources:read")
     assert (await reader.get(f"/v1/sources/{source.id}/why?text=a")).status_code == 200
     assert (await reader.get(f"/v1/sources/{source.id}/why?text=a&look=true")).status_code == 403

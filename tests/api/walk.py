@@ -18,7 +18,7 @@ CHANNEL = "html"
 
 
 def the_app() -> Api:
-    return make_app(make_house().doors)
+    return make_app(make_house().context)
 
 
 def all_routes() -> list[Route]:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sanderling.console import delivery_lines, event_lines, log_lines, rows
-from sanderling.console.book import MOST, SIZE, Book
 from sanderling.console.figures import Figures
 from sanderling.console.part_lines import part_lines
+from sanderling.console.row_cache import MOST, SIZE, RowCache
 from sanderling.console.text import Line, cells, fit, safe
 from sanderling.console.words import short, state_of
 from tests.console.fake_service import ATTEMPTS, HOOK, NOW, FakeService, event, source_id
@@ -81,8 +81,8 @@ def page(start: int, **states: str) -> list[dict[str, Any]]:
     return [{"path": f"p{n}", "state": states.get(f"p{n}", "ok"), "flag": "ok"} for n in range(start, start + SIZE)]
 
 
-def opened() -> Book:
-    book = Book()
+def opened() -> RowCache:
+    book = RowCache()
     book.renew()
     assert book.missing(0, 10) == [0]
     assert book.put(book.edition, 0, page(0), 10_000)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from actors.content.bodies.outlines import read_outline
 from actors.content.errors import ContentError
 from actors.content.tasks import TASKS
-from actors.outline import Line, written
+from actors.outline import FeedLine, written
 from storage.records.source import Source
 from tests.support.build import a_source
 
@@ -35,8 +35,8 @@ def test_folders_and_categories_are_tags_and_each_address_comes_once() -> None:
     outline = read_outline(opml(body))
     assert outline.title == "My feeds é"
     assert outline.feeds == (
-        Line("https://a.test/f?x=1&y=2", "A é", ("Tech", "Deep down")),
-        Line("https://b.test/", "B", ("sea", "ports", "topic:ai", "kind mine", "Tech")),
+        FeedLine("https://a.test/f?x=1&y=2", "A é", ("Tech", "Deep down")),
+        FeedLine("https://b.test/", "B", ("sea", "ports", "topic:ai", "kind mine", "Tech")),
     )
     assert (outline.lists, outline.left_out) == (("https://c.test/x.opml",), 0)
 
@@ -89,9 +89,9 @@ def test_a_library_that_is_written_is_read_again() -> None:
     outline = read_outline(text.encode())
     assert outline.title == "All & sundry"
     assert outline.feeds == (
-        Line("https://site1.test/feed", "https://site1.test/feed"),
-        Line('https://b.test/?a=1&b="2"', '5 < 6 & "x"', ("sea", "topic:ai")),
-        Line("https://c.test/", "https://c.test/"),
+        FeedLine("https://site1.test/feed", "https://site1.test/feed"),
+        FeedLine('https://b.test/?a=1&b="2"', '5 < 6 & "x"', ("sea", "topic:ai")),
+        FeedLine("https://c.test/", "https://c.test/"),
     )
 
 

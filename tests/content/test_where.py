@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from actors.content.changes.contexts import StateContexts
 from actors.content.changes.diff import Where, apply, compare
-from actors.content.changes.memory import Settled, decode_memory
+from actors.content.changes.memory import SettledState, decode_memory
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.pages.traits import HEADING, TOP
 from actors.content.tasks import look_page
@@ -100,9 +100,9 @@ def test_a_headings_link_to_itself_is_no_part_of_it_and_a_long_one_is_cut() -> N
 def test_a_page_of_nothing_but_headings_is_cheap() -> None:
     start = time.process_time()
     texts = tuple(f"Heading {n}" for n in range(10_000))
-    contexts = StateContexts(Settled(texts, texts, (HEADING | TOP,) * len(texts)))
+    contexts = StateContexts(SettledState(texts, texts, (HEADING | TOP,) * len(texts)))
     assert contexts[1:][-1] == Context()
-    contexts = StateContexts(Settled(texts, texts, (HEADING | TOP, *(HEADING,) * (len(texts) - 1))))
+    contexts = StateContexts(SettledState(texts, texts, (HEADING | TOP, *(HEADING,) * (len(texts) - 1))))
     assert set(contexts[1:]) == {Context("Heading 0")}
     assert time.process_time() - start < 2.0
 

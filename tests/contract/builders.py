@@ -12,7 +12,7 @@ from storage.records.destination import Destination, Secret
 from storage.records.event import Draft
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
 from storage.records.key import ApiKey, SigningKey
-from storage.records.source import Detection, Harvest, HotState, Source, SourceState
+from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
 
 NOW = Millis(1_800_000_000_000)
 
@@ -50,7 +50,7 @@ def a_source(number: int = 1, **changes: object) -> Source:
 
 
 def a_state(number: int = 1, base: bytes | None = None, **hot: object) -> SourceState:
-    return SourceState(a_source_id(number), msgspec.structs.replace(HotState(), **hot), base)
+    return SourceState(a_source_id(number), msgspec.structs.replace(SourceRuntime(), **hot), base)
 
 
 def a_draft(title: str = "news", tags: tuple[str, ...] = (), **changes: object) -> Draft:

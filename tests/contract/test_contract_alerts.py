@@ -56,11 +56,11 @@ async def test_replacing_keeps_what_hangs_on_it(storage: Storage) -> None:
     """A replaced row must not take destinations or waiting deliveries with it."""
     await storage.alerts.put(an_alert())
     await storage.alerts.put_destination(a_destination())
-    await storage.work.advance("matcher", None, Seq(1), [Match("hook", Seq(1), NOW)], storage.lease)
+    await storage.outbox.advance("matcher", None, Seq(1), [Match("hook", Seq(1), NOW)], storage.lease)
     await storage.alerts.put(an_alert(name="renamed"))
     await storage.alerts.put_destination(a_destination(label="renamed"))
     assert [each.label for each in await storage.alerts.destinations("alert")] == ["renamed"]
-    assert await storage.work.backlog("hook") == 1
+    assert await storage.outbox.backlog("hook") == 1
 
 
 async def test_deleting_an_alert_takes_its_destinations_and_their_deliveries(storage: Storage) -> None:
@@ -69,11 +69,11 @@ async def test_deleting_an_alert_takes_its_destinations_and_their_deliveries(sto
     await storage.alerts.put_destination(a_destination("x", "one"))
     await storage.alerts.put_destination(a_destination("y", "two"))
     matches = [Match(name, Seq(seq), NOW) for name in ("x", "y") for seq in (1, 2)]
-    await storage.work.advance("matcher", None, Seq(2), matches, storage.lease)
+    await storage.outbox.advance("matcher", None, Seq(2), matches, storage.lease)
     assert await storage.alerts.delete("one")
     assert await storage.alerts.get("one") is None
     assert await storage.alerts.destination("x") is None
-    assert (await storage.work.backlog("x"), await storage.work.backlog("y")) == (0, 2)
+    assert (await storage.outbox.backlog("x"), await storage.outbox.backlog("y")) == (0, 2)
     assert not await storage.alerts.delete("one")
 
 
@@ -82,9 +82,9 @@ async def test_deleting_a_destination_takes_its_deliveries_only(storage: Storage
     await storage.alerts.put_destination(a_destination("x"))
     await storage.alerts.put_destination(a_destination("y"))
     matches = [Match(name, Seq(1), NOW) for name in ("x", "y")]
-    await storage.work.advance("matcher", None, Seq(1), matches, storage.lease)
+    await storage.outbox.advance("matcher", None, Seq(1), matches, storage.lease)
     assert await storage.alerts.delete_destination("x")
-    assert (await storage.work.backlog("x"), await storage.work.backlog("y")) == (0, 1)
+    assert (await storage.outbox.backlog("x"), await storage.outbox.backlog("y")) == (0, 1)
     assert not await storage.alerts.delete_destination("x")
     assert await storage.alerts.get("alert") is not None
 
@@ -125,7 +125,7 @@ async def test_figures_are_moved_by_the_work_and_taken_back_by_no_edit(storage: 
     for turn, count in ((1, 3), (2, 1)):
         hits = [Hit("alert", count, Millis(NOW + turn)), Hit("gone", 1, NOW)]
         expect = Seq(turn - 1) or None
-        await storage.work.advance("matcher", expect, Seq(turn), [], storage.lease, hits=hits)
+        await storage.outbox.advance("matcher", expect, Seq(turn), [], storage.lease, hits=hits)
     await storage.alerts.put(before)
     await storage.alerts.edit("alert", lambda old: msgspec.structs.replace(old, match_count=0, last_match_at=None))
     found = await storage.alerts.get("alert")
@@ -165,7 +165,7 @@ async def test_what_alerts_meet_is_counted_by_day_for_a_month(storage: Storage) 
     moments = (NOW - KEPT_DAYS * day, NOW - day, NOW, NOW)
     for turn, at in enumerate(moments, 1):
         hits = [Hit("one", turn, Millis(at)), Hit("gone", 1, Millis(at))]
-        await storage.work.advance("matcher", cursor, Seq(turn), [], lease, hits=hits)
+        await storage.outbox.advance("matcher", cursor, Seq(turn), [], lease, hits=hits)
         cursor = Seq(turn)
     days = range(today - KEPT_DAYS, today + 1)
     assert dict(await storage.alerts.matched(["one", "two", "gone"], days)) == {"one": {today - 1: 2, today: 7}}

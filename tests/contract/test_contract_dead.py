@@ -15,7 +15,7 @@ from storage.records.delivery import Match, Outcome, Portion, Rates, Replayed
 from storage.records.destination import Destination
 from storage.records.identity import Millis, Seq, id_of
 from tests.contract.builders import NOW
-from tests.contract.test_contract_work import prepared, retry, sent
+from tests.contract.test_contract_outbox import prepared, retry, sent
 
 
 def given_up(seq: Seq) -> Outcome:
@@ -33,36 +33,36 @@ async def test_d1_what_was_given_up_outlives_a_thousand_attempts(
 ) -> None:
     events = await prepared(storage, 300)
     for turn in range(6):
-        claimed = await storage.work.claim("hook", Millis(NOW + turn), 500, storage.lease)
+        claimed = await storage.outbox.claim("hook", Millis(NOW + turn), 500, storage.lease)
         outcomes = [retry(each.seq, NOW + turn + 1) for each in claimed]
         outcomes[0] = given_up(claimed[0].seq)
-        await storage.work.settle(outcomes, storage.lease)
-    assert len(await storage.work.attempts("hook", 5_000)) == KEPT_ATTEMPTS + 3
-    dead = await storage.work.attempts("hook", 100, "given_up")
+        await storage.outbox.settle(outcomes, storage.lease)
+    assert len(await storage.outbox.attempts("hook", 5_000)) == KEPT_ATTEMPTS + 3
+    dead = await storage.outbox.attempts("hook", 100, "given_up")
     assert [line.event_id for line in dead] == [id_of(event.seq, 5) for event in events[5::-1]]
     assert dead[0].response_excerpt == "sorry"
-    assert [line.attempt for line in await storage.work.attempts("hook", 2, "retry")] == [6, 6]
-    assert await storage.work.attempts("hook", 100, "sent") == []
+    assert [line.attempt for line in await storage.outbox.attempts("hook", 2, "retry")] == [6, 6]
+    assert await storage.outbox.attempts("hook", 100, "sent") == []
 
 
 async def test_d1_also_of_what_was_given_up_there_is_an_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, kept in (("KEPT_ATTEMPTS", 5), ("KEPT_DEAD", 8)):
         monkeypatch.setattr(f"storage.sqlite.stores.outbox.{name}", kept)
     events = await prepared(storage, 20)
-    await storage.work.claim("hook", NOW, 20, storage.lease)
+    await storage.outbox.claim("hook", NOW, 20, storage.lease)
     for event in events:
-        await storage.work.settle([given_up(event.seq)], storage.lease)
-    lines = await storage.work.attempts("hook", 100)
+        await storage.outbox.settle([given_up(event.seq)], storage.lease)
+    lines = await storage.outbox.attempts("hook", 100)
     assert [line.event_id for line in lines] == [id_of(event.seq, 5) for event in events[:-9:-1]]
     assert attempts.KEPT_DEAD == 10_000
 
 
 async def test_d6_what_is_given_up_is_missed_from_its_first_event_on(storage: Storage) -> None:
     events = await prepared(storage, 4)
-    await storage.work.claim("hook", NOW, 4, storage.lease)
-    await storage.work.settle([sent(events[0].seq), given_up(events[2].seq)], storage.lease)
+    await storage.outbox.claim("hook", NOW, 4, storage.lease)
+    await storage.outbox.settle([sent(events[0].seq), given_up(events[2].seq)], storage.lease)
     assert (await hook_of(storage)).missed_after == events[2].seq - 1
-    await storage.work.settle([given_up(events[1].seq), given_up(events[3].seq)], storage.lease)
+    await storage.outbox.settle([given_up(events[1].seq), given_up(events[3].seq)], storage.lease)
     assert (await hook_of(storage)).missed_after == events[1].seq - 1
 
 
@@ -73,9 +73,9 @@ async def test_d6_of_a_digest_that_is_given_up_all_events_are_missed(storage: St
         return "digest", msgspec.json.encode({"id": "digest", "events": [msgspec.Raw(body) for body in bodies]})
 
     portion = Portion(NOW, Millis(NOW + 60), 500, 1 << 20)
-    await storage.work.freeze("hook", portion, digest, storage.lease)
-    (claimed,) = await storage.work.claim("hook", Millis(NOW + 60), 9, storage.lease)
-    await storage.work.settle([given_up(claimed.seq)], storage.lease)
+    await storage.outbox.freeze("hook", portion, digest, storage.lease)
+    (claimed,) = await storage.outbox.claim("hook", Millis(NOW + 60), 9, storage.lease)
+    await storage.outbox.settle([given_up(claimed.seq)], storage.lease)
     assert (claimed.seq, (await hook_of(storage)).missed_after) == (events[2].seq, events[0].seq - 1)
 
 
@@ -97,9 +97,9 @@ async def test_d6_a_replay_makes_good_what_it_covers(
     await storage.alerts.edit_destination("hook", lambda it: replace(it, missed_after=Seq(10), enabled=enabled))
     rows = [Match("hook", Seq(20), NOW)]
     done = Replayed("hook", Seq(after), Seq(to), whole)
-    assert await storage.work.enqueue(rows, storage.lease, replayed=done) == 1
+    assert await storage.outbox.enqueue(rows, storage.lease, replayed=done) == 1
     assert (await hook_of(storage)).missed_after == left
-    assert await storage.work.enqueue((), storage.lease, replayed=done) == 0
+    assert await storage.outbox.enqueue((), storage.lease, replayed=done) == 0
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ async def test_d6_a_replay_by_ids_makes_good_up_to_the_first_match_that_is_still
     storage: Storage, named: Sequence[int], whole: bool, left: int | None
 ) -> None:
     first, *rest = [event.seq for event in await prepared(storage, 5)]
-    work, lease = storage.work, storage.lease
+    work, lease = storage.outbox, storage.lease
     await work.claim("hook", NOW, 5, lease)
     outcomes = [sent(first), given_up(rest[0]), sent(rest[1]), given_up(rest[2]), retry(rest[3], NOW + 9)]
     await work.settle(outcomes, lease)
@@ -134,13 +134,13 @@ async def test_a_delivery_that_had_arrived_before_or_whose_attempt_was_cut_count
 ) -> None:
     events = await prepared(storage, 4)
     a, b, c, d = (event.seq for event in events)
-    await storage.work.claim("hook", NOW, 4, storage.lease)
-    await storage.work.settle([sent(a), sent(b), retry(c, NOW)], storage.lease)
-    await storage.work.release(storage.lease)  # the attempt at the last was cut
-    await storage.work.claim("hook", NOW, 4, storage.lease)
-    await storage.work.settle([sent(c), sent(d)], storage.lease)
-    assert (await storage.work.rates(["hook"]))["hook"] == Rates(0.2, 0.25)
-    await storage.work.enqueue([Match("hook", a, NOW)], storage.lease)
-    await storage.work.claim("hook", NOW, 4, storage.lease)
-    await storage.work.settle([sent(a)], storage.lease)
-    assert (await storage.work.rates(["hook"]))["hook"] == Rates(pytest.approx(1 / 6), 0.4)
+    await storage.outbox.claim("hook", NOW, 4, storage.lease)
+    await storage.outbox.settle([sent(a), sent(b), retry(c, NOW)], storage.lease)
+    await storage.outbox.release(storage.lease)  # the attempt at the last was cut
+    await storage.outbox.claim("hook", NOW, 4, storage.lease)
+    await storage.outbox.settle([sent(c), sent(d)], storage.lease)
+    assert (await storage.outbox.rates(["hook"]))["hook"] == Rates(0.2, 0.25)
+    await storage.outbox.enqueue([Match("hook", a, NOW)], storage.lease)
+    await storage.outbox.claim("hook", NOW, 4, storage.lease)
+    await storage.outbox.settle([sent(a)], storage.lease)
+    assert (await storage.outbox.rates(["hook"]))["hook"] == Rates(pytest.approx(1 / 6), 0.4)

@@ -11,7 +11,7 @@ from storage.records.cursor import EVERYTHING, Bounds, Filter
 from storage.records.delivery import Portion
 from storage.records.event import Kind, Stored
 from storage.records.identity import START, Seq, id_of
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from tests.contract.builders import (
     NOW,
     CountingMint,
@@ -92,7 +92,7 @@ async def test_a_stamp_that_fails_leaves_neither_events_nor_state(storage: Stora
         await storage.log.append([a_harvest(1, "a", looks=7)], storage.lease, CountingMint(), broken)
     found = await storage.sources.get(a_source_id(1))
     assert found is not None
-    assert found.hot == HotState()
+    assert found.hot == SourceRuntime()
     assert not (await storage.log.read(START, 500, EVERYTHING)).events
 
 
@@ -190,22 +190,22 @@ async def test_an_earlier_life_is_fenced_and_changes_nothing(engine: Engine) -> 
         second.sources.add(a_source(2), a_state(2), old),
         second.sources.update(a_source(1, enabled=False), old),
         second.sources.delete(a_source_id(1), old),
-        second.work.advance("matcher", None, Seq(5), [], old),
-        second.work.settle([], old),
-        second.work.release(old),
+        second.outbox.advance("matcher", None, Seq(5), [], old),
+        second.outbox.settle([], old),
+        second.outbox.release(old),
         second.log.adopt([], Seq(1 << 62), old),
         second.log.give_back(1 << 20, old),
-        second.work.enqueue([], old),
-        second.work.freeze("hook", Portion(NOW, NOW, 10, 1 << 20), lambda bodies: ("id", b"{}"), old),
+        second.outbox.enqueue([], old),
+        second.outbox.freeze("hook", Portion(NOW, NOW, 10, 1 << 20), lambda bodies: ("id", b"{}"), old),
     ):
         with pytest.raises(Fenced):
             await write
     found = await second.sources.get(a_source_id(1))
     assert found is not None
-    assert found.hot == HotState()
+    assert found.hot == SourceRuntime()
     assert found.source.enabled
     assert await second.sources.get(a_source_id(2)) is None
-    assert await second.work.cursor("matcher") is None
+    assert await second.outbox.cursor("matcher") is None
     assert not (await second.log.read(START, 500, EVERYTHING)).events
     await second.aclose()
 

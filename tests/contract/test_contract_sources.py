@@ -8,13 +8,13 @@ from storage.errors import Duplicate
 from storage.interface import Storage
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis
-from storage.records.source import HotState, Validators, Watched
+from storage.records.source import SourceRuntime, Validators, WatchedSource
 from tests.contract.builders import NOW, a_source, a_source_id, a_state
 
 
 async def test_a_source_comes_back_as_it_was_added(storage: Storage) -> None:
     source = a_source(1, tags=("topic:a",), selector="main", ignore=(".ad",), schedule=600, backfill=3)
-    hot = HotState(
+    hot = SourceRuntime(
         validators=Validators('W/"x"', "Sat, 21 Nov 2026 05:00:00 GMT", "ab" * 16),
         breaker=BreakerState("open", 3, 1, Millis(NOW + 5)),
         health=Health(0.25, "rotten", "Nothing has answered for two days.", NOW),
@@ -23,7 +23,7 @@ async def test_a_source_comes_back_as_it_was_added(storage: Storage) -> None:
         pace=b"\x00\x01",
     )
     await storage.sources.add(source, msgspec.structs.replace(a_state(1, b"base"), hot=hot), storage.lease)
-    assert await storage.sources.get(source.id) == Watched(source, hot, b"base")
+    assert await storage.sources.get(source.id) == WatchedSource(source, hot, b"base")
     assert await storage.sources.by_url(source.url) == source
 
 

@@ -10,7 +10,7 @@ from tests.dashboard.browser import PASSWORD, Browser
 
 
 async def test_from_the_set_up_link_to_today_and_out_again(house: House, stranger: Browser) -> None:
-    path, link = new_link(random.Random("link").randbytes, house.doors.world.now())
+    path, link = new_link(random.Random("link").randbytes, house.context.world.now())
     await house.storage.people.offer(link)
     await stranger.get(path)
     await stranger.submit("/set-up", {"code": path.partition("#")[2], "password": PASSWORD, "again": PASSWORD})

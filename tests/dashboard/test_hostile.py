@@ -15,7 +15,7 @@ from storage.append import events_of
 from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Draft, Op, Spans, Stored
 from storage.records.identity import Seq, SourceId
 from storage.records.session import Password
-from storage.records.source import Harvest, HotState, SourceState
+from storage.records.source import Harvest, SourceRuntime, SourceState
 from tests.api.house import BASE_URL, House
 from tests.dashboard.browser import PASSWORD, Browser
 from tests.dashboard.hostile import PAYLOADS, Shape, shape, stays_text
@@ -54,7 +54,7 @@ def a_changed_page(text: str) -> Draft:
 
 
 async def publish(house: House, told: Sequence[str | Draft]) -> list[Stored]:
-    state = SourceState(SOURCE, HotState())
+    state = SourceState(SOURCE, SourceRuntime())
     if SOURCE not in house.storage.disk.sources():
         await house.storage.sources.add(a_source(1), state, house.storage.lease)
     harvest = Harvest(SOURCE, tuple(a_changed_page(one) if isinstance(one, str) else one for one in told), state)
@@ -99,12 +99,12 @@ PAGER = (("nav", ("aria-label", "class")), ("a", ("class", "href", "rel")))
 
 
 async def test_x12_names_of_keys_and_of_browsers_stay_text(house: House, browser: Browser) -> None:
-    people, now = house.storage.people, house.doors.world.now()
+    people, now = house.storage.people, house.context.world.now()
     password = Password(f"hash of {PASSWORD}", NOW)
     (mine,) = await people.sessions()
 
     async def named(text: str) -> str:
-        _, key = new_key("harmless", ["stream:read"], entropy=house.doors.world.entropy, now=now)
+        _, key = new_key("harmless", ["stream:read"], entropy=house.context.world.entropy, now=now)
         await house.storage.keys.add(replace(key, name=text, prefix=text, scopes=("stream:read", text)))
         await people.sign_in(replace(mine, id=key.id, sha256=key.id, agent=text, address=text), password)
         return key.id

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from actors.messages.views import SourceView
 from storage.records.alert import Alert
-from storage.records.source import HotState, SourceState
+from storage.records.source import SourceRuntime, SourceState
 from tests.api.house import House, ids
 from tests.dashboard.browser import Browser
 from tests.dashboard.destinations.rows import ALERT, HOOK, a_hook, an_attempt, attempts
@@ -20,8 +20,8 @@ from tests.support.build import NOW, a_draft, a_source
 async def furnished(house: House, text: str) -> str:
     """Put a text wherever alerts and deliveries have one; return the id of an event with it."""
     source = a_source(1, url=f"https://site1.test/{quote(text)}", tags=(f"label:{text}",))
-    await house.storage.sources.add(source, SourceState(source.id, HotState()), house.storage.lease)
-    house.registry.views[source.id] = SourceView(source, HotState())
+    await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
+    house.registry.views[source.id] = SourceView(source, SourceRuntime())
     (event,) = await house.publish(a_draft(text, content=f"A price {text} and more.", url=text))
     await a_hook(house, label=text, url=f"https://hooks.test/{quote(text)}?{text}")
     alert = Alert(ALERT, text, f"price OR {text}", "en", (source.id,), NOW, NOW, template=text)

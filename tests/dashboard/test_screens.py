@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from actors.matcher.lag import Lag
 from actors.messages.views import SourceView
-from actors.sources.schedule.budget import Spent
+from actors.sources.schedule.budget import LookRate
 from api.dashboard.assets import asset
 from storage.records.alert import Alert
 from storage.records.health import Health
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from tests.api.house import House, make_house, running
 from tests.dashboard.browser import Browser, signed_in
 from tests.dashboard.test_hostile import a_changed_page, ids, publish
@@ -66,7 +66,7 @@ async def test_r2_today_says_that_deliveries_come_later(house: House, browser: B
 async def test_today_says_that_more_looks_than_the_budget_are_made(house: House, browser: Browser) -> None:
     await browser.get("/")
     assert "looks_per_second" not in browser.text
-    house.spent = Spent(40.0, 10.0, 240.0)
+    house.spent = LookRate(40.0, 10.0, 240.0)
     await browser.get("/")
     assert "40.0 looks a second are made" in browser.text and "for 4 min now" in browser.text
 
@@ -75,7 +75,7 @@ async def test_a_source_that_needs_somebody_is_called_by_its_name(
     house: House, browser: Browser, autojump_clock: object
 ) -> None:
     source = a_source(1, found_title="Harbour notices", enabled=True)
-    house.registry.views[source.id] = SourceView(source, HotState(health=Health(0.1, "rotten")))
+    house.registry.views[source.id] = SourceView(source, SourceRuntime(health=Health(0.1, "rotten")))
     await trio.sleep(60)  # the order of the tree is kept for a while
     for path in ("/", "/system"):
         await browser.get(path)

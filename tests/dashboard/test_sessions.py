@@ -148,7 +148,7 @@ async def test_x14_cookies_are_strict_unreadable_and_on_https_bound_to_the_host(
     base_url: str, names: tuple[str, ...]
 ) -> None:
     house, disk = make_house(base_url=base_url), Disk()
-    sessions = Sessions(house.doors.world, InLoopStorage(disk, disk.start("test")).people, base_url)
+    sessions = Sessions(house.context.world, InLoopStorage(disk, disk.start("test")).people, base_url)
     _, cookie = sessions.begin("Browser\r\n1.0", "192.0.2.1")
     assert cookie.startswith(f"{names[0]}=")
     assert "; HttpOnly; Path=/; SameSite=Strict" in cookie

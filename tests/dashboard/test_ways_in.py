@@ -145,7 +145,7 @@ async def test_s14_the_form_says_why(house: House, browser: Browser) -> None:
 
 
 async def test_s16_a_set_up_link_ends_after_an_hour(house: House, stranger: Browser) -> None:
-    now = house.doors.world.now()
+    now = house.context.world.now()
     path, link = new_link(random.Random("link").randbytes, Millis(now - LINK_LIFE))
     await house.storage.people.offer(link)
     assert (await stranger.get(path)).status_code == 404
@@ -161,7 +161,7 @@ async def test_s16_a_set_up_link_ends_after_an_hour(house: House, stranger: Brow
 
 
 async def test_x14_s16_the_secret_is_in_no_request_but_the_forms(house: House, stranger: Browser) -> None:
-    path, link = new_link(random.Random("link").randbytes, house.doors.world.now())
+    path, link = new_link(random.Random("link").randbytes, house.context.world.now())
     assert path.startswith("/set-up#") and "?" not in path
     await house.storage.people.offer(link)
     await stranger.get(path)

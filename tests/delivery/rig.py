@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import trio
 
 from actors.delivery.registry import DeliveryRegistry
-from actors.egress.http import Posted
+from actors.egress.address_cache import AddressCache
+from actors.egress.http import PostResult
 from actors.egress.url import Url
-from actors.egress.whereabouts import Whereabouts
 from actors.messages.recorder import Record
 from actors.metrics import Metrics
 from actors.signatures.event import new_signing_key
@@ -36,17 +36,17 @@ class Arrival(NamedTuple):
     body: bytes
 
 
-Receiver = Callable[[Arrival], Awaitable[Posted]]
+Receiver = Callable[[Arrival], Awaitable[PostResult]]
 
 
 def answers(*statuses: int, retry_after: float | None = None, takes: float = 0.01) -> Receiver:
     """Answer with these statuses in turn, the last one for ever."""
     left = list(statuses)
 
-    async def receive(arrival: Arrival) -> Posted:
+    async def receive(arrival: Arrival) -> PostResult:
         status = left.pop(0) if len(left) > 1 else left[0]
         await trio.sleep(takes)
-        return Posted(status, round(takes * 1000), b"" if status < 300 else b"<no>", retry_after)
+        return PostResult(status, round(takes * 1000), b"" if status < 300 else b"<no>", retry_after)
 
     return receive
 
@@ -62,7 +62,7 @@ class Rig:
         self.under_way = self.most_under_way = 0
         self.logged: list[str] = []
         self.records: list[Record] = []
-        self.machines = Whereabouts()
+        self.machines = AddressCache()
         self.recorder_full = False
         self.at_point: Callable[[str], None] = lambda name: None
         world: Any = SimpleNamespace(
@@ -99,11 +99,11 @@ class Rig:
     def _reach(self, name: str) -> None:
         self.at_point(name)
 
-    async def _post_plain(self, url: Url, headers: Mapping[str, str], body: bytes) -> Posted:
+    async def _post_plain(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
         self.plainly.append(url.host)
         return await self.post(url, headers, body)
 
-    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> Posted:
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
         arrival = Arrival(trio.current_time(), url.host, dict(headers), body)
         self.arrivals.append(arrival)
         self.under_way += 1
@@ -126,8 +126,8 @@ class Rig:
         harvest = a_harvest(a_source_id(), *titles)
         events = events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
         rows = [Match(hook, event.seq, self.world.now()) for event in events]
-        at = await self.storage.work.cursor("matcher")
-        await self.storage.work.advance("matcher", at, events[-1].seq, rows, self.storage.lease)
+        at = await self.storage.outbox.cursor("matcher")
+        await self.storage.outbox.advance("matcher", at, events[-1].seq, rows, self.storage.lease)
         if nudge:
             self.registry.nudge(hook)
         return events
@@ -152,4 +152,4 @@ class Rig:
         return [each.headers["webhook-id"] for each in self.arrivals if host in (None, each.host)]
 
     async def results(self, hook: str = "hook") -> list[str]:
-        return [each.result for each in reversed(await self.storage.work.attempts(hook, 1000))]
+        return [each.result for each in reversed(await self.storage.outbox.attempts(hook, 1000))]

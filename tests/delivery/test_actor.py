@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.http import Posted
+from actors.egress.http import PostResult
 from actors.errors import UrlRefused
 from actors.messages.destinations import TestDelivery as AskForTest
 from actors.signatures import webhook
@@ -75,9 +75,9 @@ async def test_d4_a_receiver_that_never_answers_well_is_given_up_after_the_whole
         await trio.sleep(100 * HOUR)
     assert await rig.results() == ["retry"] * 9 + ["given_up"]
     assert 0.8 * 75.6 * HOUR < rig.arrivals[-1].at < 1.2 * 75.6 * HOUR
-    attempts = await rig.storage.work.attempts("hook", 1)
+    attempts = await rig.storage.outbox.attempts("hook", 1)
     assert attempts[0].error == "HTTP 503 <no>"
-    assert await rig.storage.work.backlog("hook") == 0
+    assert await rig.storage.outbox.backlog("hook") == 0
 
 
 async def test_d5_redirects_are_failures_and_gone_disables_at_once(autojump_clock: MockClock) -> None:
@@ -93,7 +93,7 @@ async def test_d5_redirects_are_failures_and_gone_disables_at_once(autojump_cloc
     record = await rig.storage.alerts.destination("hook")
     assert record is not None
     assert record.state == "disabled"
-    assert await rig.storage.work.backlog("hook") == 1
+    assert await rig.storage.outbox.backlog("hook") == 1
     assert "delivery.destination_disabled" in rig.logged
 
 
@@ -103,8 +103,8 @@ async def test_d7_first_attempts_start_in_order_and_a_failing_event_holds_up_no_
     rig = Rig()
     await rig.prepare("hook")
 
-    async def only_first_fails(arrival: Arrival) -> Posted:
-        return Posted(500 if b'"title":"0"' in arrival.body else 200, 1, b"", None)
+    async def only_first_fails(arrival: Arrival) -> PostResult:
+        return PostResult(500 if b'"title":"0"' in arrival.body else 200, 1, b"", None)
 
     rig.receivers["hook.example"] = only_first_fails
     async with rig.running():
@@ -128,7 +128,7 @@ async def test_d7_a_failing_destination_is_tried_by_one_request_at_a_time_until_
         assert rig.most_under_way == 1
         await trio.sleep(2 * HOUR)
     assert rig.most_under_way == 4
-    assert await rig.storage.work.backlog("hook") == 0
+    assert await rig.storage.outbox.backlog("hook") == 0
     record = await rig.storage.alerts.destination("hook")
     assert record is not None
     assert (record.state, record.failing_since) == ("active", None)
@@ -148,7 +148,7 @@ async def test_d8_a_stalled_destination_delays_no_other(autojump_clock: MockCloc
     rig = Rig()
     await rig.prepare("slow", "quick")
 
-    async def stall(arrival: Arrival) -> Posted:
+    async def stall(arrival: Arrival) -> PostResult:
         await trio.sleep(15)
         raise LookFailed(Blame.REMOTE_TRANSIENT, "no answer after 15 s")
 
@@ -168,10 +168,10 @@ async def test_a_stalled_request_leaves_room_for_the_destinations_other_events(a
     rig = Rig()
     await rig.prepare("hook")
 
-    async def first_stalls(arrival: Arrival) -> Posted:
+    async def first_stalls(arrival: Arrival) -> PostResult:
         if b'"title":"0"' in arrival.body:
             await trio.sleep(14)
-        return Posted(200, 1, b"", None)
+        return PostResult(200, 1, b"", None)
 
     rig.receivers["hook.example"] = first_stalls
     async with rig.running():
@@ -232,16 +232,16 @@ async def test_d9_d14_what_gives_no_answer_is_tried_again(autojump_clock: MockCl
         LookFailed(Blame.LOCAL, "no route"),
     ]
 
-    async def fail(arrival: Arrival) -> Posted:
+    async def fail(arrival: Arrival) -> PostResult:
         if failures:
             raise failures.pop(0)
-        return Posted(200, 1, b"", None)
+        return PostResult(200, 1, b"", None)
 
     rig.receivers["hook.example"] = fail
     async with rig.running():
         await rig.match("hook", "a")
         await trio.sleep(2 * HOUR)
-    errors = [each.error for each in reversed(await rig.storage.work.attempts("hook", 9))]
+    errors = [each.error for each in reversed(await rig.storage.outbox.attempts("hook", 9))]
     assert errors == ["connection lost", "10.0.0.1 is a private address (rule: private)", "no route", None]
 
 
@@ -249,7 +249,7 @@ async def test_rows_that_wait_are_found_at_the_start_without_a_nudge(autojump_cl
     rig = Rig()
     await rig.prepare("hook")
     await rig.match("hook", "a", nudge=False)
-    await rig.storage.work.claim("hook", NOW, 10, rig.storage.lease)
+    await rig.storage.outbox.claim("hook", NOW, 10, rig.storage.lease)
     async with rig.running():
         await trio.sleep(1)
     assert len(rig.arrivals) == 1
@@ -292,7 +292,7 @@ async def test_d1_d2_ended_at_any_moment_the_next_process_delivers_the_rest_with
         await trio.sleep(HOUR)
     sent = {(each.headers["webhook-id"], each.body) for each in [*first.arrivals, *second.arrivals]}
     assert sent == {(json.loads(event.body)["id"], event.body) for event in events}
-    assert await second.storage.work.backlog("hook") == 0
+    assert await second.storage.outbox.backlog("hook") == 0
 
 
 async def test_a_destination_that_was_added_gets_an_actor_and_a_deleted_one_loses_it(autojump_clock: MockClock) -> None:

@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.delivery.crier import AGAIN
+from actors.delivery.notice_publisher import AGAIN
 from storage.records.destination import Destination
 from storage.records.event import Stored
 from tests.delivery.rig import Rig, answers

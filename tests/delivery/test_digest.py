@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.delivery.digest import Window, content, window_of
+from actors.delivery.digest import DigestWindow, content, window_of
 from storage.records.destination import DeliveryMode
 from storage.records.identity import Millis
 from tests.matcher.rig import a_destination
@@ -31,7 +31,7 @@ def millis(text: str) -> Millis:
     return Millis(round(datetime.fromisoformat(text).timestamp() * 1000))
 
 
-def days(zone: str, hour: int, first: str, last: str) -> list[Window]:
+def days(zone: str, hour: int, first: str, last: str) -> list[DigestWindow]:
     """Return the windows from a moment to another, each the next of the one before."""
     destination = a_destination(delivery_mode="daily", digest_hour=hour, digest_timezone=zone)
     found = [window_of(destination, millis(first))]

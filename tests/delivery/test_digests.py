@@ -79,7 +79,7 @@ async def test_d10_a_digest_that_fails_is_tried_again_with_the_same_id_and_bytes
         await trio.sleep(1800)
     assert len(rig.arrivals) == 3
     assert len({(arrival.headers["webhook-id"], arrival.body) for arrival in rig.arrivals}) == 1
-    assert await rig.storage.work.backlog("hook") == 1
+    assert await rig.storage.outbox.backlog("hook") == 1
 
 
 async def test_d10_more_than_five_hundred_events_come_in_several_digests_of_one_window(
@@ -145,7 +145,7 @@ async def test_d10_over_crashes_and_changes_of_mode_every_event_is_under_one_id_
     told = [json.loads(body) for body in unlike.values()]
     sent = [event["title"] for body in told for event in body.get("events", [body])]
     assert sorted(sent) == sorted(names)
-    assert await rig.storage.work.backlog("hook") == 0
+    assert await rig.storage.outbox.backlog("hook") == 0
 
 
 async def test_d10_what_was_gathered_waits_over_a_restart(autojump_clock: MockClock) -> None:

@@ -53,7 +53,7 @@ async def test_rows_that_can_not_be_claimed_wait_and_each_is_sent_once(
         await trio.sleep(10)
         assert rig.destinations.statistics().restarts == 0
     assert rig.ids() == [json.loads(event.body)["id"] for event in events]
-    assert await rig.storage.work.backlog("hook") == 0
+    assert await rig.storage.outbox.backlog("hook") == 0
     assert rig.logged.count("delivery.parked") == 1
 
 
@@ -122,7 +122,7 @@ async def test_a_storage_that_can_not_say_when_the_next_is_due_is_asked_again_so
     rig = Rig()
     await rig.prepare("hook")
     rig.receivers["hook.example"] = answers(500, 200)
-    refused, real = list[float](), rig.storage.work.next_due
+    refused, real = list[float](), rig.storage.outbox.next_due
 
     async def next_due(*given: Any, **named: Any) -> Any:
         if len(rig.arrivals) == 1 and len(refused) < 3:
@@ -130,7 +130,7 @@ async def test_a_storage_that_can_not_say_when_the_next_is_due_is_asked_again_so
             raise Unavailable("away")
         return await real(*given, **named)
 
-    monkeypatch.setattr(rig.storage.work, "next_due", next_due)
+    monkeypatch.setattr(rig.storage.outbox, "next_due", next_due)
     async with rig.running():
         await rig.match("hook", "news")
         await trio.sleep(300)
@@ -143,13 +143,13 @@ async def test_what_a_wrong_clock_has_named_is_looked_for_once_an_hour(
 ) -> None:
     rig = Rig()
     await rig.prepare("hook")
-    clamped, real = list[float](), rig.storage.work.clamp
+    clamped, real = list[float](), rig.storage.outbox.clamp
 
     async def clamp(*given: Any) -> Any:
         clamped.append(trio.current_time())
         return await real(*given)
 
-    monkeypatch.setattr(rig.storage.work, "clamp", clamp)
+    monkeypatch.setattr(rig.storage.outbox, "clamp", clamp)
     async with rig.running():
         for number in range(30):
             await rig.match("hook", str(number))

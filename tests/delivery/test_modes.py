@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from trio.testing import MockClock
 
 from actors.delivery.attempt import escaped
-from actors.egress.http import Posted
+from actors.egress.http import PostResult
 from storage.records.destination import DeliveryMode
 from tests.delivery.rig import Arrival, Rig, answers
 
@@ -48,7 +48,7 @@ async def test_d10_with_rows_waiting_a_change_of_mode_tells_each_event_once(
         await change(rig, delivery_mode=first)
         await trio.sleep(49 * HOUR)
     assert told(rig) == Counter(names)
-    assert await rig.storage.work.backlog("hook") == 0
+    assert await rig.storage.outbox.backlog("hook") == 0
 
 
 async def test_d10_what_waits_for_another_try_goes_into_the_digest_and_is_told_there(
@@ -146,24 +146,24 @@ async def test_d6_a_destination_that_is_disabled_misses_what_is_matched_from_the
             await trio.sleep(24 * HOUR)
         record = await rig.storage.alerts.destination("hook")
         assert record is not None and record.state == "disabled"
-        dead = await rig.storage.work.attempts("hook", 99, "given_up")
+        dead = await rig.storage.outbox.attempts("hook", 99, "given_up")
         assert record.missed_after is not None
         assert record.missed_after < last[0].seq
-        assert (record.missed_after == await rig.storage.work.cursor("matcher")) == (dead == [])
+        assert (record.missed_after == await rig.storage.outbox.cursor("matcher")) == (dead == [])
 
 
 async def test_d13_an_attempt_says_what_the_receiver_said(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook")
 
-    async def rude(arrival: Arrival) -> Posted:
-        return Posted(500, 7, b"no\r\n\x1b[31m" + b"x" * 2000, None)
+    async def rude(arrival: Arrival) -> PostResult:
+        return PostResult(500, 7, b"no\r\n\x1b[31m" + b"x" * 2000, None)
 
     rig.receivers["hook.example"] = rude
     async with rig.running():
         await rig.match("hook", "a")
         await trio.sleep(1)
-    (line,) = await rig.storage.work.attempts("hook", 9)
+    (line,) = await rig.storage.outbox.attempts("hook", 9)
     assert line.response_excerpt.startswith("no\\r\\n\\x1b[31mxxx") and len(line.response_excerpt) == 1024
     assert line.error is not None and len(line.error) < 300 and line.next_at is not None
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from actors.delivery.quiet import quiet_until, spans
-from actors.egress.http import Posted
+from actors.egress.http import PostResult
 from actors.messages.destinations import TestDelivery as AskForTest
 from storage.records.destination import WEEKDAYS, QuietHours
 from storage.records.identity import Millis
@@ -129,9 +129,9 @@ async def test_what_is_queued_or_to_be_tried_again_waits_too(autojump_clock: Moc
     rig = Rig()
     await rig.prepare("hook", quiet_hours=around(2, 60))
 
-    async def fails_just_before(arrival: Arrival) -> Posted:
+    async def fails_just_before(arrival: Arrival) -> PostResult:
         await trio.sleep(14)
-        return Posted(500 if 65 < arrival.at < 80 else 200, 14_000, b"", None)
+        return PostResult(500 if 65 < arrival.at < 80 else 200, 14_000, b"", None)
 
     rig.receivers["hook.example"] = fails_just_before
     async with rig.running():
@@ -143,7 +143,7 @@ async def test_what_is_queued_or_to_be_tried_again_waits_too(autojump_clock: Moc
         assert len(rig.arrivals) == begun
         assert "retry" in await rig.results()
         await trio.sleep(HOUR / 1000)
-    assert await rig.storage.work.backlog("hook") == 0
+    assert await rig.storage.outbox.backlog("hook") == 0
     assert len({*rig.ids()}) == 60
 
 
@@ -154,9 +154,9 @@ async def test_a_retry_that_would_be_due_in_quiet_hours_says_when_they_end(autoj
     async with rig.running():
         await rig.match("hook", "a")
         await trio.sleep(30)
-        (second, _) = await rig.storage.work.attempts("hook", 9)
+        (second, _) = await rig.storage.outbox.attempts("hook", 9)
         end = quiet_until(around(1, 600), Millis(NOW + 120_000))
-        assert second.next_at == end == await rig.storage.work.next_due("hook")
+        assert second.next_at == end == await rig.storage.outbox.next_due("hook")
 
 
 async def test_quiet_hours_that_are_taken_away_end_at_once_and_digests_have_none(autojump_clock: MockClock) -> None:

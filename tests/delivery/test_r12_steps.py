@@ -79,8 +79,8 @@ async def test_r12_what_waits_as_the_schedule_says_is_left_alone(autojump_clock:
     await rig.prepare("hook")
     (event,) = await rig.match("hook", "a", nudge=False)
     now, lease = rig.world.now(), rig.storage.lease
-    assert await rig.storage.work.clamp("hook", now, lambda attempts: latest(attempts, now), lease) == 0
-    assert await rig.storage.work.enqueue([Match("hook", event.seq, now)], lease) == 0
+    assert await rig.storage.outbox.clamp("hook", now, lambda attempts: latest(attempts, now), lease) == 0
+    assert await rig.storage.outbox.enqueue([Match("hook", event.seq, now)], lease) == 0
     for attempts, wait in enumerate(WAITS, 1):
         assert latest(attempts, now) >= now + 1200 * wait
 

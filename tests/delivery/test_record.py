@@ -8,7 +8,7 @@ import msgspec
 import trio
 from trio.testing import MockClock
 
-from actors.egress.http import Posted
+from actors.egress.http import PostResult
 from storage.records.destination import Destination
 from tests.delivery.rig import Arrival, Rig, answers
 from tests.matcher.rig import a_destination
@@ -46,10 +46,10 @@ async def test_a_reading_that_took_long_undoes_no_failure_that_was_counted_meanw
         await trio.sleep(0.3)
         return found
 
-    async def fail(arrival: Arrival) -> Posted:
+    async def fail(arrival: Arrival) -> PostResult:
         title = json.loads(arrival.body)["title"]
         await trio.sleep({"first": 0.1, "last": 0.3}.get(title, 0.2))
-        return Posted(500, 1, b"", None)
+        return PostResult(500, 1, b"", None)
 
     rig.storage.alerts.destination = slowly  # type: ignore[method-assign]
     rig.receivers["hook.example"] = fail
@@ -76,7 +76,7 @@ async def test_a_destination_that_was_switched_back_to_active_is_served_as_an_ac
         await rig.storage.alerts.put_destination(a_destination("hook"))
         await rig.registry.refresh()
         await trio.sleep(1)
-    assert (len(rig.arrivals), await rig.storage.work.backlog("hook")) == (21, 0)
+    assert (len(rig.arrivals), await rig.storage.outbox.backlog("hook")) == (21, 0)
 
 
 async def test_a_change_that_comes_while_a_state_is_stored_is_kept(autojump_clock: MockClock) -> None:

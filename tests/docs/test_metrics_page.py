@@ -26,10 +26,10 @@ async def scraped() -> str:
         world = a_world(MemoryNetwork(nursery), jail=InlineJail(), entropy=lambda size: b"k" * size)
         disk = Disk()
         storage = InLoopStorage(disk, disk.start("test"))
-        system = System(world, Settings(), storage, await signing_keys(world, storage), lambda doors: [], version="1")
+        system = System(world, Settings(), storage, await signing_keys(world, storage), lambda context: [], version="1")
         nursery.start_soon(system.run)
         await wait_all_tasks_blocked()
-        text = exposition(system.doors).decode()
+        text = exposition(system.context).decode()
         system.stop()
     return text
 

@@ -8,8 +8,8 @@ import trio.testing
 from trio.abc import Clock
 
 from actors.egress.failures import Blame
+from actors.egress.host_queue import ASKED, Ticket
 from actors.egress.hosts import FAILURES_TO_OPEN, HostOpen, Hosts
-from actors.egress.turns import ASKED, Claim
 from tests.support.memory_network import MemoryNetwork, a_world, settings
 
 
@@ -292,7 +292,7 @@ async def test_twins_that_meet_in_full_swing_go_on_at_one_hosts_pace(autojump_cl
 
 async def test_what_somebody_waits_for_is_not_behind_ten_thousand_looks(autojump_clock: Clock, hosts: Hosts) -> None:
     async def look(number: int) -> None:
-        async with hosts.turn("a.example", Claim(f"s{number}", 1.0 + number)):
+        async with hosts.turn("a.example", Ticket(f"s{number}", 1.0 + number)):
             pass
 
     async with trio.open_nursery() as nursery:

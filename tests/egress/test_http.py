@@ -12,7 +12,7 @@ from trio.abc import Clock
 
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.guard import Guard
-from actors.egress.http import Fetched, HttpClient
+from actors.egress.http import FetchedResponse, HttpClient
 from actors.egress.url import parse_url
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, settings, web
 
@@ -29,7 +29,7 @@ class Site:
     pages: dict[str, Answer] = field(default_factory=dict)
     seen: list[tuple[str, Asked]] = field(default_factory=list)
 
-    async def get(self, url: str, **given: object) -> Fetched:
+    async def get(self, url: str, **given: object) -> FetchedResponse:
         return await self.http.get(parse_url(url), **given)  # type: ignore[arg-type]  # whatever the test names
 
     async def failure(self, url: str, **given: object) -> LookFailed:

@@ -15,7 +15,7 @@ from sanderling.cli import run
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.installing.carrying_out import Hand, look
 from sanderling.operations.installing.layout import SYSTEM
-from sanderling.operations.installing.plan import Found, Note, Run, Write
+from sanderling.operations.installing.plan import FoundInstallation, Note, Run, Write
 
 VERSION = "0.1.0-checkout"
 pytestmark = pytest.mark.real  # what is laid out is run once
@@ -221,5 +221,5 @@ def test_a_purge_does_not_follow_a_link_to_the_data(tmp_path: Path, capsys: pyte
 
 
 def test_an_empty_root_has_nothing(tmp_path: Path) -> None:
-    assert look(SYSTEM, tmp_path) == Found(account=look(SYSTEM, tmp_path).account)
+    assert look(SYSTEM, tmp_path) == FoundInstallation(account=look(SYSTEM, tmp_path).account)
     assert program.unpacked() is None

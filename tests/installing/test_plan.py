@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sanderling.operations.installing.layout import SYSTEM, of_user
 from sanderling.operations.installing.plan import (
     Act,
-    Found,
+    FoundInstallation,
     Keep,
     LayOut,
     MakeAccount,
@@ -27,7 +27,7 @@ from sanderling.operations.installing.unit import is_unedited, sealed, unit_text
 
 VERSION = "1.2.3-abc"
 UNIT = sealed(unit_text(SYSTEM))
-INSTALLED = Found(
+INSTALLED = FoundInstallation(
     versions=(VERSION,),
     current=VERSION,
     command="/opt/sanderling/current/sanderling",
@@ -38,7 +38,7 @@ INSTALLED = Found(
 )
 OWN_COMMAND = Point(SYSTEM.command, SYSTEM.launcher)
 FOUND = st.builds(
-    Found,
+    FoundInstallation,
     versions=st.sets(st.sampled_from([VERSION, "1.0.0-old", "0.9.0-older", ".1.1.0-half.new"])).map(sorted).map(tuple),
     current=st.sampled_from(["", VERSION, "1.0.0-old"]),
     previous=st.sampled_from(["", VERSION, "1.0.0-old", "0.9.0-older"]),
@@ -59,7 +59,7 @@ def commands(plan: tuple[Act, ...]) -> list[str]:
 
 
 def test_the_first_installation_does_everything_in_order() -> None:
-    plan = installing(SYSTEM, VERSION, Found())
+    plan = installing(SYSTEM, VERSION, FoundInstallation())
     assert [type(act).__name__ for act in plan[:8]] == [
         "LayOut",
         "MakeAccount",
@@ -96,7 +96,7 @@ def test_an_upgrade_is_laid_out_beside_the_old_one_and_then_pointed_at() -> None
 
 
 @given(FOUND)
-def test_what_is_cut_off_anywhere_restarts_when_said_again(found: Found) -> None:
+def test_what_is_cut_off_anywhere_restarts_when_said_again(found: FoundInstallation) -> None:
     """The note is made before the first thing that the running service does not know, and goes after the restart."""
     plan = installing(SYSTEM, VERSION, found)
     new = [at for at, act in enumerate(plan) if isinstance(act, Point | Write) and act != OWN_COMMAND]
@@ -130,7 +130,7 @@ def test_the_way_back_is_installing_the_one_before() -> None:
 
 
 @given(FOUND)
-def test_what_is_in_use_and_the_one_before_are_never_removed(found: Found) -> None:
+def test_what_is_in_use_and_the_one_before_are_never_removed(found: FoundInstallation) -> None:
     removed = {act.path for act in installing(SYSTEM, VERSION, found) if isinstance(act, Remove)}
     before = found.current if found.current not in ("", VERSION) else found.previous
     assert not removed & {SYSTEM.programs / VERSION, SYSTEM.programs / before if before else None}
@@ -151,7 +151,7 @@ def test_an_older_unit_that_nobody_edited_is_replaced() -> None:
 
 
 @given(FOUND)
-def test_settings_and_edits_survive_whatever_is_found(found: Found) -> None:
+def test_settings_and_edits_survive_whatever_is_found(found: FoundInstallation) -> None:
     for plan in (installing(SYSTEM, VERSION, found), removing(SYSTEM, found, purge=False)):
         changed = {act.path for act in plan if isinstance(act, Write | Remove)}
         assert SYSTEM.settings not in changed or not found.settings
@@ -160,20 +160,20 @@ def test_settings_and_edits_survive_whatever_is_found(found: Found) -> None:
 
 
 @given(FOUND)
-def test_in_a_folder_that_stands_for_a_root_no_program_of_the_system_is_run(found: Found) -> None:
+def test_in_a_folder_that_stands_for_a_root_no_program_of_the_system_is_run(found: FoundInstallation) -> None:
     plan = (*installing(SYSTEM, VERSION, found, live=False), *removing(SYSTEM, found, purge=True, live=False))
     assert not [act for act in plan if isinstance(act, Run | MakeAccount)]
     assert not [act for act in plan if getattr(act, "owner", "") or getattr(act, "group", "")]
 
 
 @given(FOUND, st.booleans())
-def test_each_act_is_one_line(found: Found, purge: bool) -> None:
+def test_each_act_is_one_line(found: FoundInstallation, purge: bool) -> None:
     plan = (*installing(SYSTEM, VERSION, found), *removing(SYSTEM, found, purge=purge))
     assert all(act.says and "\n" not in act.says for act in plan)
 
 
 def test_a_users_installation_needs_no_account_and_asks_the_users_manager() -> None:
-    plan = installing(of_user({}, "/users/me"), VERSION, Found())
+    plan = installing(of_user({}, "/users/me"), VERSION, FoundInstallation())
     assert not [act for act in plan if isinstance(act, MakeAccount) or getattr(act, "owner", "")]
     assert all(command.startswith("systemctl --user ") for command in commands(plan))
     assert all(str(act.path).startswith("/users/me/") for act in plan if isinstance(act, Write))
@@ -209,7 +209,7 @@ def test_a_purge_removes_a_link_to_the_data_and_says_where_they_stay() -> None:
 
 
 def test_a_master_key_without_settings_goes_with_a_purge_and_is_named_when_it_stays() -> None:
-    found = Found(key="encrypted")
+    found = FoundInstallation(key="encrypted")
     (gone,) = removing(SYSTEM, found, purge=True)
     assert isinstance(gone, Remove) and gone.path == SYSTEM.master_key.parent and "master key" in gone.says
     (kept,) = removing(SYSTEM, found, purge=False)
@@ -217,4 +217,4 @@ def test_a_master_key_without_settings_goes_with_a_purge_and_is_named_when_it_st
 
 
 def test_removing_what_is_not_there_is_nothing() -> None:
-    assert removing(SYSTEM, Found(), purge=True) == ()
+    assert removing(SYSTEM, FoundInstallation(), purge=True) == ()

@@ -18,10 +18,11 @@ from actors.settings import Settings
 from actors.world import ResolveFailed
 from sanderling.exits import Exit
 from sanderling.operations.backup.finding import Finding
-from sanderling.operations.doctor import database, folder, machine, master_key, names, network, rounds
+from sanderling.operations.doctor import checks as rounds
+from sanderling.operations.doctor import database, folder, machine, master_key, names, network
+from sanderling.operations.doctor.checks import QUESTIONS, findings
+from sanderling.operations.doctor.context import DoctorContext
 from sanderling.operations.doctor.expiry import ends_at
-from sanderling.operations.doctor.patient import Patient
-from sanderling.operations.doctor.rounds import QUESTIONS, findings
 from sanderling.operations.import_stage import STAGE
 from storage.errors import Corrupt, DiskFull
 from storage.sqlite import open_keys
@@ -37,14 +38,14 @@ pytestmark = pytest.mark.real
 
 
 @pytest.fixture
-def patient(tmp_path: Path) -> Patient:
+def patient(tmp_path: Path) -> DoctorContext:
     """Somebody healthy."""
     place = tmp_path / "data"
     a_key(place)
-    return Patient(Settings(data=str(place), port=0), place, {}, running=False, offline=True)
+    return DoctorContext(Settings(data=str(place), port=0), place, {}, running=False, offline=True)
 
 
-def with_settings(patient: Patient, **changes: object) -> Patient:
+def with_settings(patient: DoctorContext, **changes: object) -> DoctorContext:
     return replace(patient, settings=replace(patient.settings, **changes))  # type: ignore[arg-type]  # any setting
 
 
@@ -60,19 +61,19 @@ def test_s5_a_kernel_that_does_not_hold_the_workers_is_said_and_fails_where_it_i
     assert lacks in wanted.says and "5.13" in wanted.do and "nothing starts" in demanded.says
 
 
-def test_a_healthy_folder_is_well(patient: Patient) -> None:
+def test_a_healthy_folder_is_well(patient: DoctorContext) -> None:
     for question in (folder.permissions, folder.room, folder.speed, database.database, network.guard, network.tls):
         assert {finding.level for finding in question(patient)} <= {"ok"}, question
     assert not [name for name in os.listdir(patient.folder) if name.startswith(".doctor")]
 
 
-def test_x20_what_others_may_read_is_found(patient: Patient) -> None:
+def test_x20_what_others_may_read_is_found(patient: DoctorContext) -> None:
     (patient.folder / DATABASE).chmod(0o640)
     finding = worst(list(folder.permissions(patient)))
     assert finding.level == "fail" and "0640" in finding.says and finding.do.startswith("chmod go-rwx")
 
 
-def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patient: Patient) -> None:
+def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patient: DoctorContext) -> None:
     assert list(folder.half_an_import(patient)) == []
     (patient.folder / STAGE).mkdir()
     (patient.folder / STAGE / DATABASE).touch()
@@ -80,7 +81,7 @@ def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patien
     assert finding.level == "fail" and "sanderling import" in finding.do
 
 
-def test_x20_the_master_key_is_tried_on_what_it_seals(patient: Patient) -> None:
+def test_x20_the_master_key_is_tried_on_what_it_seals(patient: DoctorContext) -> None:
     """Nothing is sealed so far; then with the folder's own key, beside which one is named; then that is gone."""
     named = replace(patient, variables={"SANDERLING_MASTER_KEY": written(b"n" * 32)})
     (finding,) = master_key.master_key(patient)
@@ -106,13 +107,13 @@ def test_x20_the_master_key_is_tried_on_what_it_seals(patient: Patient) -> None:
 
 
 @pytest.mark.parametrize("name", [DATABASE, OWN, NEXT])
-def test_a_database_or_a_key_that_others_may_read_is_a_failure(name: str, patient: Patient) -> None:
+def test_a_database_or_a_key_that_others_may_read_is_a_failure(name: str, patient: DoctorContext) -> None:
     (patient.folder / name).touch()
     (patient.folder / name).chmod(0o644)
     assert worst(list(folder.permissions(patient))).level == "fail"
 
 
-def test_a_damaged_database_is_named_with_the_way_out(patient: Patient) -> None:
+def test_a_damaged_database_is_named_with_the_way_out(patient: DoctorContext) -> None:
     path = patient.folder / DATABASE
     body = bytearray(path.read_bytes())
     body[4096 : 4096 * 3] = b"\xff" * 8192
@@ -121,27 +122,27 @@ def test_a_damaged_database_is_named_with_the_way_out(patient: Patient) -> None:
     assert finding.level == "fail" and "restore" in finding.do
 
 
-def test_a_newer_and_an_older_schema_are_told_apart(patient: Patient) -> None:
+def test_a_newer_and_an_older_schema_are_told_apart(patient: DoctorContext) -> None:
     for schema, level in ((len(STEPS) + 1, "fail"), (len(STEPS) - 1, "ok")):
         with closing(sqlite3.connect(patient.folder / DATABASE)) as connection:
             connection.execute(f"PRAGMA user_version={schema}")
         assert worst(list(database.database(patient))).level == level
 
 
-def test_a_log_behind_its_mark_is_told(patient: Patient) -> None:
+def test_a_log_behind_its_mark_is_told(patient: DoctorContext) -> None:
     (patient.folder / MARK).write_text(f"{1_800_000_000_000 << 15:020d}\n")
     finding = worst(list(database.database(patient)))
     assert (finding.level, finding.what) == ("warn", "head mark") and "2027" in finding.says
 
 
-def test_an_event_of_the_future_means_a_wrong_clock(patient: Patient) -> None:
+def test_an_event_of_the_future_means_a_wrong_clock(patient: DoctorContext) -> None:
     with closing(sqlite3.connect(patient.folder / DATABASE)) as connection, connection:
         connection.execute("INSERT INTO log VALUES(?, 1, 0, 0, x'00')", (4_000_000_000_000 << 15,))
     finding = worst(list(database.database(patient)))
     assert (finding.level, finding.what) == ("fail", "clock")
 
 
-def test_a_clock_that_went_back_is_seen_by_when_the_database_was_written(patient: Patient) -> None:
+def test_a_clock_that_went_back_is_seen_by_when_the_database_was_written(patient: DoctorContext) -> None:
     path, year = patient.folder / DATABASE, 365 * 86_400
     os.utime(path, (path.stat().st_atime, path.stat().st_mtime + year))
     finding = worst(list(database.database(patient)))
@@ -158,9 +159,9 @@ def test_a_clock_that_went_back_is_seen_by_when_the_database_was_written(patient
     ],
 )
 async def test_a_question_that_breaks_is_a_finding_with_a_way_out(
-    error: Exception, words: str, patient: Patient, monkeypatch: pytest.MonkeyPatch
+    error: Exception, words: str, patient: DoctorContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def breaks(_: Patient) -> Iterator[Finding]:
+    def breaks(_: DoctorContext) -> Iterator[Finding]:
         yield Finding("ok", "first", "said")
         raise error
 
@@ -170,13 +171,13 @@ async def test_a_question_that_breaks_is_a_finding_with_a_way_out(
     assert words in second.says and second.do
 
 
-def test_private_networks_that_are_open_are_a_warning_and_metadata_stays_shut(patient: Patient) -> None:
+def test_private_networks_that_are_open_are_a_warning_and_metadata_stays_shut(patient: DoctorContext) -> None:
     finding = worst(list(network.guard(with_settings(patient, allow_networks=("127.0.0.0/8", "169.254.0.0/16")))))
     assert finding.level == "warn" and "127.0.0.0/8" in finding.says
 
 
 @needs_openssl
-def test_the_certificates_end_is_read_and_told(patient: Patient, tmp_path: Path) -> None:
+def test_the_certificates_end_is_read_and_told(patient: DoctorContext, tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path)
     left = ends_at(certificate.read_text()) - datetime.now(UTC)
     assert timedelta(days=1, hours=23) < left <= timedelta(days=2)
@@ -187,7 +188,7 @@ def test_the_certificates_end_is_read_and_told(patient: Patient, tmp_path: Path)
     assert worst(list(network.tls(sick))).level == "fail"
 
 
-def test_keys_in_the_clear_and_proxies_that_nobody_trusts_are_warned_of(patient: Patient) -> None:
+def test_keys_in_the_clear_and_proxies_that_nobody_trusts_are_warned_of(patient: DoctorContext) -> None:
     assert worst(list(network.tls(with_settings(patient, host="0.0.0.0")))).level == "warn"
     assert worst(list(network.proxies(with_settings(patient, base_url="https://a.example")))).level == "warn"
     assert worst(list(network.proxies(with_settings(patient, trusted_proxies=("0.0.0.0/0",))))).level == "fail"
@@ -195,7 +196,7 @@ def test_keys_in_the_clear_and_proxies_that_nobody_trusts_are_warned_of(patient:
     assert list(network.proxies(patient)) == []
 
 
-async def test_a_port_in_use_is_found(patient: Patient) -> None:
+async def test_a_port_in_use_is_found(patient: DoctorContext) -> None:
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     taken = with_settings(patient, port=listener.socket.getsockname()[1])
     assert [finding.level async for finding in network.port(taken)] == ["fail"]
@@ -240,7 +241,7 @@ async def test_only_names_of_ones_own_sources_are_asked_for(
     assert (finding.level, finding.what) == (level, "names") and words in finding.says
 
 
-def test_hosts_are_those_of_sources_that_have_a_name(patient: Patient) -> None:
+def test_hosts_are_those_of_sources_that_have_a_name(patient: DoctorContext) -> None:
     urls = ["https://a.test/x", "https://a.test/y", "http://192.0.2.1/", "http://[2001:db8::1]/", "wss://b.test:444/"]
     with closing(sqlite3.connect(patient.folder / DATABASE)) as connection, connection:
         for number, url in enumerate(urls):
@@ -250,7 +251,7 @@ def test_hosts_are_those_of_sources_that_have_a_name(patient: Patient) -> None:
     assert names.watched_hosts(replace(patient, folder=patient.folder / "none")) == ()
 
 
-async def test_the_clock_is_steady_here(patient: Patient) -> None:
+async def test_the_clock_is_steady_here(patient: DoctorContext) -> None:
     assert {finding.level async for finding in machine.clock(patient)} == {"ok"}
 
 

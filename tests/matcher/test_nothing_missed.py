@@ -100,14 +100,14 @@ async def test_a_matcher_that_storage_does_not_answer_is_ready_and_begins_when_i
     rig = Rig()
     await rig.prepare(an_alert())
     await rig.commit("price 1")
-    real, ready = rig.storage.work.cursor, []
+    real, ready = rig.storage.outbox.cursor, []
 
     async def away(name: str) -> Any:
         if trio.current_time() < 10:
             raise Unavailable("the disk does not answer")
         return await real(name)
 
-    rig.storage.work.cursor = away  # type: ignore[method-assign]
+    rig.storage.outbox.cursor = away  # type: ignore[method-assign]
     child: Any = SimpleNamespace(ready=lambda: ready.append(trio.current_time()), note=lambda text: None)
     began = trio.current_time()
     async with trio.open_nursery() as nursery:

@@ -23,7 +23,7 @@ from actors.signing import SigningKeys
 from sanderling import keyring
 from sanderling.exits import CommandFailed, Exit
 from sanderling.migration.whole.inventory import CARRIED, LEFT_OUT
-from sanderling.migration.whole.lines import Moved
+from sanderling.migration.whole.lines import DestinationLine
 from sanderling.migration.whole.loading import Loaded, load, look_through
 from sanderling.migration.whole.schema import as_text, schema
 from sanderling.migration.whole.writing import CannotWrite, export, position_of, write_export
@@ -144,7 +144,7 @@ async def test_alerts_know_what_they_had_met_and_matching_goes_on(data: bytes, m
     today = day_of(NOW)
     assert await moved.alerts.matched([ALERT], [today - 1, today]) == {ALERT: {today - 1: 2, today: 3}}
     (log,) = lines_of(data, "log")
-    assert await moved.work.cursor(MATCHED) == seq_of(log["matched"])
+    assert await moved.outbox.cursor(MATCHED) == seq_of(log["matched"])
     await moved.aclose()
 
 
@@ -159,7 +159,7 @@ async def test_destinations_come_in_disabled_and_know_from_where_to_replay(data:
     waiting = seq_of(events[1])  # the first one went by retention; the third and the fourth were waiting
     assert hooks[HOOK].missed_after == waiting - 1
     assert hooks[FAILED].missed_after is None
-    assert await moved.work.backlog(HOOK) == 0
+    assert await moved.outbox.backlog(HOOK) == 0
     await moved.aclose()
 
 
@@ -171,18 +171,18 @@ async def test_a_digest_and_what_is_under_way_are_offered_for_a_replay_too(tmp_p
     for id in (HOOK, OFF):
         await storage.alerts.put_destination(a_destination(id=id, alert_id=ALERT))
     waits = [Match(id, told[n].seq, NOW) for id, n in ((HOOK, 1), (HOOK, 2), (HOOK, 3), (OFF, 2), (OFF, 4))]
-    await storage.work.advance(MATCHED, None, told[-1].seq, waits, storage.lease)
+    await storage.outbox.advance(MATCHED, None, told[-1].seq, waits, storage.lease)
     digest = b'{"events":[%b,%b]}' % (told[1].body, told[2].body)
     portion = Portion(NOW, Millis(NOW + 1), 2, 1 << 20)
-    assert await storage.work.freeze(HOOK, portion, lambda _: ("digest", digest), storage.lease) == 2
-    assert len(await storage.work.claim(OFF, NOW, 1, storage.lease)) == 1
+    assert await storage.outbox.freeze(HOOK, portion, lambda _: ("digest", digest), storage.lease) == 2
+    assert len(await storage.outbox.claim(OFF, NOW, 1, storage.lease)) == 1
     hooks = {
         line["destination"]["id"]: line["destination"]
         for line in lines_of(await exported(tmp_path / "old"), "destination")
     }
     assert [seq_of(hooks[id]["missed_after"]) for id in (HOOK, OFF)] == [told[1].seq - 1, told[2].seq - 1]
-    assert await storage.work.backlog(HOOK) == 2
-    assert len(await storage.work.claim(OFF, NOW, 9, storage.lease)) == 1  # the other one is still under way
+    assert await storage.outbox.backlog(HOOK) == 2
+    assert len(await storage.outbox.claim(OFF, NOW, 9, storage.lease)) == 1  # the other one is still under way
     await storage.aclose()
 
 
@@ -359,7 +359,7 @@ async def test_every_table_and_column_travels_or_stays_on_purpose(tmp_path: Path
 
 def test_every_field_of_a_destination_travels_but_its_secrets() -> None:
     stays = {"secrets", "was_enabled"}
-    assert set(Moved.__struct_fields__) == set(Destination.__struct_fields__) - stays
+    assert set(DestinationLine.__struct_fields__) == set(Destination.__struct_fields__) - stays
 
 
 async def test_the_schema_that_is_shipped_is_of_these_lines_and_they_fulfil_it(data: bytes) -> None:

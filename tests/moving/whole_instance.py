@@ -20,7 +20,7 @@ from storage.records.event import Draft
 from storage.records.health import BreakerState, Health
 from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceId, id_of
 from storage.records.session import Password, Session, SetUpLink
-from storage.records.source import Harvest, HotState, Validators
+from storage.records.source import Harvest, SourceRuntime, Validators
 from storage.sqlite import open_sqlite
 from tests.contract.builders import (
     NOW,
@@ -80,12 +80,12 @@ async def fill(storage: Storage, events: int = 7) -> None:
     await _alerting(storage)
     waiting = [Match(HOOK, told[n].seq, NOW) for n in (2, 3)]
     hits = [Hit(ALERT, 2, Millis(NOW - DAY)), Hit(ALERT, 3, NOW)]
-    await storage.work.advance(MATCHED, None, last.seq, waiting, lease, hits=hits)
+    await storage.outbox.advance(MATCHED, None, last.seq, waiting, lease, hits=hits)
     await _not_travelling(storage)
 
 
 async def _watched(storage: Storage) -> None:
-    hot = HotState(
+    hot = SourceRuntime(
         validators=Validators('"etag"', None, "hash", "https://news1.example/feed"),
         breaker=BreakerState("open", 3, 1, Millis(NOW + 60_000)),
         health=Health(0.31, "degraded", "It fails.", NOW, "reach"),

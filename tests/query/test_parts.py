@@ -8,21 +8,21 @@ import msgspec
 import pytest
 
 from actors.matcher.index import StandingQueries
-from actors.query import Match, Texts, Told, matches, parse, told_in
+from actors.query import EventView, Match, Texts, matches, parse, told_in
 from actors.query.explain import explain
 from actors.query.parts import parts_of, text_of
 from actors.query.preview import PreviewRequest, preview
 from storage.records.alert import Matching
 
 
-def a_change(title: str = "Acme", content: str = "the whole page", **diff: Any) -> Told:
+def a_change(title: str = "Acme", content: str = "the whole page", **diff: Any) -> EventView:
     whole = {"added": (), "removed": (), "changed": (), **diff}
     return msgspec.convert(
-        {"title": title, "content": content, "source_type": "html", "diff": whole}, Told, from_attributes=True
+        {"title": title, "content": content, "source_type": "html", "diff": whole}, EventView, from_attributes=True
     )
 
 
-def met(told: Told, query: str, match: Match, language: str = "en") -> bool:
+def met(told: EventView, query: str, match: Match, language: str = "en") -> bool:
     """Return whether a query is met, as the index and as the query alone say."""
     parsed, text = parse(query, language), Texts(told).of(match)
     index = StandingQueries()
@@ -32,7 +32,7 @@ def met(told: Told, query: str, match: Match, language: str = "en") -> bool:
     return found
 
 
-def modes(told: Told, query: str, language: str = "en") -> list[Match]:
+def modes(told: EventView, query: str, language: str = "en") -> list[Match]:
     return [match for match in get_args(Match) if met(told, query, match, language)]
 
 
@@ -101,14 +101,14 @@ def test_the_content_stands_in_for_what_a_cut_diff_does_not_have() -> None:
 
 @pytest.mark.parametrize("source_type", ["feed", "push", "html"])
 def test_what_has_no_diff_is_matched_by_title_and_content_whatever_an_alert_is_about(source_type: str) -> None:
-    told = Told(title="Acme", content="a price", source_type=source_type)
+    told = EventView(title="Acme", content="a price", source_type=source_type)
     assert modes(told, "acme price") == list(get_args(Match))
 
 
 def test_each_text_is_made_once_and_one_for_all_where_there_is_no_diff() -> None:
     texts = Texts(CHANGE)
     assert texts.of("change") is texts.of("change") is not texts.of("page")
-    plain = Texts(Told(title="a", content="b"))
+    plain = Texts(EventView(title="a", content="b"))
     assert len({id(plain.of(match)) for match in get_args(Match)}) == 1
 
 

@@ -19,7 +19,7 @@ from tests.e2e.service import a_service
 
 
 class House:
-    """Stands in for the doors: what a status is made of, and a writer that can be stuck."""
+    """Stands in for the app context: what a status is made of, and a writer that can be stuck."""
 
     def __init__(self) -> None:
         self.moved_at: float | None = None

@@ -51,8 +51,8 @@ async def behind_a_socket(folder: Path, house: House) -> AsyncIterator[Superviso
     async def open_it() -> Any:
         return await open_admin_socket(folder)
 
-    doors = replace(house.doors, world=replace(house.doors.world, admin_socket=open_it))
-    tree = Supervisor("root", admin_socket(doors), chance=house.doors.world.chance("x"))
+    context = replace(house.context, world=replace(house.context.world, admin_socket=open_it))
+    tree = Supervisor("root", admin_socket(context), chance=house.context.world.chance("x"))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(house.registry.run)
         nursery.start_soon(tree.run)
@@ -164,8 +164,8 @@ async def test_without_a_socket_the_rest_goes_on(autojump_clock: object) -> None
     async def refuse() -> Any:
         raise OSError("AF_UNIX path too long")
 
-    doors = replace(house.doors, world=replace(house.doors.world, admin_socket=refuse))
-    tree = Supervisor("root", [*admin_socket(doors)], chance=house.doors.world.chance("x"))
+    context = replace(house.context, world=replace(house.context.world, admin_socket=refuse))
+    tree = Supervisor("root", [*admin_socket(context)], chance=house.context.world.chance("x"))
     async with running(house), trio.open_nursery() as nursery:
         nursery.start_soon(tree.run)
         await trio.sleep(1)
@@ -175,4 +175,4 @@ async def test_without_a_socket_the_rest_goes_on(autojump_clock: object) -> None
 
 
 def test_no_world_without_an_admin_socket_has_the_child() -> None:
-    assert [spec for spec in admin_socket(make_house().doors) if isinstance(spec, ChildSpec)] == []
+    assert [spec for spec in admin_socket(make_house().context) if isinstance(spec, ChildSpec)] == []

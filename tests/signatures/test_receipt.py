@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.delivery.digest import Window, content
+from actors.delivery.digest import DigestWindow, content
 from actors.signatures import webhook
 from actors.signatures.event import KeySet, Signer, jwks, new_signing_key
 from actors.signatures.receipt import Receipt, as_sent, judge
@@ -26,7 +26,7 @@ SECRET, ANOTHER = webhook.new_secret(bytes(range(32))), webhook.new_secret(bytes
 ID = an_event().id
 BODY = Signer(KEY).sign(an_event(content='Ärende "42" / 😀'), AT)
 HOOK = Destination(ID, ID, "webhook", "https://h.test/", "15min", "h.test", (), AT, AT)
-DIGEST = content(ID, HOOK, Window(AT, Millis(AT + 900_000)), [BODY, Signer(KEY).sign(an_event(), AT)])
+DIGEST = content(ID, HOOK, DigestWindow(AT, Millis(AT + 900_000)), [BODY, Signer(KEY).sign(an_event(), AT)])
 
 
 def headers(body: bytes = BODY, *, secrets: tuple[str, ...] = (SECRET,), id: str = ID, at: int = NOW) -> dict[str, str]:

@@ -7,8 +7,8 @@ from functools import cache, partial
 
 import pytest
 
+from sanderling.simulation.deliveries.plans import Mode
 from sanderling.simulation.drawing.letters import MODES, draw_crowd, draw_edits, draw_hasty, draw_letters, draw_windows
-from sanderling.simulation.letters.plans import Mode
 from sanderling.simulation.planted.catalogue import OF_LETTERS, Plant
 from sanderling.simulation.program import Program
 from sanderling.simulation.run import simulate_program

@@ -14,7 +14,7 @@ from actors.egress.traffic import build_egress
 from actors.jail.inline import InlineJail
 from actors.messages.recorder import RecorderMessage
 from actors.messages.sources import AddSource, CheckNow, RegistryMessage
-from actors.messages.views import Added
+from actors.messages.views import AddedSource
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
@@ -128,7 +128,7 @@ class Watching:
     def _log(self, name: str, **fields: Any) -> None:
         self.logged.append((name, fields))
 
-    async def add(self, url: str, **wish: Any) -> Added:
+    async def add(self, url: str, **wish: Any) -> AddedSource:
         return await self.registry_box.ask(lambda reply: AddSource(url, reply, **wish))
 
     async def check(self, source: SourceId) -> None:

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from actors.query import parse
-from actors.sources.admission import REFRESH, Admission, Wanted
+from actors.sources.admission import REFRESH, Admission, FrameFilter
 from storage.errors import StorageError
 from storage.records.alert import Alert
 from tests.support.build import NOW, a_source
@@ -31,8 +31,8 @@ class Alerts:
         return list(self.found)
 
 
-def wanted(*queries: str) -> Wanted:
-    return Wanted(parse(query, "en") for query in queries)
+def wanted(*queries: str) -> FrameFilter:
+    return FrameFilter(parse(query, "en") for query in queries)
 
 
 @pytest.mark.parametrize(

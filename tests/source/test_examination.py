@@ -17,7 +17,7 @@ from actors.sources.schedule.change_rate import Rhythm
 from actors.sources.schedule.stored import Pace
 from storage.records.health import BreakerState
 from storage.records.identity import Millis
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from tests.source.test_progress import MINUTE, NOW, after_failures
 from tests.support.build import a_source
 
@@ -27,7 +27,7 @@ LIMITS = Limits()
 def a_view(**hot: Any) -> SourceView:
     """A source that was looked at just now, and is again in 10 minutes as learned."""
     known = {"last_look_at": NOW, "next_look_at": Millis(NOW + 10 * MINUTE), "interval": 600.0, **hot}
-    return SourceView(a_source(), HotState(**known))
+    return SourceView(a_source(), SourceRuntime(**known))
 
 
 def says(view: SourceView, *, hints: Hints = Hints(), gap: float | None = 7200.0, limits: Limits = LIMITS) -> str:  # noqa: B008
@@ -35,7 +35,7 @@ def says(view: SourceView, *, hints: Hints = Hints(), gap: float | None = 7200.0
 
 
 def test_a_new_source_loses_nothing_and_each_part_says_so() -> None:
-    found = parts(HotState())
+    found = parts(SourceRuntime())
     assert [part.cause for part in found] == ["reach", "yield", "partial", "stuck"]
     assert {part.left for part in found} == {1.0} and found[0].says == "It answers."
     assert found[1].says == "Too little is known of its usual pace to judge a silence."
@@ -50,7 +50,7 @@ def test_the_parts_of_a_failing_source_multiply_to_its_score() -> None:
 
 
 def test_what_can_not_be_read_costs_under_its_own_name() -> None:
-    hot, beat = HotState(last_look_at=NOW), pulse.Pulse()
+    hot, beat = SourceRuntime(last_look_at=NOW), pulse.Pulse()
     health = hot.health
     for number in range(1, 5):
         beat = pulse.passed(beat, 0.0, defect=True)
@@ -65,13 +65,13 @@ def test_what_can_not_be_read_costs_under_its_own_name() -> None:
 @pytest.mark.parametrize(
     ("view", "words"),
     [
-        (SourceView(a_source(enabled=False), HotState()), "paused"),
-        (SourceView(a_source(), HotState()), "not been looked at yet"),
+        (SourceView(a_source(enabled=False), SourceRuntime()), "paused"),
+        (SourceView(a_source(), SourceRuntime()), "not been looked at yet"),
         (
-            SourceView(a_source(type="push"), HotState(), push=PushView(connected_since=NOW)),
+            SourceView(a_source(type="push"), SourceRuntime(), push=PushView(connected_since=NOW)),
             "A connection is held since",
         ),
-        (SourceView(a_source(type="push"), HotState(next_look_at=NOW)), "made again on 28 May 2026 20:26 UTC"),
+        (SourceView(a_source(type="push"), SourceRuntime(next_look_at=NOW)), "made again on 28 May 2026 20:26 UTC"),
         (with_changes(a_view(), queue_position=4), "4 looks wait for its host"),
         (with_changes(a_view(), overdue=True), "has not happened yet"),
         (a_view(breaker=BreakerState("open", 4, 2)), "The last 4 looks failed, so it rests"),

@@ -7,7 +7,7 @@ import trio
 
 from actors.errors import Unprocessable
 from actors.messages.sources import EditSource, SourceEdit, Teach
-from actors.messages.views import Learned
+from actors.messages.views import TeachResult
 from storage.records.identity import SourceId
 from storage.records.source import MOST_NOISE
 from storage.sqlite.in_loop import Disk
@@ -19,7 +19,7 @@ OFFER = "Our newest offer this week is a set of 3 chairs and a table for your ow
 NEWS = "The library opens on Sundays from next month on, after two years in which it had been closed."
 
 
-async def teach(service: Watching, source: SourceId, *texts: str, noise: bool = True) -> Learned:
+async def teach(service: Watching, source: SourceId, *texts: str, noise: bool = True) -> TeachResult:
     return await service.registry_box.ask(lambda reply: Teach(source, texts, noise, reply))
 
 

@@ -16,7 +16,7 @@ from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.silence import Pulse
 from storage.records.health import Flag, Health
 from storage.records.identity import Millis
-from tests.source.test_pulse import after_gaps
+from tests.source.test_silence import after_gaps
 
 HOUR, DAY = 3600.0, 86_400.0
 NEW = Pulse()

@@ -9,7 +9,7 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.egress.http import Fetched
+from actors.egress.http import FetchedResponse
 from actors.jail.inline import InlineJail
 from actors.sources.looks.drafts import NEW
 from actors.sources.polling.feed import FeedTier
@@ -115,7 +115,7 @@ class History:
 
 
 async def look(base: bytes, body: bytes, at: int) -> tuple[tuple[Draft, ...], bytes]:
-    fetched = Fetched(
+    fetched = FetchedResponse(
         url=URL, status=200, headers={}, body=body, content_type="", etag=None, last_modified=None,
         retry_after=None, max_age=None, elapsed_ms=1, wire_bytes=len(body), hops=(),
     )  # fmt: skip

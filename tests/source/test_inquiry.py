@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound
 from actors.messages.sources import EditSource, ExplainSource, SourceEdit
-from actors.messages.views import Explained
+from actors.messages.views import SourceExplanation
 from actors.sources.explanation.sentences import noted
 from storage.records.identity import Millis, SourceId
 from storage.records.note import Note, Part
@@ -24,7 +24,7 @@ PAGE, FEED = "https://site.example/page", "https://site.example/feed"
 NEWS = "Le café ouvre ses portes le dimanche à partir du mois prochain, après deux ans de fermeture complète."
 
 
-async def ask(service: Watching, source: SourceId, text: str = "", **more: Any) -> Explained:
+async def ask(service: Watching, source: SourceId, text: str = "", **more: Any) -> SourceExplanation:
     return await service.registry_box.ask(lambda reply: ExplainSource(source, reply, text, **more))
 
 

@@ -9,11 +9,11 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.egress.line import SPREAD
+from actors.egress.uplink import SPREAD
 from actors.errors import DomainError, Overloaded, UrlRefused
 from actors.world import ResolveFailed
 from storage.records.identity import Millis
-from storage.records.source import Watched
+from storage.records.source import WatchedSource
 from storage.sqlite.in_loop import Disk
 from tests.disks import keep
 from tests.source.harness import Watching, rss, watching
@@ -42,7 +42,7 @@ class Library:
             source = a_source(number)
             due = Millis(NOW + round(1000 * every * (number + 1) / count))
             state = a_state(source.id, b"", interval=every, next_look_at=due, last_success_at=answered)
-            watched.append(Watched(source, state.hot, b""))
+            watched.append(WatchedSource(source, state.hot, b""))
         keep(self.disk, watched)
 
     def join(self, network: MemoryNetwork) -> None:

@@ -7,7 +7,7 @@ from actors.sources.push.connection import Minute, Session, delay, ended, failed
 from actors.sources.schedule.cadence import Limits
 from storage.records.health import BreakerState
 from storage.records.identity import Millis
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from storage.records.trail import read
 from tests.support.build import NOW
 
@@ -20,14 +20,14 @@ def later(minutes: float) -> Millis:
     return Millis(NOW + round(minutes * 60_000))
 
 
-def after_minutes(hot: HotState, count: int, frames: int = 0, start: int = 0) -> HotState:
+def after_minutes(hot: SourceRuntime, count: int, frames: int = 0, start: int = 0) -> SourceRuntime:
     for number in range(start, start + count):
         hot = lived(hot, Minute(60.0, frames, 0), later(number))
     return hot
 
 
 def test_a_handshake_alone_proves_nothing() -> None:
-    hot = HotState()
+    hot = SourceRuntime()
     for number in range(4):
         hot = opened(hot, later(number), 30)
         hot = failed(hot, LookFailed(Blame.REMOTE_TRANSIENT, "dropped"), NOTHING, later(number), LIMITS, 0.5)
@@ -38,11 +38,11 @@ def test_a_handshake_alone_proves_nothing() -> None:
 
 
 def test_a_source_that_always_was_quiet_keeps_its_score() -> None:
-    assert after_minutes(HotState(), 30 * 1440).health.score == 1.0
+    assert after_minutes(SourceRuntime(), 30 * 1440).health.score == 1.0
 
 
 def test_a_source_that_falls_silent_is_judged_by_the_frames_it_used_to_send() -> None:
-    hot = HotState()
+    hot = SourceRuntime()
     for hour in range(15 * 24):
         hot = after_minutes(hot, 59, start=60 * hour)
         hot = after_minutes(hot, 1, frames=3, start=60 * hour + 59)
@@ -55,19 +55,19 @@ def test_a_source_that_falls_silent_is_judged_by_the_frames_it_used_to_send() ->
 
 
 def test_a_burst_of_a_second_and_one_of_a_minute_are_one_sign_of_life() -> None:
-    once, often = (lived(HotState(), Minute(60.0, frames, 0), later(1)) for frames in (1, 100_000))
+    once, often = (lived(SourceRuntime(), Minute(60.0, frames, 0), later(1)) for frames in (1, 100_000))
     assert once == often
 
 
 def test_minutes_whose_frames_can_not_be_read_count_as_defects() -> None:
-    hot = HotState()
+    hot = SourceRuntime()
     for number in range(20):
         hot = lived(hot, Minute(60.0, 5, 5), later(number))
     assert (hot.health.score, hot.health.cause) == (0.5, "partial")
 
 
 def test_the_trail_has_connections_with_what_they_brought() -> None:
-    hot = opened(HotState(), later(0), 30)
+    hot = opened(SourceRuntime(), later(0), 30)
     hot = ended(hot, Session(9, 2, 1_234, 3.5), later(1))
     hot = ended(opened(hot, later(2), 30), Session(9, 0, 50, 70.0), later(3))
     hot = failed(hot, GONE, NOTHING, later(4), LIMITS, 0.5)
@@ -81,7 +81,7 @@ def test_the_trail_has_connections_with_what_they_brought() -> None:
 
 
 def test_what_will_not_mend_waits_as_the_breaker_says_and_the_rest_five_minutes_at_most() -> None:
-    hot = HotState()
+    hot = SourceRuntime()
     for number in range(12):
         hot = failed(hot, GONE, NOTHING, later(number), LIMITS, 0.5)
     assert delay(hot, 12, Blame.REMOTE_PERMANENT, later(11), 1.0) > 1_500
@@ -90,21 +90,21 @@ def test_what_will_not_mend_waits_as_the_breaker_says_and_the_rest_five_minutes_
 
 def test_what_a_server_asked_for_is_waited() -> None:
     busy = LookFailed(Blame.THROTTLED, "answered 429", status=429, retry_after=900.0)
-    hot = failed(HotState(), busy, NOTHING, NOW, LIMITS, 0.5)
+    hot = failed(SourceRuntime(), busy, NOTHING, NOW, LIMITS, 0.5)
     assert delay(hot, 1, Blame.THROTTLED, NOW, 0.0) == 900
 
 
 def test_the_breaker_shows_when_it_really_is_tried_again() -> None:
-    hot = waiting(replace(HotState(), breaker=BreakerState("open", 4, 1, later(30))), later(5))
+    hot = waiting(replace(SourceRuntime(), breaker=BreakerState("open", 4, 1, later(30))), later(5))
     assert (hot.next_look_at, hot.breaker.retry_at) == (later(5), later(5))
-    assert waiting(HotState(), later(5)).breaker == BreakerState()
+    assert waiting(SourceRuntime(), later(5)).breaker == BreakerState()
 
 
 def test_b5_the_delay_is_full_jitter_from_a_second_to_five_minutes() -> None:
-    delays = [delay(HotState(), streak, None, NOW, draw / 100) for streak in range(20) for draw in range(101)]
+    delays = [delay(SourceRuntime(), streak, None, NOW, draw / 100) for streak in range(20) for draw in range(101)]
     assert (min(delays), max(delays)) == (1.0, 300.0)
-    assert delay(HotState(), 0, None, NOW, 1.0) == 2.0
-    assert [delay(HotState(), streak, None, NOW, 0.5) for streak in (1, 3, 7, 8, 100)] == [
+    assert delay(SourceRuntime(), 0, None, NOW, 1.0) == 2.0
+    assert [delay(SourceRuntime(), streak, None, NOW, 0.5) for streak in (1, 3, 7, 8, 100)] == [
         2.5,
         8.5,
         128.5,

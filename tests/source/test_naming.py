@@ -9,7 +9,7 @@ import trio
 
 from actors.messages.sources import DescribeSource, EditSource, ListSources, SourceEdit
 from actors.outline import written
-from actors.picked import Picked
+from actors.selection import SourceSelection
 from storage.records.identity import SourceId
 from storage.records.revision import revision_of
 from storage.records.source import Source
@@ -36,7 +36,7 @@ async def test_a_source_is_called_what_it_calls_itself_until_the_user_names_it(
         assert (source.title, source.found_title, source.name) == ("", title, title)
         assert f'text="{title}"' in "".join(written([source], "Mine"))
         found = await service.registry_box.ask(
-            lambda reply: ListSources(limit=9, reply=reply, where=Picked(words=(title.lower(),)))
+            lambda reply: ListSources(limit=9, reply=reply, where=SourceSelection(words=(title.lower(),)))
         )
         assert [view.source.id for view in found.views] == [source.id]
         edit = SourceEdit(title="Mine")

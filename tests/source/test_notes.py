@@ -13,7 +13,7 @@ from actors.messages.sources import SourceEdit
 from actors.sources.registry.actor import Registry
 from storage.records import note
 from storage.records.identity import Millis, SourceId
-from storage.records.note import MOST_BYTES, MOST_NOTES, Kept, Note, Part
+from storage.records.note import MOST_BYTES, MOST_NOTES, Note, Part, StoredMemory
 from storage.sqlite.in_loop import Disk
 from tests.source.harness import page, rss, watching
 from tests.support.build import NOW
@@ -38,13 +38,13 @@ def notes_in(disk: Disk, source: SourceId) -> list[Note]:
 @given(st.binary(max_size=50), st.binary(max_size=50))
 def test_an_envelope_gives_back_what_was_put_in(tier: bytes, notes: bytes) -> None:
     if not tier.startswith(b"\xc1"):
-        assert note.opened(note.sealed(Kept(tier, notes))) == (tier, notes)
+        assert note.opened(note.sealed(StoredMemory(tier, notes))) == (tier, notes)
 
 
 @pytest.mark.parametrize("old", [b"", b"\x01" + bytes(16), b"\x98\x02\xc4", b"\x91\xa3abc", b"\xdc\x01\x00"])
 def test_a_memory_from_before_there_were_notes_still_reads(old: bytes) -> None:
-    assert note.opened(old) == Kept(old, b"")
-    assert note.sealed(Kept(old)) == old
+    assert note.opened(old) == StoredMemory(old, b"")
+    assert note.sealed(StoredMemory(old)) == old
 
 
 def test_the_newest_notes_are_kept_and_the_packed_form_is_bounded() -> None:
@@ -76,8 +76,8 @@ def test_what_comes_and_goes_by_turns_is_noted_once() -> None:
     packed = note.noted(b"", churn(0, "a", "b"))
     assert note.noted(packed, churn(60, "b", "a")) == packed
     assert len(note.read(note.noted(packed, churn(60, "a", "c")))) == 2
-    assert note.after(Kept(b"tier", packed), None, churn(60, "a", "b")) is None
-    assert note.after(Kept(b"tier", packed), b"other", None) == note.sealed(Kept(b"other", packed))
+    assert note.after(StoredMemory(b"tier", packed), None, churn(60, "a", "b")) is None
+    assert note.after(StoredMemory(b"tier", packed), b"other", None) == note.sealed(StoredMemory(b"other", packed))
 
 
 def test_a_stretch_that_goes_on_takes_its_own_place() -> None:

@@ -7,7 +7,7 @@ import msgspec
 import trio
 
 from storage.records.identity import Millis
-from storage.records.source import Watched
+from storage.records.source import WatchedSource
 from storage.sqlite.in_loop import Disk
 from tests.disks import keep
 from tests.source.harness import ADDRESS, SITE, page, rss, watching
@@ -21,11 +21,11 @@ TEXT = "A paragraph that is long enough to count as text of a page, with a dozen
 def crowd(count: int, **wish: Any) -> Disk:
     """So many sources at one host, all due at once."""
     disk = Disk()
-    crowd: list[Watched] = []
+    crowd: list[WatchedSource] = []
     for number in range(count):
         source = a_source(number, url=f"https://{SITE}/{number}", **wish)
         state = a_state(source.id, b"", interval=60.0, next_look_at=Millis(NOW - 1000))
-        crowd.append(Watched(source, state.hot, b""))
+        crowd.append(WatchedSource(source, state.hot, b""))
     keep(disk, crowd)
     return disk
 

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.sources.looks.progress import Looked, failed, settle, succeeded, unreached, urgent
+from actors.sources.looks.progress import LookResult, failed, settle, succeeded, unreached, urgent
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule import stored as pace
 from actors.sources.schedule.cadence import Hints, Limits
 from storage.records.identity import Millis
-from storage.records.source import HotState, Validators
+from storage.records.source import SourceRuntime, Validators
 
 NOW = Millis(1_780_000_000_000)
 MINUTE = 60_000
@@ -21,13 +21,15 @@ def a_failure(blame: Blame = Blame.REMOTE_TRANSIENT, **more: float) -> LookFaile
     return LookFailed(blame, "timeout after 30 s", **more)  # type: ignore[arg-type]  # status or retry_after
 
 
-def a_look(at: int = NOW, *, changed: bool = False, hints: Hints | None = None, soon: bool = False) -> Looked:
-    return Looked(Millis(at), 200, Validators(etag='"1"'), changed, hints=hints, again_soon=soon)
+def a_look(at: int = NOW, *, changed: bool = False, hints: Hints | None = None, soon: bool = False) -> LookResult:
+    return LookResult(Millis(at), 200, Validators(etag='"1"'), changed, hints=hints, again_soon=soon)
 
 
-def after_failures(count: int, blame: Blame = Blame.REMOTE_TRANSIENT, hot: HotState | None = None) -> HotState:
+def after_failures(
+    count: int, blame: Blame = Blame.REMOTE_TRANSIENT, hot: SourceRuntime | None = None
+) -> SourceRuntime:
     """A source that failed so many times, each look at the moment it was due."""
-    hot = hot or HotState()
+    hot = hot or SourceRuntime()
     now = NOW
     for _ in range(count):
         hot = failed(hot, a_failure(blame), now, Limits(), 0.5)
@@ -52,7 +54,7 @@ def test_b1_an_origin_that_returns_is_looked_at_within_36_minutes(count: int, dr
 
 
 def test_a_host_that_throttles_without_saying_for_how_long_is_left_alone_twice_as_long_each_time() -> None:
-    hot, waits = HotState(), []
+    hot, waits = SourceRuntime(), []
     for _ in range(7):
         now = hot.next_look_at or NOW
         hot = failed(hot, a_failure(Blame.THROTTLED, status=429), now, Limits(), 0.0)
@@ -82,33 +84,33 @@ def test_our_own_troubles_and_throttling_never_open_the_breaker(blame: Blame) ->
 @pytest.mark.parametrize(("asked", "held"), [(None, 60), (5.0, 60), (600.0, 600), (86_400.0, 3600)])
 def test_b4_a_servers_retry_after_is_honoured_up_to_an_hour(asked: float | None, held: int) -> None:
     failure = LookFailed(Blame.THROTTLED, "429", status=429, retry_after=asked)
-    hot = failed(HotState(), failure, NOW, Limits(), 0.0)
+    hot = failed(SourceRuntime(), failure, NOW, Limits(), 0.0)
     assert hot.not_before == NOW + held * 1000
     assert hot.next_look_at == hot.not_before
 
 
 def test_a_304_keeps_the_hints_that_the_last_body_gave() -> None:
-    hot = succeeded(HotState(), a_look(hints=Hints(ttl=1200.0)), Limits(), 0.5)
+    hot = succeeded(SourceRuntime(), a_look(hints=Hints(ttl=1200.0)), Limits(), 0.5)
     again = succeeded(hot, a_look(), Limits(), 0.5)
     assert pace.decode(again.pace).hints == Hints(ttl=1200.0)
     assert again.next_look_at == NOW + 1_200_000
 
 
 def test_a_doubt_is_looked_at_again_at_the_floor() -> None:
-    hot = succeeded(replace(HotState(), interval=2000.0), a_look(soon=True), Limits(), 0.5)
+    hot = succeeded(replace(SourceRuntime(), interval=2000.0), a_look(soon=True), Limits(), 0.5)
     assert hot.next_look_at == NOW + 60_000
 
 
 def test_a_wait_that_a_clock_step_has_made_absurd_is_dropped() -> None:
-    hot = replace(HotState(), next_look_at=Millis(NOW + 5 * 3_600_000))
+    hot = replace(SourceRuntime(), next_look_at=Millis(NOW + 5 * 3_600_000))
     assert settle(hot, NOW, Limits()).next_look_at == NOW
-    near = replace(HotState(), next_look_at=Millis(NOW + 1000))
+    near = replace(SourceRuntime(), next_look_at=Millis(NOW + 1000))
     assert settle(near, NOW, Limits()) is near
 
 
 def test_r12_what_a_clock_ahead_has_noted_of_a_trouble_is_brought_back_to_now() -> None:
     later = Millis(NOW + 30 * 86_400_000)
-    hot = after_failures(4, hot=failed(HotState(), a_failure(Blame.THROTTLED, status=429), later, Limits(), 0.5))
+    hot = after_failures(4, hot=failed(SourceRuntime(), a_failure(Blame.THROTTLED, status=429), later, Limits(), 0.5))
     hot = replace(hot, breaker=replace(hot.breaker, retry_at=later), health=replace(hot.health, down_since=later))
     hot = settle(hot, NOW, Limits())
     assert (hot.breaker.retry_at, hot.health.down_since, hot.not_before) == (NOW, NOW, None)
@@ -118,24 +120,24 @@ def test_r12_what_a_clock_ahead_has_noted_of_a_trouble_is_brought_back_to_now() 
 def test_r12_a_failure_is_waited_for_as_long_as_ever_though_the_one_before_was_by_a_clock_ahead(blame: Blame) -> None:
     later = Millis(NOW + 30 * 86_400_000)
     for before in (Blame.THROTTLED, Blame.REMOTE_PERMANENT):
-        hot = failed(HotState(), a_failure(before, status=429), later, Limits(), 0.5)
+        hot = failed(SourceRuntime(), a_failure(before, status=429), later, Limits(), 0.5)
         hot = failed(hot, a_failure(blame, status=429), NOW, Limits(), 0.5)
         assert hot.next_look_at is not None and hot.next_look_at <= NOW + 3_600_000
 
 
 def test_a_scheduled_look_with_its_sway_is_not_made_early_by_a_restart() -> None:
     week = 7 * 86_400
-    hot = HotState(next_look_at=Millis(NOW + round(week * 1000 * 1.1)))
+    hot = SourceRuntime(next_look_at=Millis(NOW + round(week * 1000 * 1.1)))
     assert settle(hot, NOW, Limits(schedule=week)) is hot
 
 
 def test_a_memory_of_another_version_is_a_fresh_one() -> None:
-    hot = succeeded(replace(HotState(), pace=b"\xc1rubbish", pulse=b"\xc1rubbish"), a_look(), Limits(), 0.5)
+    hot = succeeded(replace(SourceRuntime(), pace=b"\xc1rubbish", pulse=b"\xc1rubbish"), a_look(), Limits(), 0.5)
     assert pace.decode(hot.pace).hints == Hints() and pulse.decode(hot.pulse).gaps == ()
 
 
 def test_what_is_kept_of_a_source_that_is_watched_for_long_is_small() -> None:
-    hot, now = HotState(), int(NOW)
+    hot, now = SourceRuntime(), int(NOW)
     for look in range(400):
         now += 10 * MINUTE
         hot = succeeded(hot, a_look(now, changed=look % 3 == 0), Limits(), 0.5)
@@ -143,7 +145,7 @@ def test_what_is_kept_of_a_source_that_is_watched_for_long_is_small() -> None:
 
 
 def test_news_shortens_the_wait_and_their_absence_stretches_it() -> None:
-    hot, now, waits = succeeded(HotState(), a_look(), Limits(), 0.5), int(NOW), []
+    hot, now, waits = succeeded(SourceRuntime(), a_look(), Limits(), 0.5), int(NOW), []
     for changed in (*[False] * 60, True):
         now += round(hot.interval * 1000)
         hot = succeeded(hot, a_look(now, changed=changed), Limits(), 0.5)
@@ -152,7 +154,7 @@ def test_news_shortens_the_wait_and_their_absence_stretches_it() -> None:
 
 
 def test_silence_counts_only_while_the_source_was_watched_and_answered() -> None:
-    hot = succeeded(HotState(), a_look(), Limits(), 0.5)
+    hot = succeeded(SourceRuntime(), a_look(), Limits(), 0.5)
     hot = replace(hot, next_look_at=Millis(NOW + 10 * MINUTE))
     seen = succeeded(hot, a_look(NOW + 10 * MINUTE), Limits(), 0.5)
     assert pulse.decode(seen.pulse).age == 600.0
@@ -166,32 +168,32 @@ def test_silence_counts_only_while_the_source_was_watched_and_answered() -> None
 
 
 def test_a_source_that_stops_yielding_is_told_by_its_health() -> None:
-    hot, now = HotState(), int(NOW)
+    hot, now = SourceRuntime(), int(NOW)
     for look in range(24 * 20 + 30):
         now += 60 * MINUTE
         hot = replace(hot, next_look_at=Millis(now))
         hot = succeeded(hot, a_look(now, changed=look < 24 * 20), Limits(), 0.5)
     assert hot.health.flag == "rotten" and hot.health.reason.startswith("Silent for 30 h")
-    assert urgent(HotState(), hot)
+    assert urgent(SourceRuntime(), hot)
 
 
 def test_a_source_whose_whole_host_is_down_does_not_answer_either() -> None:
-    hot = unreached(HotState(), NOW, "the host is resting")
+    hot = unreached(SourceRuntime(), NOW, "the host is resting")
     later = unreached(hot, Millis(NOW + 24 * 60 * MINUTE), "the host is resting")
     assert later.health.cause == "reach" and later.health.score < 0.3 and later.looks == 0
 
 
 def test_only_what_must_not_be_lost_is_urgent() -> None:
-    quiet = succeeded(HotState(), a_look(), Limits(), 0.5)
-    assert not urgent(HotState(), quiet)
-    assert urgent(HotState(), after_failures(3))
+    quiet = succeeded(SourceRuntime(), a_look(), Limits(), 0.5)
+    assert not urgent(SourceRuntime(), quiet)
+    assert urgent(SourceRuntime(), after_failures(3))
     assert urgent(after_failures(3), succeeded(after_failures(3), a_look(), Limits(), 0.5))
-    assert urgent(HotState(), after_failures(1, Blame.THROTTLED))
+    assert urgent(SourceRuntime(), after_failures(1, Blame.THROTTLED))
 
 
 def test_r12_an_order_to_wait_that_is_longer_than_any_that_is_honoured_is_forgotten() -> None:
     soon = Millis(NOW + 60_000)
-    hot = replace(HotState(), next_look_at=soon, not_before=Millis(NOW + 30 * 86_400_000))
+    hot = replace(SourceRuntime(), next_look_at=soon, not_before=Millis(NOW + 30 * 86_400_000))
     assert settle(hot, NOW, Limits()) == replace(hot, not_before=None)
     near = replace(hot, not_before=soon)
     assert settle(near, NOW, Limits()) is near

@@ -20,11 +20,11 @@ from actors.messages.sources import (
     SourceEdit,
 )
 from actors.messages.views import SourcePage, SourceView
-from actors.picked import Picked
+from actors.selection import SourceSelection
 from actors.settings import Settings
 from actors.sources import index as table
 from actors.sources.registry.actor import REPRICE, Registry
-from actors.sources.registry.service import Desk
+from actors.sources.registry.service import SourceService
 from actors.sources.schedule.look_price import Price
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
@@ -55,7 +55,7 @@ async def describe(service: Watching, source: SourceId) -> SourceView:
 
 
 async def listed(service: Watching, **more: Any) -> SourcePage:
-    limit, where = more.get("limit", 10), more.get("where", Picked())
+    limit, where = more.get("limit", 10), more.get("where", SourceSelection())
     return await service.registry_box.ask(lambda reply: ListSources(limit, reply, more.get("after"), where))
 
 
@@ -67,7 +67,7 @@ async def test_a_filtered_list_is_walked_through_without_a_gap_or_an_empty_page(
         for number in range(30):
             origin.bodies[f"/{number}"] = rss("a")
             await service.add(f"https://site.example/{number}", tags=("topic:even",) if number % 2 == 0 else ())
-        where, seen, after, sizes = Picked(tags=("topic:even",)), [], None, []
+        where, seen, after, sizes = SourceSelection(tags=("topic:even",)), [], None, []
         while True:
             page = await listed(service, limit=5, after=after, where=where)
             seen += [view.source.url for view in page.views]
@@ -79,8 +79,8 @@ async def test_a_filtered_list_is_walked_through_without_a_gap_or_an_empty_page(
         assert page.census == {"rotten": 0, "degraded": 0, "ok": 30, "paused": 0}
         await edit(service, page.views[0].source.id, enabled=False)
         assert (await listed(service)).census == {"rotten": 0, "degraded": 0, "ok": 29, "paused": 1}
-        assert (await listed(service, where=Picked(words=("/7",)))).next_after is None
-        assert len((await listed(service, where=Picked(states=("paused",)))).views) == 1
+        assert (await listed(service, where=SourceSelection(words=("/7",)))).next_after is None
+        assert len((await listed(service, where=SourceSelection(states=("paused",)))).views) == 1
 
 
 async def test_a_source_is_examined_as_it_is_now(autojump_clock: object) -> None:
@@ -399,7 +399,7 @@ def test_a_look_is_allowed_from_the_very_millisecond_that_was_said(now: int, *, 
     )
     live: Any = None
     with nullcontext() if allowed else pytest.raises(TooSoon, match="again in 1 s"):
-        assert Desk._check_polite(desk, live) == now
+        assert SourceService._check_polite(desk, live) == now
 
 
 @pytest.mark.parametrize(("late", "overdue"), [(59_000, False), (60_000, False), (60_001, True)])
@@ -422,9 +422,9 @@ async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
         for number, (last, due) in enumerate(waits)
     }
     there: Any = SimpleNamespace(_live=lives)
-    assert await table.Table.planned(there) == pytest.approx(0.5 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+    assert await table.SourceIndex.planned(there) == pytest.approx(0.5 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
     lives["0"].hot.last_look_at = None
-    assert await table.Table.planned(there) == pytest.approx(1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+    assert await table.SourceIndex.planned(there) == pytest.approx(1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
 
 
 async def test_the_price_of_a_look_moves_for_as_long_as_too_many_are_planned(autojump_clock: object) -> None:

@@ -66,11 +66,11 @@ async def harvest(storage: Storage, number: int, mint: CountingMint, chance: ran
 async def match(storage: Storage) -> None:
     """Match every event for one destination, in the transactions of the durable cursor."""
     while True:
-        cursor = await storage.work.cursor("matcher")
+        cursor = await storage.outbox.cursor("matcher")
         page = await storage.log.read(cursor or START, 50, EVERYTHING)
         if page.scanned > (cursor or START):
             matches = [Match("hook", event.seq, NOW) for event in page.events]
-            await storage.work.advance("matcher", cursor, page.scanned, matches, storage.lease)
+            await storage.outbox.advance("matcher", cursor, page.scanned, matches, storage.lease)
         await trio.sleep(0.002)
 
 

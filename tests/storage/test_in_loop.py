@@ -98,8 +98,8 @@ async def test_a_dead_life_writes_nothing_any_more(autojump_clock: trio.testing.
         append(dead, "late"),
         dead.keys.add(an_api_key()),
         dead.alerts.put(an_alert()),
-        dead.work.release(dead.lease),
-        dead.work.release(alive.lease),  # a stolen lease does not revive it
+        dead.outbox.release(dead.lease),
+        dead.outbox.release(alive.lease),  # a stolen lease does not revive it
     ):
         with pytest.raises(Fenced):
             await write

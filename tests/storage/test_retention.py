@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 from storage import retention
 from storage.records.cursor import Bounds
 from storage.records.identity import START, Millis, Seq, seq_at
-from storage.retention import LEAST, LITTLE, SLICE, Keep, Room, Trust, most_aged, next_return, next_slice, too_roomy
+from storage.retention import (
+    LEAST,
+    LITTLE,
+    SLICE,
+    FreeSpace,
+    Keep,
+    Trust,
+    most_aged,
+    next_return,
+    next_slice,
+    too_roomy,
+)
 
 
 def test_the_examples_hold() -> None:
@@ -68,12 +79,12 @@ def test_too_many_bytes_take_the_oldest_events_and_leave_the_least() -> None:
 
 @given(st.integers(1, 1 << 40), st.floats(0, 1))
 def test_giving_room_back_ends_and_is_not_begun_again(whole: int, share: float) -> None:
-    room = Room(whole, int(whole * share))
+    room = FreeSpace(whole, int(whole * share))
     began = too_roomy(room)
     assert (next_return(room) > 0) or not began
     # As all steps together leave it: what stays free is an eighth of what stays, or a little.
     kept = max(LITTLE, room.used // 7)
-    after = Room(room.used + kept, kept)
+    after = FreeSpace(room.used + kept, kept)
     assert next_return(after) <= 1 and not too_roomy(after)
 
 

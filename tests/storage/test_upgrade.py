@@ -15,7 +15,7 @@ from storage.errors import DiskFull, NewerSchema
 from storage.records.cursor import EVERYTHING
 from storage.records.destination import Secret
 from storage.records.identity import COUNTER_BITS, START, Seq
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect
 from storage.sqlite.engine.folder import DATABASE
@@ -50,7 +50,7 @@ def written_by(step: int, folder: Path) -> Path:
         put = database.execute
         put("INSERT INTO source_key VALUES(1, ?)", (source.id,))
         put("INSERT INTO source(key, url, body) VALUES(1, ?, ?)", (source.url, encode(source)))
-        put("INSERT INTO source_hot(key, body) VALUES(1, ?)", (encode_hot(HotState()),))
+        put("INSERT INTO source_hot(key, body) VALUES(1, ?)", (encode_hot(SourceRuntime()),))
         put("INSERT INTO source_base VALUES(1, x'')")
         seq = Seq(NOW << COUNTER_BITS)
         put("INSERT INTO log VALUES(?, 1, 1, 0, ?)", (seq, json.dumps({"title": f"of step {step}"}).encode()))

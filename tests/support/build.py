@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.source import Detection, Harvest, HotState, Source, SourceState
+from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
 
 NOW = Millis(1_780_000_000_000)
 BASE_URL = "https://sanderling.test"
@@ -55,7 +55,7 @@ def a_draft(title: str = "News", **changes: Any) -> Draft:
 
 
 def a_state(source: SourceId, base: bytes | None = None, **hot: Any) -> SourceState:
-    return SourceState(source, HotState(**hot), base)
+    return SourceState(source, SourceRuntime(**hot), base)
 
 
 def a_harvest(source: SourceId, *titles: str, base: bytes | None = None, **hot: Any) -> Harvest:

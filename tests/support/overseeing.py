@@ -10,8 +10,8 @@ from typing import Any
 from actors.messages.views import SourceView
 from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
-from actors.sources.ports import Live
-from actors.sources.schedule.pause import Gate
+from actors.sources.ports import LiveSource
+from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.records.health import RANK
 from supervision import DynamicSupervisor, Supervisor
@@ -27,15 +27,15 @@ class ScriptedTable:
     def __len__(self) -> int:
         return len(self._views)
 
-    def look_up(self, source: str) -> Live | None:
+    def look_up(self, source: str) -> LiveSource | None:
         view = self._views.get(source)
-        return None if view is None else Live(view.source, view.hot)
+        return None if view is None else LiveSource(view.source, view.hot)
 
     def describe(self, source: str) -> SourceView:
         return self._views[source]
 
-    def slices(self) -> Iterator[list[Live]]:
-        yield [Live(view.source, view.hot) for view in self._views.values()]
+    def slices(self) -> Iterator[list[LiveSource]]:
+        yield [LiveSource(view.source, view.hot) for view in self._views.values()]
 
     def census(self) -> dict[str, int]:
         found = Counter(view.hot.health.flag for view in self._views.values())
@@ -53,7 +53,7 @@ def an_overseer(world: World, views: Mapping[str, SourceView]) -> Overseer:
         table=table,
         destinations=DynamicSupervisor("destinations", chance=random.Random(3)),
         deliveries=deliveries,
-        gate=Gate(),
+        gate=PauseSwitch(),
         journal=Journal(),
         started_at=NOW,
         version="9.9",

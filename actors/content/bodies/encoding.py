@@ -54,7 +54,7 @@ _ALLOWED = _SINGLE | {
 }  # fmt: skip
 
 
-class Decoded(Struct, frozen=True):
+class DecodedText(Struct, frozen=True):
     """A body's text. `how` says what decided; `damaged`: some bytes were not text and show as U+FFFD or wrong."""
 
     text: str
@@ -63,7 +63,7 @@ class Decoded(Struct, frozen=True):
     damaged: bool = False
 
 
-def decode(body: bytes, content_type: str) -> Decoded:
+def decode(body: bytes, content_type: str) -> DecodedText:
     """Return the text of a body, never failing: BOM, header, XML declaration, meta, UTF-8, windows-1252, a guess.
 
     "iso-8859-1" and "ascii" mean windows-1252, as in browsers.
@@ -76,35 +76,35 @@ def decode(body: bytes, content_type: str) -> Decoded:
     failed = False
     for name, how in _declared(body, content_type):
         if name in _SINGLE and _is_multibyte_utf8(body):
-            return Decoded(body.decode(), "utf-8", f"{how} said {name}, the bytes are UTF-8", False)
+            return DecodedText(body.decode(), "utf-8", f"{how} said {name}, the bytes are UTF-8", False)
         try:
-            return Decoded(body.decode(name), name, how, False)
+            return DecodedText(body.decode(name), name, how, False)
         except UnicodeDecodeError as error:
             if name == "utf-8" and (text := _nearly_utf8(body, error)) is not None:
-                return Decoded(text, "utf-8", how, True)
+                return DecodedText(text, "utf-8", how, True)
             failed = True
     return _undeclared(body, failed)
 
 
-def _undeclared(body: bytes, failed: bool) -> Decoded:
+def _undeclared(body: bytes, failed: bool) -> DecodedText:
     try:
-        return Decoded(body.decode(), "utf-8", "valid UTF-8", failed)
+        return DecodedText(body.decode(), "utf-8", "valid UTF-8", failed)
     except UnicodeDecodeError as error:
         if (text := _nearly_utf8(body, error)) is not None:
-            return Decoded(text, "utf-8", "nearly all of it is UTF-8", True)
+            return DecodedText(text, "utf-8", "nearly all of it is UTF-8", True)
     try:
-        return Decoded(body.decode("cp1252"), "cp1252", "assumed, as browsers do", failed)
+        return DecodedText(body.decode("cp1252"), "cp1252", "assumed, as browsers do", failed)
     except UnicodeDecodeError:
         best = charset_normalizer.from_bytes(body[:_SAMPLE]).best()
         name = _charset(best.encoding) if best is not None else None
         return _tolerant(body, name or "cp1252", "guessed from the bytes", damaged=True)
 
 
-def _tolerant(body: bytes, name: str, how: str, *, damaged: bool = False) -> Decoded:
+def _tolerant(body: bytes, name: str, how: str, *, damaged: bool = False) -> DecodedText:
     try:
-        return Decoded(body.decode(name), name, how, damaged)
+        return DecodedText(body.decode(name), name, how, damaged)
     except UnicodeDecodeError:
-        return Decoded(body.decode(name, "replace"), name, how, True)
+        return DecodedText(body.decode(name, "replace"), name, how, True)
 
 
 def _declared(body: bytes, content_type: str) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ import listparser
 from actors.content.bodies.encoding import decode
 from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
-from actors.outline import Line, Outline
+from actors.outline import FeedLine, Outline
 from storage.records.source import OWN_NAMESPACES
 
 MOST_LINES: Final = 5_000
@@ -48,9 +48,9 @@ def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
     )
 
 
-def _line(feed: Mapping[str, Any]) -> Line:
+def _line(feed: Mapping[str, Any]) -> FeedLine:
     tags = tuple(dict.fromkeys(_tags(feed.get("categories", ()))))[:MOST_FOLDERS]
-    return Line(feed["url"], _one_line(feed["title"], _LONGEST_TITLE), tags)
+    return FeedLine(feed["url"], _one_line(feed["title"], _LONGEST_TITLE), tags)
 
 
 def _tags(categories: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes.memory import Settled
-from actors.content.changes.news import SURE, Difference, Known, Weighed
+from actors.content.changes.memory import SettledState
+from actors.content.changes.news import SURE, Difference, Known, WeighedBlock
 from actors.content.changes.sides import Apart
 from actors.content.changes.weights import LETTERS, NUMBER
 from actors.content.pages.evidence import titles_of
@@ -53,8 +53,8 @@ class Around(Struct, frozen=True):
     early: these are a source's first looks, when nobody knows yet what the page shows by turns.
     """
 
-    before: Settled
-    now: Settled
+    before: SettledState
+    now: SettledState
     apart: Apart
     title: str
     untold: frozenset[str]
@@ -75,7 +75,7 @@ def boxes(around: Around) -> Iterator[Box]:
             yield Box(tuple(found), bool(new), above, sum(state.words[i] for i in found))
 
 
-def _is_box(state: Settled, found: Sequence[int], *, above: bool) -> bool:
+def _is_box(state: SettledState, found: Sequence[int], *, above: bool) -> bool:
     if len(found) > _MOST_BLOCKS or sum(state.words[i] for i in found) > _MOST_WORDS:
         return False
     if any(state.traits[i] & (HEADING | CELL | ITEM) for i in found):
@@ -85,7 +85,7 @@ def _is_box(state: Settled, found: Sequence[int], *, above: bool) -> bool:
     return not any(i in rows and (not above or state.traits[i] & LINK) for i in found)
 
 
-def _heading(state: Settled, title: str) -> int:
+def _heading(state: SettledState, title: str) -> int:
     """Return the position of a page's own heading, 0 where it is not known: its h1, else what its title says."""
     found = next((i for i, trait in enumerate(state.traits[: len(state.texts)]) if trait & TOP), None)
     if found is not None:
@@ -124,12 +124,12 @@ def weighed_anew(difference: Difference, around: Around, known: Known) -> Differ
 class _Turning:
     """Places that show some of many texts: what comes there and what goes is not sure before all of it stays."""
 
-    def __init__(self, before: Settled, now: Settled, known: Known, untold: frozenset[str]) -> None:
+    def __init__(self, before: SettledState, now: SettledState, known: Known, untold: frozenset[str]) -> None:
         self._before, self._now, self._known, self._untold = before, now, known, untold
 
     def weighed(
-        self, old: Sequence[int], new: Sequence[int], at: Mapping[tuple[bool, int], int], rows: Sequence[Weighed]
-    ) -> Iterator[tuple[int, Weighed]]:
+        self, old: Sequence[int], new: Sequence[int], at: Mapping[tuple[bool, int], int], rows: Sequence[WeighedBlock]
+    ) -> Iterator[tuple[int, WeighedBlock]]:
         """Yield anew what came and went in a gap, and the number of each in the difference."""
         stood = [self._known.waits.get(self._now.keys[i], 0) for i in new]
         turns = self._turns(old, self._before) or self._turns(new, self._now)
@@ -144,7 +144,7 @@ class _Turning:
                 elif stood or self._known.absent.get(rows[n].key, 0) < _TURNS:
                     yield n, replace(rows[n], score=0.0, rule=_AMONG)
 
-    def _turns(self, positions: Sequence[int], state: Settled) -> bool:
+    def _turns(self, positions: Sequence[int], state: SettledState) -> bool:
         """Return whether one of the blocks, or one beside them, is a text of their kind that came and went untold."""
         if not positions or any(state.traits[i] & CELL for i in positions):
             return False
@@ -166,7 +166,7 @@ def _gaps(apart: Apart) -> Iterator[tuple[list[int], list[int]]]:
         yield [i for i in range(a, b) if i in went], [i for i in range(c, d) if i in came]
 
 
-def _waiting(block: Weighed, box: Box, known: Known) -> Weighed:
+def _waiting(block: WeighedBlock, box: Box, known: Known) -> WeighedBlock:
     stood = (known.waits if block.came else known.absent).get(block.key, 0)
     if box.above:
         return block if stood >= LASTS else replace(block, score=0.0, rule=_ABOVE, waits=block.came)

@@ -23,11 +23,11 @@ from actors.content.changes.contexts import StateContexts
 from actors.content.changes.diff import Where, compare
 from actors.content.changes.memory import (
     MOST_GONE,
-    Face,
-    Held,
+    HeldPage,
+    PageIdentity,
     PageMemory,
     Pending,
-    Settled,
+    SettledState,
     decode_memory,
     encode,
     pack,
@@ -40,7 +40,7 @@ from actors.content.changes.memory import (
     with_pending,
     with_state,
 )
-from actors.content.changes.news import Difference, Known, Weighed, weighed
+from actors.content.changes.news import Difference, Known, WeighedBlock, weighed
 from actors.content.changes.returns import When, turn_of
 from actors.content.changes.sides import Apart, apart, shapes
 from actors.content.messages.readings import StandIn
@@ -93,12 +93,12 @@ class _Look(Struct, frozen=True):
     """What a decision is made of. `recent` are keys of earlier looks, oldest first, `aside` of today's furniture."""
 
     reading: PageReading
-    face: Face
+    face: PageIdentity
     address: str
     when: When
     bar: float
-    before: Settled
-    now: Settled
+    before: SettledState
+    now: SettledState
     apart: Apart
     recent: tuple[str, ...]
     aside: tuple[str, ...]
@@ -169,7 +169,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
     if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
         # What lies beyond the depth or the length that is read is missing, and need not be gone.
         says = UNCHANGED if not look.apart.went.positions else "Cut short, with nothing new before the cut."
-        settled = replace(_grown(memory, look, ()), held=Held(), doubts=0)
+        settled = replace(_grown(memory, look, ()), held=HeldPage(), doubts=0)
         return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
     gone = frozenset(unpack_keys(memory.gone))
     swap = swaps.Swap(look.before, look.now, memory.face, look.face, look.reading, gone)
@@ -209,7 +209,7 @@ def _target(swap: swaps.Swap, look: _Look) -> str:
     return look.address if swap.moved() else ""
 
 
-def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Settled:
+def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> SettledState:
     """Return the blocks that count: those outside of furniture, or all where that leaves none.
 
     told: keys of the told blocks. Several of them that have become furniture all at once have not gone: another dress,
@@ -225,7 +225,7 @@ def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Sett
         if len(turned) >= _TURNED:
             for i in turned:
                 kept[i] = True
-    return Settled(
+    return SettledState(
         tuple(compress(reading.blocks, kept)),
         tuple(compress(reading.keys, kept)),
         tuple(trait & ~ASIDE for trait in compress(traits, kept)),
@@ -285,7 +285,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     instead = "it takes turns with what was there before, until it lasts" if rotates else ""
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
     shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
-    grown = replace(_grown(memory, look, shaped), held=Held(), slots=slots)
+    grown = replace(_grown(memory, look, shaped), held=HeldPage(), slots=slots)
     if rotates:
         grown = replace(grown, turns=turn.turns)
     unsettled = rotates or any(block.waits for block in blocks)
@@ -293,17 +293,17 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
 
 
-def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[Weighed]) -> Verdict:
+def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) -> Verdict:
     instead = "a second look decides: a text took another's place"
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
     doubts = min(memory.doubts + 1, _MOST_DOUBTS)
     shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
-    grown = replace(_grown(memory, look, shaped), held=Held(), doubts=doubts)
+    grown = replace(_grown(memory, look, shaped), held=HeldPage(), doubts=doubts)
     reason = "A text took another's place, as on pages that show one of many: look again soon."
     return Verdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
 
 
-def _settled(memory: PageMemory, look: _Look, after: Settled, difference: Difference, state: bytes) -> PageMemory:
+def _settled(memory: PageMemory, look: _Look, after: SettledState, difference: Difference, state: bytes) -> PageMemory:
     """Return the memory of a state that is told: nothing of what it told is known as churn any more."""
     fresh = {block.key for block in difference.blocks if block.came}
     went = [block.key for block in difference.blocks if not block.came]
@@ -363,7 +363,7 @@ def _more(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
     return [*recent, *(key for keys in others for key in keys if key not in known)]
 
 
-def _told(before: Settled, now: Settled) -> Settled:
+def _told(before: SettledState, now: SettledState) -> SettledState:
     """Return the new state with the old wording where only what is masked differs: it is not part of what is told."""
     same = frozenset(before.texts)
     masked = {key for key, text in zip(now.keys, now.texts, strict=True) if text not in same}
@@ -374,10 +374,10 @@ def _told(before: Settled, now: Settled) -> Settled:
     if not worded:
         return now
     texts = tuple(worded[key].pop() if worded.get(key) else text for key, text in zip(now.keys, now.texts, strict=True))
-    return Settled(texts, now.keys, now.traits, now.places)
+    return SettledState(texts, now.keys, now.traits, now.places)
 
 
-def _known_texts(before: Settled, after: Settled) -> list[str]:
+def _known_texts(before: SettledState, after: SettledState) -> list[str]:
     """Return the told texts; those beyond what memory keeps come from the new state, where the key is still there."""
     texts = dict(zip(after.keys, after.texts, strict=True))
     beyond = before.keys[len(before.texts) :]

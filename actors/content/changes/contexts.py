@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import overload
 
-from actors.content.changes.memory import Settled
+from actors.content.changes.memory import SettledState
 from actors.content.pages.traits import HEADING, TOP
 from storage.records.event import MOST_CONTEXT, Context
 
@@ -21,7 +21,7 @@ class StateContexts(Sequence[Context]):
     A heading stands below the page's own; what its level is nobody remembers. What a block says itself is left out.
     """
 
-    def __init__(self, state: Settled) -> None:
+    def __init__(self, state: SettledState) -> None:
         self._state = state
         traits = state.traits[: len(state.texts)]
         self._headings = [i for i, trait in enumerate(traits) if trait & (HEADING | TOP)]

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from actors.content.changes.memory import Settled
-from actors.content.changes.news import COPIES, COPY, Difference, Known, Weighed
+from actors.content.changes.memory import SettledState
+from actors.content.changes.news import COPIES, COPY, Difference, Known, WeighedBlock
 from actors.content.changes.sides import Apart
 from actors.content.changes.weights import FIGURE, LONGEST_LABEL, NUMBER
 from actors.content.wording.canonical import canonical
@@ -26,7 +26,9 @@ _GONE = 0.6
 _RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
 
 
-def weighed_anew(difference: Difference, before: Settled, now: Settled, apart: Apart, known: Known) -> Difference:
+def weighed_anew(
+    difference: Difference, before: SettledState, now: SettledState, apart: Apart, known: Known
+) -> Difference:
     """Return a difference in which the date of a row that is another one counts."""
     dates = (one for one in difference.replaced if one.what == "dates" and one.slot not in known.restless)
     found = [one for one in dates if is_only_date(one.before) and is_only_date(one.after)]
@@ -48,13 +50,13 @@ def weighed_anew(difference: Difference, before: Settled, now: Settled, apart: A
     return replace(difference, blocks=tuple(rows))
 
 
-def _at_least(block: Weighed, least: float) -> Weighed:
+def _at_least(block: WeighedBlock, least: float) -> WeighedBlock:
     if block.rule in _RULES:
         return replace(block, score=max(block.score, least), rule="")
     return block
 
 
-def _dates(now: Settled) -> Sequence[int]:
+def _dates(now: SettledState) -> Sequence[int]:
     """Return the positions of blocks that are a date alone."""
     short = (i for i, text in enumerate(now.texts) if len(text) <= LONGEST_LABEL and NUMBER.search(text))
     return [i for i in short if is_only_date(canonical(now.texts[i]))]

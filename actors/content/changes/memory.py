@@ -35,7 +35,7 @@ MOST_SLOTS = 64
 _KEY = 8
 
 
-class Held(Struct, frozen=True, array_like=True):
+class HeldPage(Struct, frozen=True, array_like=True):
     """Another page that stands in this one's place and is not told yet.
 
     keys: of its blocks. looks: how many found it so, since `since` (milliseconds). spaced: the same without those that
@@ -51,7 +51,7 @@ class Held(Struct, frozen=True, array_like=True):
     last: int = 0
 
 
-class Face(Struct, frozen=True, array_like=True):
+class PageIdentity(Struct, frozen=True, array_like=True):
     """By what a page is known beside its blocks; "" where it is not known.
 
     title: the document's. address, canonical: paths, where it was found after redirects and where it says it belongs.
@@ -85,12 +85,12 @@ class PageMemory(Struct, frozen=True, array_like=True):
     keys: bytes = b""
     traits: bytes = b""
     recent: bytes = b""
-    held: Held = Held()
+    held: HeldPage = HeldPage()
     states: bytes = b""
     """Digests of the states that were told, the newest last."""
     gone: bytes = b""
     """Keys of blocks that went when something was told."""
-    face: Face = Face()
+    face: PageIdentity = PageIdentity()
     """Of the page when it was told."""
     pending: bytes = b""
     since: tuple[int, ...] = ()
@@ -127,7 +127,7 @@ class _Third(Struct, frozen=True, array_like=True):
     recent: bytes = b""
 
 
-class Settled(Struct, frozen=True, dict=True):
+class SettledState(Struct, frozen=True, dict=True):
     """A state, unpacked. There may be fewer texts than keys: the rest was beyond `MOST_TEXT`."""
 
     texts: tuple[str, ...]
@@ -163,7 +163,7 @@ class Pending(Struct, frozen=True):
     flickered: tuple[str, ...]
 
 
-def pack(settled: Settled, recent: Sequence[str] = (), state: bytes = b"") -> PageMemory:
+def pack(settled: SettledState, recent: Sequence[str] = (), state: bytes = b"") -> PageMemory:
     """Return the memory of a state that has just been told. state: what `state_of` says of it, if it is known."""
     texts = "\n".join(_bounded(settled.texts)).encode("utf-8", "replace")
     return PageMemory(
@@ -176,7 +176,7 @@ def pack(settled: Settled, recent: Sequence[str] = (), state: bytes = b"") -> Pa
     )
 
 
-def state_of(settled: Settled) -> bytes:
+def state_of(settled: SettledState) -> bytes:
     """Return 8 bytes that stand for a whole look, whatever the order of its blocks."""
     return hashlib.blake2b(packed(sorted(settled.keys)), digest_size=_KEY).digest()
 
@@ -203,19 +203,19 @@ def packed_recent(keys: Sequence[str], most: int = MOST_RECENT) -> bytes:
     return packed(reversed(newest))
 
 
-def settled_of(memory: PageMemory) -> Settled:
+def settled_of(memory: PageMemory) -> SettledState:
     """Return the told state of a memory, without places."""
     return _settled(memory.texts, memory.keys, memory.traits)
 
 
 @lru_cache(maxsize=1)
-def _settled(texts: bytes, keys: bytes, traits: bytes) -> Settled:
+def _settled(texts: bytes, keys: bytes, traits: bytes) -> SettledState:
     """Return what is packed in these; the last one is kept, for a look needs it several times."""
     unpacked = unpack_keys(keys)
-    return Settled(_lines(_inflated(texts), len(unpacked)), unpacked, tuple(traits))
+    return SettledState(_lines(_inflated(texts), len(unpacked)), unpacked, tuple(traits))
 
 
-def placed(memory: PageMemory) -> Settled:
+def placed(memory: PageMemory) -> SettledState:
     """Return the told state with the places of its blocks, which only a look that tells something needs."""
     told = settled_of(memory)
     if not memory.places:
@@ -283,7 +283,7 @@ def _upgraded(stored: bytes) -> PageMemory | None:
         return None
     texts = _lines(_inflated(old.texts), len(keys))
     known = (key(text, cell=bool(trait & CELL)) for text, trait in zip(texts, old.traits, strict=False))
-    return pack(Settled(texts, (*known, *keys[len(texts) :]), tuple(old.traits)), unpack_keys(old.recent))
+    return pack(SettledState(texts, (*known, *keys[len(texts) :]), tuple(old.traits)), unpack_keys(old.recent))
 
 
 def _inflated(deflated: bytes) -> bytes:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes.memory import Settled
+from actors.content.changes.memory import SettledState
 from actors.content.changes.noise import is_noise
 from actors.content.changes.replacements import Replacement, replacements, shape, slot_of
 from actors.content.changes.sides import NO_ADDRESS, Apart, Side, bags, labels
@@ -87,7 +87,7 @@ class Known(Struct, frozen=True):
     """The user has chosen so few blocks that each of them is content."""
 
 
-class Weighed(Struct, frozen=True):
+class WeighedBlock(Struct, frozen=True):
     """A block that came or went, what it weighs, and why it weighs little ("" where it does not).
 
     waits: it may weigh more when it stays. doubted: it may be one of many faces of its place; a second look decides.
@@ -102,17 +102,17 @@ class Weighed(Struct, frozen=True):
     doubted: bool = False
 
 
-Rows: TypeAlias = dict[int, Weighed]
+Rows: TypeAlias = dict[int, WeighedBlock]
 
 
 class Difference(Struct, frozen=True):
     """All that came and went, weighed, in the order of the page, what came first; and what was replaced in place."""
 
-    blocks: tuple[Weighed, ...]
+    blocks: tuple[WeighedBlock, ...]
     replaced: tuple[Replacement, ...]
 
 
-def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Difference:
+def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known) -> Difference:
     """Return what the difference of two states is worth."""
     came, went = apart.came, apart.went
     lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
@@ -142,7 +142,7 @@ def weighed(before: Settled, now: Settled, apart: Apart, known: Known) -> Differ
     return Difference(_unshifted(blocks, replaced, before), replaced)
 
 
-def _without_furniture(arrived: Rows, departed: Rows, apart: Apart, known: Known, before: Settled) -> None:
+def _without_furniture(arrived: Rows, departed: Rows, apart: Apart, known: Known, before: SettledState) -> None:
     """Take the weight from what is known by its company: boxes of furniture, and what a redesign brings."""
     went = (_widened(range(gap[0], gap[1]), before.keys, known.aside) for gap in apart.spans)
     for i in _amid(arrived, (range(gap[2], gap[3]) for gap in apart.spans), known.recent):
@@ -184,8 +184,13 @@ def _redressed(arrived: Rows, departed: Rows, known: Known) -> Iterator[int]:
 
 
 def _in_place(
-    one: Replacement, pair: tuple[Weighed, Weighed], scales: tuple[_Scales, _Scales], known: Known, *, alone: bool
-) -> tuple[Weighed, Weighed]:
+    one: Replacement,
+    pair: tuple[WeighedBlock, WeighedBlock],
+    scales: tuple[_Scales, _Scales],
+    known: Known,
+    *,
+    alone: bool,
+) -> tuple[WeighedBlock, WeighedBlock]:
     """Weigh a block and what it replaced together: a label that gives way to another in its place changes a value."""
     new, old = pair[0], pair[1] if scales[1].is_text else replace(pair[1], score=_GONE * pair[1].score)
     stood = known.waits.get(new.key, 0)
@@ -244,7 +249,9 @@ def _unlike(one: Replacement, *, alone: bool) -> bool:
     return len(old & new) < _ALIKE * len(old | new)
 
 
-def _unshifted(blocks: tuple[Weighed, ...], replaced: Sequence[Replacement], before: Settled) -> tuple[Weighed, ...]:
+def _unshifted(
+    blocks: tuple[WeighedBlock, ...], replaced: Sequence[Replacement], before: SettledState
+) -> tuple[WeighedBlock, ...]:
     """Return the blocks without weight where all dates of a page's labels moved by the same day: a time zone did."""
     steps = {one: shifted_by_a_day(one.before, one.after) for one in replaced if one.what == "dates"}
     moved = [one for one in steps if words_in(one.after) <= LONG]
@@ -274,7 +281,7 @@ class _Across(Struct, frozen=True):
 class _Scales:
     """One side of a difference on the scales."""
 
-    def __init__(self, state: Settled, side: Side, bags: Sequence[str], across: _Across, known: Known) -> None:
+    def __init__(self, state: SettledState, side: Side, bags: Sequence[str], across: _Across, known: Known) -> None:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
         self._across, self._known = across, known
         self._zone: Zone = replace(state.zone, today=known.today)
@@ -312,7 +319,7 @@ class _Scales:
             return True
         return words < LONG and not is_fact(text, one.after, trait, one.new, self._zone)
 
-    def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, Weighed]:
+    def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
         """Weigh what came to a page of which the blocks `told` are known, by position.
 
         At the positions `figures` a block has another in its place of which only figures differ: that is no entry.
@@ -336,10 +343,10 @@ class _Scales:
             waits = not self._zone.text and (rule == SEEN or why == LABEL) and _MASKED not in text
             if waits and stood >= LASTS and rule != SEEN:
                 score, why = ENTRY, ""
-            rows[i] = Weighed(state.texts[i], key, True, score, why, waits and stood < LASTS)
+            rows[i] = WeighedBlock(state.texts[i], key, True, score, why, waits and stood < LASTS)
         return rows
 
-    def went(self, left: frozenset[str], figures: Collection[int]) -> dict[int, Weighed]:
+    def went(self, left: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
         """Weigh what went from a page on which the blocks `left` are still to be found, by position."""
         state = self._state
         rows = {}
@@ -358,7 +365,7 @@ class _Scales:
             waits = why == LABEL and not self._zone.text
             if waits and absent >= LASTS:
                 score, why = ENTRY, ""
-            rows[i] = Weighed(state.texts[i], key, False, score, why, waits and absent < LASTS)
+            rows[i] = WeighedBlock(state.texts[i], key, False, score, why, waits and absent < LASTS)
         return rows
 
     def _weight(self, i: int, canonical_text: str, *, entry: bool) -> tuple[float, str]:

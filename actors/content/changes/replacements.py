@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from actors.content.changes.memory import Settled
+from actors.content.changes.memory import SettledState
 from actors.content.changes.weights import SIGNED
 from actors.content.pages.traits import CELL
 from actors.content.wording.dates import around, dates_in
@@ -56,7 +56,7 @@ def dateless(canonical: str) -> str:
 
 
 def replacements(
-    before: Settled, now: Settled, spans: Iterable[Gap], went: dict[int, str], came: dict[int, str]
+    before: SettledState, now: SettledState, spans: Iterable[Gap], went: dict[int, str], came: dict[int, str]
 ) -> Iterator[Replacement]:
     """Yield what was replaced. `went` and `came` are canonical texts of what is only in one of the two, by position.
 
@@ -73,7 +73,7 @@ def replacements(
             yield Replacement(i, j, now.keys[j], went[i], came[j], slot, what)
 
 
-def slot_of(before: Settled, i: int, shaped: str = "") -> str:
+def slot_of(before: SettledState, i: int, shaped: str = "") -> str:
     """Return the key of the place behind the block that stands before block `i`, of figures with their `shape`."""
     left = before.keys[i - 1] if i else ""
     return digest16(f"slot {left} {shaped}")
@@ -91,8 +91,8 @@ def _alike(one: int, other: int) -> bool:
 
 
 class _Gap(Struct, frozen=True):
-    before: Settled
-    now: Settled
+    before: SettledState
+    now: SettledState
     went: dict[int, str]
     came: dict[int, str]
 

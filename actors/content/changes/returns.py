@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from actors.content.changes.memory import PageMemory, states_in, unpack_keys
-from actors.content.changes.news import Weighed
+from actors.content.changes.news import WeighedBlock
 from actors.content.changes.restless import BRIEF
 from actors.content.changes.weights import MIDDLE
 from actors.content.wording.words import words_in
@@ -47,7 +47,9 @@ class Turn(Struct, frozen=True):
     turns: tuple[int, ...]
 
 
-def turn_of(memory: PageMemory, blocks: Iterable[Weighed], stood: Mapping[str, int], state: bytes, when: When) -> Turn:
+def turn_of(
+    memory: PageMemory, blocks: Iterable[WeighedBlock], stood: Mapping[str, int], state: bytes, when: When
+) -> Turn:
     """Return what this look is. `blocks` are the difference to the told state, `state` the digest of the look.
 
     stood: in how many looks before this one each block that came has stood, and each that went has been missing.
@@ -70,5 +72,5 @@ def turn_of(memory: PageMemory, blocks: Iterable[Weighed], stood: Mapping[str, i
     return Turn(True, len(turns) > most and min(waited) < lasts, turns)
 
 
-def _is_prose(blocks: Sequence[Weighed]) -> bool:
+def _is_prose(blocks: Sequence[WeighedBlock]) -> bool:
     return any(words_in(block.text) >= MIDDLE for block in blocks)

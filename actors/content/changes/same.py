@@ -15,14 +15,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from actors.content.changes.churn import UNCHANGED, Verdict
-from actors.content.changes.memory import Held, PageMemory
+from actors.content.changes.memory import HeldPage, PageMemory
 from actors.content.messages.requests import PageRequest
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.page import Opened
+from actors.content.pages.page import OpenedPage
 from actors.content.pages.walls import is_ample
 
 
-def known(memory: PageMemory | None, opened: Opened, number: int) -> Verdict | None:
+def known(memory: PageMemory | None, opened: OpenedPage, number: int) -> Verdict | None:
     """Return the verdict on a look at what was seen before, None where it has to be judged."""
     if memory is None or not memory.seen or not _at_rest(memory):
         return None
@@ -36,7 +36,7 @@ def known(memory: PageMemory | None, opened: Opened, number: int) -> Verdict | N
     return Verdict("unchanged", memory, None, None, 0.0, UNCHANGED)
 
 
-def remembered(verdict: Verdict, opened: Opened, blocks: Blocks, asked: PageRequest) -> PageMemory:
+def remembered(verdict: Verdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest) -> PageMemory:
     """Return the memory after a look that was judged, with the digests of it where it may be known again."""
     memory = verdict.memory
     if not _at_rest(memory) or not memory.keys or blocks.partial or verdict.kind in {"churn", "held"}:
@@ -57,4 +57,4 @@ def _is_due(memory: PageMemory, number: int) -> bool:
 
 def _at_rest(memory: PageMemory) -> bool:
     waits = memory.pending or memory.missing or memory.doubts or memory.face.says
-    return not waits and memory.held == Held()
+    return not waits and memory.held == HeldPage()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from actors.content.changes.memory import Settled
+from actors.content.changes.memory import SettledState
 from actors.content.changes.weights import LONG, NUMBER, ticker_shape
 from actors.content.pages.traits import CELL
 from actors.content.wording.canonical import canonical
@@ -40,7 +40,7 @@ class Apart(Struct, frozen=True):
     spans: tuple[Gap, ...]
 
 
-def apart(before: Settled, now: Settled) -> Apart:
+def apart(before: SettledState, now: SettledState) -> Apart:
     """Return what came and what went.
 
     Blocks are counted, so what only moved neither came nor went. Of several copies the one in a gap did. Blocks whose
@@ -55,7 +55,7 @@ def apart(before: Settled, now: Settled) -> Apart:
     return Apart(came, went, found)
 
 
-def _beyond(one: Settled, more: Counter[str], within: Iterable[range]) -> Side:
+def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> Side:
     """Return one side of a difference; `more` are the keys of which it has more than the other, and how many."""
     moved = [i for span in within for i in span]
     positions = []
@@ -69,7 +69,7 @@ def _beyond(one: Settled, more: Counter[str], within: Iterable[range]) -> Side:
     return Side(tuple(positions), tuple(canonicals))
 
 
-def shapes(state: Settled, side: Side) -> list[str]:
+def shapes(state: SettledState, side: Side) -> list[str]:
     """Return the keys of the shapes of those blocks that are lines of figures."""
     rows = zip(side.positions, side.canonicals, strict=True)
     found = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
@@ -82,7 +82,7 @@ def labels(side: Side) -> set[str]:
     return {text for text, figures in found if figures}
 
 
-def bags(state: Settled, side: Side, hidden: bool) -> list[str]:
+def bags(state: SettledState, side: Side, hidden: bool) -> list[str]:
     """Return each block's words in no order; with `hidden`, addresses as what hides them from robots."""
     texts: Iterable[str] = side.canonicals
     if hidden:

@@ -19,7 +19,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from actors.content.changes.memory import Face, Held, Settled, packed, unpack_keys
+from actors.content.changes.memory import HeldPage, PageIdentity, SettledState, packed, unpack_keys
 from actors.content.pages.evidence import kind_of, path_of, says_it_is_another, titles_differ
 from actors.content.pages.page import PageReading
 from actors.content.pages.traits import HEADING, TOP
@@ -59,10 +59,10 @@ class Swap(Struct, frozen=True, dict=True):
     gone: keys of blocks that went when something was told: a page that was told once may come back at any time.
     """
 
-    before: Settled
-    now: Settled
-    told: Face
-    face: Face
+    before: SettledState
+    now: SettledState
+    told: PageIdentity
+    face: PageIdentity
     reading: PageReading
     gone: frozenset[str] = frozenset()
 
@@ -88,7 +88,7 @@ class Swap(Struct, frozen=True, dict=True):
             return False
         return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
 
-    def stays(self, held: Held, at: int) -> Stay:
+    def stays(self, held: HeldPage, at: int) -> Stay:
         """Return what to do about what stands in the page's place, by how long it has stood there.
 
         at: when this look was taken, in milliseconds; 0 where nobody knows: then only looks count.
@@ -120,7 +120,7 @@ class Swap(Struct, frozen=True, dict=True):
         return bool(self.told.address) and self.told.address != self.face.address
 
     @staticmethod
-    def _headed(state: Settled) -> str:
+    def _headed(state: SettledState) -> str:
         """Return the key of a state's main heading, "" where it has none."""
         rows = [(key, trait) for key, trait in zip(state.keys, state.traits, strict=False) if trait & HEADING]
         return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
@@ -144,11 +144,11 @@ class Swap(Struct, frozen=True, dict=True):
         )
 
 
-def face_of(reading: PageReading, address: str) -> Face:
+def face_of(reading: PageReading, address: str) -> PageIdentity:
     """Return by what a page is known that was found at an address, "" where nobody knows."""
     evidence = reading.evidence
     title = (evidence.title or reading.title)[:_MOST_TITLE]
-    return Face(title, path_of(address) if address else "", evidence.canonical, evidence.language)
+    return PageIdentity(title, path_of(address) if address else "", evidence.canonical, evidence.language)
 
 
 def says(reading: PageReading) -> str:
@@ -158,13 +158,13 @@ def says(reading: PageReading) -> str:
     return says_it_is_another(reading) or ("loading" if reading.evidence.shell else "")
 
 
-def once_more(held: Held, now: Settled, at: int) -> Held:
+def once_more(held: HeldPage, now: SettledState, at: int) -> HeldPage:
     """Return what is held after a look that found another page in the place."""
     spaced = not at or at - held.last >= _APART
     away, last = held.away + spaced, at if spaced else held.last
     if held.keys and alike(unpack_keys(held.keys), now.keys):
-        return Held(packed(now.keys), held.looks + 1, held.since, held.spaced + spaced, away, last)
-    return Held(packed(now.keys), 1, at, 1, away, last)
+        return HeldPage(packed(now.keys), held.looks + 1, held.since, held.spaced + spaced, away, last)
+    return HeldPage(packed(now.keys), 1, at, 1, away, last)
 
 
 def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) -> bool:
@@ -173,6 +173,6 @@ def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) 
     return len(first & second) >= least * max(1, len(first | second))
 
 
-def _words_of(state: Settled, others: set[str]) -> int:
+def _words_of(state: SettledState, others: set[str]) -> int:
     """Return the words of the blocks of a state that are not among others."""
     return sum(words for words, key in zip(state.words, state.keys, strict=False) if key not in others)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from actors.content.changes.memory import Settled
-from actors.content.changes.news import Weighed
+from actors.content.changes.memory import SettledState
+from actors.content.changes.news import WeighedBlock
 from actors.content.messages.requests import Withheld
 from actors.content.pages.furniture import words_of
 from actors.content.pages.traits import ASIDE, CELL, FURNITURE
@@ -32,7 +32,7 @@ _MASKED = {
 }
 
 
-def of_blocks(blocks: Iterable[Weighed], *, told: bool, instead: str = "") -> list[Withheld]:
+def of_blocks(blocks: Iterable[WeighedBlock], *, told: bool, instead: str = "") -> list[Withheld]:
     """Return what was not told of a difference, the weightiest first; of one that is `told`, what hardly counted.
 
     `instead` is the reason that holds for the whole look, where there is one.
@@ -45,13 +45,13 @@ def of_blocks(blocks: Iterable[Weighed], *, told: bool, instead: str = "") -> li
     ]
 
 
-def counted(blocks: Iterable[Weighed]) -> tuple[Withheld, ...]:
+def counted(blocks: Iterable[WeighedBlock]) -> tuple[Withheld, ...]:
     """Return what made a difference one that is told, the weightiest first."""
     rows = sorted((block for block in blocks if block.score >= _COUNTED), key=lambda block: -block.score)
     return tuple(Withheld(b.text[:LONGEST], "", b.key, b.came, round(b.score, 3)) for b in rows[:MOST])
 
 
-def masked(before: Settled, now: Settled) -> Iterator[Withheld]:
+def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
     """Yield the blocks that are known by their key and worded otherwise: only what is masked in them differs."""
     worded, known = frozenset(before.texts), frozenset(before.keys[: len(before.texts)])
     for text, key, trait in zip(now.texts, now.keys, now.traits, strict=True):

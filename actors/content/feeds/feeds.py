@@ -14,7 +14,7 @@ from typing import Any
 
 import feedparser
 
-from actors.content.bodies.encoding import Decoded, decode
+from actors.content.bodies.encoding import DecodedText, decode
 from actors.content.bodies.links import absolute
 from actors.content.bodies.prolog import end_of_prolog
 from actors.content.bodies.text import normalise, plain
@@ -76,7 +76,7 @@ def feed_root(text: str) -> re.Match[str] | None:
     return None if _OF_A_PAGE.search(text, start, found.start()) else found
 
 
-def _read_xml(decoded: Decoded, url: str, root: re.Match[str]) -> FeedReading:
+def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReading:
     text = decoded.text
     start = _START.search(text)
     text = text[start.start() if start and start.start() < root.start() else root.start() :]

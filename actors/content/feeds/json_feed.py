@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from actors.content.bodies.encoding import Decoded
+from actors.content.bodies.encoding import DecodedText
 from actors.content.bodies.links import absolute
 from actors.content.bodies.text import normalise, plain
 from actors.content.errors import ContentError
@@ -24,7 +24,7 @@ def looks_like_json(text: str) -> bool:
     return text[:_HEAD].lstrip("\ufeff \t\r\n")[:1] == "{"
 
 
-def read_json_feed(decoded: Decoded, url: str) -> FeedReading:
+def read_json_feed(decoded: DecodedText, url: str) -> FeedReading:
     """Return the feed in a JSON text. Raises ContentError when it is no JSON, hostile, or JSON of another kind."""
     document = _document(decoded.text)
     version, items = document.get("version"), document.get("items")

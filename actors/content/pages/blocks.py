@@ -11,7 +11,7 @@ from actors.content.bodies import markup
 from actors.content.pages.files import with_files
 from actors.content.pages.places import Place, Tables
 from actors.content.pages.traits import LINK, believed, timed
-from actors.content.pages.walk import BEGIN, BLOCK, Walked, walk
+from actors.content.pages.walk import BEGIN, BLOCK, WalkedTree, walk
 
 MOST_BLOCKS = 10_000
 MOST_CHARACTERS = 1 << 20
@@ -37,7 +37,7 @@ def read_blocks(root: markup.Element, *, judge_furniture: bool = True) -> Blocks
     return blocks_of(walk(root, judge_furniture=judge_furniture))
 
 
-def blocks_of(walked: Walked) -> Blocks:
+def blocks_of(walked: WalkedTree) -> Blocks:
     """Return the blocks of what was read under an element."""
     texts, traits, linked = list[str](), list[int](), list[int]()
     files, cells, tables, characters = list[str](), dict[int, int](), Tables(), 0

@@ -22,7 +22,7 @@ from actors.content.pages.main_text import main_text
 from actors.content.pages.places import Place
 from actors.content.pages.plain import ROOT, no_parts, read_plain, root_of, unwatchable
 from actors.content.pages.traits import CELL
-from actors.content.pages.walk import Walked, digest, rough_digest, walk
+from actors.content.pages.walk import WalkedTree, digest, rough_digest, walk
 from actors.content.pages.walls import trouble_of
 from actors.content.wording import canonical
 from actors.content.wording.moments import moment
@@ -74,7 +74,7 @@ def read_page(body: bytes, content_type: str, url: str, selector: str | None, ig
     return reading_of(root, blocks, content_of(root, blocks), narrowed=selector is not None)
 
 
-class Opened(Struct, frozen=True, dict=True):
+class OpenedPage(Struct, frozen=True, dict=True):
     """A page's tree and the elements that are watched of it; of a document without elements its blocks, and none.
 
     judged: whether furniture is marked; not in what the user chose.
@@ -87,7 +87,7 @@ class Opened(Struct, frozen=True, dict=True):
     plain: Blocks | None = None
 
     @cached_property
-    def walked(self) -> tuple[Walked, ...]:
+    def walked(self) -> tuple[WalkedTree, ...]:
         """Return what is visible in what is watched."""
         return tuple(walk(element, judge_furniture=self.judged) for element in self.watched)
 
@@ -102,7 +102,9 @@ class Opened(Struct, frozen=True, dict=True):
         return rough_digest(self.watched, self.text, judged=self.judged) if self.watched else b""
 
 
-def open_page(body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = "") -> Opened:
+def open_page(
+    body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = ""
+) -> OpenedPage:
     """Return a page's tree and what is watched of it; it is walked when somebody asks for what is visible.
 
     was: the format that it had at first (see `plain`), "" when nobody knows.
@@ -116,19 +118,19 @@ def open_page(body: bytes, content_type: str, selector: str | None, ignore: tupl
     if (document := read_plain(text, was)) is not None:
         if selector is not None or ignore:
             raise no_parts(document)
-        return Opened(root_of(document), (), plain=document.blocks)
+        return OpenedPage(root_of(document), (), plain=document.blocks)
     root = markup.parse(text)
     for unwanted in ignore:
         selectors.remove(root, unwanted)
     if selector is None:
-        return Opened(root, (root,), text)
+        return OpenedPage(root, (root,), text)
     chosen = selectors.select(root, selector)
     if not chosen:
         raise ContentError(f"The selector {selector!r} matches nothing on this page.")
-    return Opened(root, tuple(chosen), text, judged=False)
+    return OpenedPage(root, tuple(chosen), text, judged=False)
 
 
-def blocks_in(opened: Opened) -> Blocks:
+def blocks_in(opened: OpenedPage) -> Blocks:
     """Return the blocks of a page: those of what was walked, and of nothing else of the tree."""
     if opened.plain is not None:
         return opened.plain

@@ -48,7 +48,7 @@ _BEGINS = {tag: (tag, dict[str, str]()) for tag in PLACING}
 _ENDS = {tag: (tag,) for tag in PLACING}
 
 
-class Walked(Struct, frozen=True):
+class WalkedTree(Struct, frozen=True):
     """What was read under an element. deep: some of it may lie deeper than a page is read. cut: it has too many rows.
 
     judged: whether its blocks are marked as furniture; they are not where the user chose the element.
@@ -60,7 +60,7 @@ class Walked(Struct, frozen=True):
     judged: bool
 
 
-def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # noqa: PLR0915  one hot loop
+def walk(root: markup.Element, *, judge_furniture: bool = True) -> WalkedTree:  # noqa: PLR0915  one hot loop
     """Return what is visible under an element."""
     rows, above = list[Any](), list[tuple[int, int]]()
     add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
@@ -119,10 +119,10 @@ def walk(root: markup.Element, *, judge_furniture: bool = True) -> Walked:  # no
             held = held + text if held else text
             in_links += len(text) if links else 0
     rows += [(held, trait, in_links)] if held else []
-    return Walked(rows, deepest >= markup.DEEPEST - 1, len(rows) >= _MOST_ROWS, judge_furniture)
+    return WalkedTree(rows, deepest >= markup.DEEPEST - 1, len(rows) >= _MOST_ROWS, judge_furniture)
 
 
-def digest(walks: Iterable[Walked]) -> bytes:
+def digest(walks: Iterable[WalkedTree]) -> bytes:
     """Return what stands for all that walks have read."""
     packed = msgspec.msgpack.encode([(walked.rows, walked.deep, walked.cut, walked.judged) for walked in walks])
     return hashlib.blake2b(packed, digest_size=16).digest()

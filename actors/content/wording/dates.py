@@ -25,7 +25,7 @@ _MOST_BETWEEN = 2
 _BUDDHIST = 543
 
 
-class Dated(NamedTuple):
+class DateSpan(NamedTuple):
     """A date from `start` to `end` of a text, with all that it may mean."""
 
     start: int
@@ -83,7 +83,7 @@ _EASTERN = re.compile(r"(?:(\d{4}) ?[年년] ?)?(\d{1,2}) ?[月월] ?(\d{1,2}) ?
 _MASK = re.compile(r"⟨\w+⟩")
 
 
-def dates_in(text: str) -> list[Dated]:
+def dates_in(text: str) -> list[DateSpan]:
     """Return the dates in a canonical text in their order, none over another.
 
     >>> [found.readings for found in dates_in("from 14 novembre 2026 to 2026-12-01")]
@@ -93,32 +93,32 @@ def dates_in(text: str) -> list[Dated]:
 
 
 @lru_cache(maxsize=1024)
-def _dates_in(text: str) -> tuple[Dated, ...]:
+def _dates_in(text: str) -> tuple[DateSpan, ...]:
     """Return the same, known for a while: one look asks for the dates of a block several times."""
     if not any(map(str.isdecimal, text)):
         return ()
     found = sorted([*_by_month(text), *_by_number(text)], key=lambda at: (at.start, -at.end))
-    kept: list[Dated] = []
+    kept: list[DateSpan] = []
     for at in found:
         if not kept or at.start >= kept[-1].end:
             kept.append(at)
     return tuple(kept)
 
 
-def _by_number(text: str) -> Iterator[Dated]:
+def _by_number(text: str) -> Iterator[DateSpan]:
     for found in _NUMERIC.finditer(text):
         if found[2] == "-" and "-" in {text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]}:
             continue
         if readings := _numeric(found[1], found[2], found[3], found[4]):
-            yield Dated(found.start(), found.end(), readings)
+            yield DateSpan(found.start(), found.end(), readings)
     for found in _SPACED.finditer(text):
         day, month, year = (found[1], found[2], found[3]) if found[1] else (found[6], found[5], found[4])
         if readings := _possible((int(year), int(month), int(day))):
-            yield Dated(found.start(), found.end(), readings)
+            yield DateSpan(found.start(), found.end(), readings)
     if not text.isascii():
         for found in _EASTERN.finditer(text):
             if readings := _possible((int(found[1] or 0), int(found[2]), int(found[3]))):
-                yield Dated(found.start(), found.end(), readings)
+                yield DateSpan(found.start(), found.end(), readings)
 
 
 def _numeric(first: str, mark: str, second: str, third: str) -> tuple[Reading, ...]:
@@ -148,7 +148,7 @@ def _possible(*readings: Reading) -> tuple[Reading, ...]:
     return tuple(reading for reading in readings if reading[0] >= 0 and _ordinal(reading, 2024) is not None)
 
 
-def _by_month(text: str) -> Iterator[Dated]:
+def _by_month(text: str) -> Iterator[DateSpan]:
     if _MONTH_WORDS.isdisjoint(TOKEN.findall(text)):
         return
     tokens = [
@@ -175,7 +175,7 @@ _COUNTED_MONTH = frozenset({"tháng", "thg"})
 _MONTH_WORDS = _COUNTED_MONTH.union(MONTHS, _PAIRED)
 
 
-def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, ...]) -> Dated | None:
+def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, ...]) -> DateSpan | None:
     """Return the date whose month's name stands at these tokens, None where no day and no year stands beside it."""
     left, left_at = _next(tokens, first, -1)
     right, right_at = _next(tokens, last, 1)
@@ -204,7 +204,7 @@ def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, 
     if (not day and not year) or (not year and len(name) <= 3 and name.isascii() and name not in SURE_SHORT):
         return None
     readings = _possible(*((year, month, day) for month in months))
-    return Dated(start, end, readings) if readings else None
+    return DateSpan(start, end, readings) if readings else None
 
 
 def _next(tokens: Sequence[_Token], at: int, step: int) -> tuple[_Token | None, int]:
@@ -241,7 +241,7 @@ def shifted_by_a_day(old: str, new: str) -> int:
     return next((step for step in (1, -1) if all(_moved(*pair, step) for pair in zip(before, after, strict=True))), 0)
 
 
-def _moved(old: Dated, new: Dated, step: int) -> bool:
+def _moved(old: DateSpan, new: DateSpan, step: int) -> bool:
     if old.has_year != new.has_year or not old.has_day or not new.has_day:
         return False
     # Without a year both of a leap year and of another may be meant.
@@ -268,7 +268,7 @@ def _ordinal(reading: Reading, year: int) -> int | None:
         return None
 
 
-def around(text: str, dates: Sequence[Dated]) -> list[str]:
+def around(text: str, dates: Sequence[DateSpan]) -> list[str]:
     """Return what stands around the dates, without names of weekdays: they move with them."""
     edges = [0, *(edge for at in dates for edge in (at.start, at.end)), len(text)]
     parts = [text[edges[i] : edges[i + 1]] for i in range(0, len(edges), 2)]

@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from actors.content.wording.dates import BESIDE, MONTHS, ORDINALS, SURE_SHORT, TOKEN, WEEKDAYS, Dated, around, dates_in
+from actors.content.wording.dates import (
+    BESIDE,
+    MONTHS,
+    ORDINALS,
+    SURE_SHORT,
+    TOKEN,
+    WEEKDAYS,
+    DateSpan,
+    around,
+    dates_in,
+)
 from actors.content.wording.relative import rows_of
 from actors.content.wording.words import words_in
 
@@ -23,7 +33,7 @@ _AT = frozenset(
 _MASK = re.compile(r"⟨\w+⟩")
 
 
-def _beside(text: str, dates: Sequence[Dated]) -> Iterator[str]:
+def _beside(text: str, dates: Sequence[DateSpan]) -> Iterator[str]:
     """Yield the words of a text that belong to no date, weekday, figure or mask."""
     rest = _MASK.sub(" ", " ".join(around(text, dates)))
     for found in TOKEN.finditer(rest):

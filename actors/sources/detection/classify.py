@@ -20,8 +20,8 @@ from msgspec import Struct
 from actors.content.messages.readings import FeedLink, FeedReading, Finding
 from actors.content.messages.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused, RobotsForbids
-from actors.egress.http import Fetched
-from actors.egress.turns import ASKED, Claim
+from actors.egress.host_queue import ASKED, Ticket
+from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.previews import RobotsWord
@@ -53,7 +53,7 @@ _ADVICE: Final = {
 }
 
 
-class Wanted(Struct, frozen=True):
+class ClassifyRequest(Struct, frozen=True):
     """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
 
     recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
@@ -70,15 +70,15 @@ class Wanted(Struct, frozen=True):
 class Look(NamedTuple):
     """On whose turn is looked, and whether a body of the last minute will do."""
 
-    claim: Claim
+    claim: Ticket
     recent: bool
 
 
-Seen: TypeAlias = tuple[Fetched, Finding, Millis]
+Seen: TypeAlias = tuple[FetchedResponse, Finding, Millis]
 """A body, what it is, and when it was fetched."""
 
 
-class Classified(Struct, frozen=True):
+class Classification(Struct, frozen=True):
     """What was found, and the type it is to be watched as: the one that was asked for, if one was.
 
     `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
@@ -88,14 +88,14 @@ class Classified(Struct, frozen=True):
     type: SourceType
     detection: Detection
     watch_url: str
-    fetched: Fetched | None
+    fetched: FetchedResponse | None
     at: Millis
     robots: RobotsWord | None = None
     greeting: Greeting | None = None
     feed: FeedReading | None = None
 
 
-async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
+async def classify(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classification:
     """Find out what a URL is, for who asks.
 
     Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
@@ -107,7 +107,7 @@ async def classify(ports: Ports, url: Url, wanted: Wanted) -> Classified:
         raise refused(failure, url.text) from failure
 
 
-async def found_out(ports: Ports, url: Url, wanted: Wanted, claim: Claim = ASKED) -> Classified:
+async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket = ASKED) -> Classification:
     """Find out what a URL is, on somebody's turn. Raises as `classify`, but LookFailed for a look that failed."""
     if url.scheme in ("ws", "wss"):
         if wanted.type not in (None, "push"):
@@ -121,11 +121,11 @@ async def found_out(ports: Ports, url: Url, wanted: Wanted, claim: Claim = ASKED
         raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
     if finding.type == "feed" and wanted.type != "html":
         found = detection_of("feed", wanted.type, finding, fetched)
-        return Classified("feed", found, url.text, fetched, at, feed=finding.feed)
+        return Classification("feed", found, url.text, fetched, at, feed=finding.feed)
     return await _as_page(ports, url, wanted, look, (fetched, finding, at))
 
 
-async def _as_page(ports: Ports, url: Url, wanted: Wanted, look: Look, seen: Seen) -> Classified:
+async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, seen: Seen) -> Classification:
     """Return what a page is watched as: itself, or a feed that it advertises."""
     fetched, finding, at = seen
     robots = await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
@@ -140,7 +140,7 @@ async def _as_page(ports: Ports, url: Url, wanted: Wanted, look: Look, seen: See
         says = "; ".join(filter(None, (_seen(finding, fetched), why)))
         raise Unprocessable(f"this is no feed: {says}", "body.type", wanted.type)
     found = detection_of("html", wanted.type, finding, fetched, why)
-    return Classified("html", found, url.text, fetched, at, robots)
+    return Classification("html", found, url.text, fetched, at, robots)
 
 
 async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) -> Seen:
@@ -154,7 +154,7 @@ async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) 
     return fetched, await found_in(ports, fetched), at
 
 
-async def found_in(ports: Ports, fetched: Fetched) -> Finding:
+async def found_in(ports: Ports, fetched: FetchedResponse) -> Finding:
     """Return what a body is. Raises LookFailed."""
     request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = patience(ports.settings.parse_deadline, fetched.body)
@@ -162,7 +162,9 @@ async def found_in(ports: Ports, fetched: Fetched) -> Finding:
     return msgspec.msgpack.decode(answer, type=Finding)
 
 
-async def _follow(ports: Ports, links: Sequence[FeedLink], page: Fetched, look: Look) -> tuple[Classified | None, str]:
+async def _follow(
+    ports: Ports, links: Sequence[FeedLink], page: FetchedResponse, look: Look
+) -> tuple[Classification | None, str]:
     """Return the first advertised feed that works, and what became of those before it."""
     dead: list[str] = []
     for link in links[:CANDIDATES]:
@@ -189,13 +191,13 @@ async def _follow(ports: Ports, links: Sequence[FeedLink], page: Fetched, look: 
                         link.url,
                         format=finding.format,
                     )
-                    return Classified("feed", found, link.url, fetched, at, feed=finding.feed), ""
+                    return Classification("feed", found, link.url, fetched, at, feed=finding.feed), ""
                 why = f"it is no feed ({finding.evidence})"
         dead.append(f"{link.url} does not work: {why}")
     return None, "; ".join(dead)
 
 
-async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: Claim) -> RobotsWord:
+async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: Ticket) -> RobotsWord:
     """Return what robots.txt says about a page. Raises Unprocessable when it forbids it, LookFailed."""
     verdict = await ports.egress.robots.verdict(parse_url(text), claim)
     if verdict.blame is Blame.REMOTE_TRANSIENT:
@@ -206,13 +208,13 @@ async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim
     return RobotsWord(True, verdict.crawl_delay, verdict.why)
 
 
-async def _greeted(ports: Ports, url: Url, wanted: Wanted) -> Classified:
+async def _greeted(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classification:
     try:
         greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols)
     except LookFailed as failure:
         raise ports.egress.line.failed(url.host, failure, asked=True) from None
     found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)
-    return Classified("push", found, url.text, None, ports.world.now(), greeting=greeting)
+    return Classification("push", found, url.text, None, ports.world.now(), greeting=greeting)
 
 
 def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> Detection:
@@ -224,7 +226,7 @@ def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> 
 
 
 def detection_of(
-    chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: Fetched, why: str = ""
+    chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: FetchedResponse, why: str = ""
 ) -> Detection:
     """Return what a URL was found to be, whatever was asked for, with the evidence in words."""
     evidence = "; ".join(filter(None, (_seen(finding, fetched), why)))
@@ -235,7 +237,7 @@ def detection_of(
     return Detection(found, finding.confidence, evidence, at, fetched.content_type, None, forced, finding.format)
 
 
-def _seen(finding: Finding, fetched: Fetched) -> str:
+def _seen(finding: Finding, fetched: FetchedResponse) -> str:
     """Return the evidence of the body, and where it came from if that is elsewhere."""
     return f"{finding.evidence}; redirected to {fetched.url}" if fetched.hops else finding.evidence
 

@@ -9,7 +9,7 @@ import trio
 from msgspec import Struct
 
 from actors.egress.failures import LookFailed
-from actors.egress.turns import ASKED
+from actors.egress.host_queue import ASKED
 from actors.egress.url import Url
 from actors.sources.ports import Ports
 

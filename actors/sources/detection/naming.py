@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from actors.sources.ports import Live, Ports, drawn
+from actors.sources.ports import LiveSource, Ports, drawn
 from storage.errors import StorageError
 from storage.records.source import Source
 
@@ -26,7 +26,7 @@ def named(source: Source, title: str) -> Source:
     return replace(source, found_title=title)
 
 
-async def follow(ports: Ports, live: Live, title: str) -> None:
+async def follow(ports: Ports, live: LiveSource, title: str) -> None:
     """Save a title that is new. What can't be saved now is with the next look at a changed body."""
     after = named(live.source, title)
     if after is live.source:

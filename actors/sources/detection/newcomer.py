@@ -11,18 +11,18 @@ from typing import Final
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.turns import Claim
+from actors.egress.host_queue import Ticket
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable
-from actors.sources.detection.classify import Classified, Wanted, found_out
+from actors.sources.detection.classify import Classification, ClassifyRequest, found_out
 from actors.sources.health.score import flag_of
 from actors.sources.looks import progress
-from actors.sources.ports import Live, Ports, drawn, limits_of
+from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.records.event import SourceType
 from storage.records.health import Health
 from storage.records.identity import Millis
-from storage.records.source import Detection, HotState, Source
+from storage.records.source import Detection, Source, SourceRuntime
 from storage.records.trail import Verdict, look, noted
 
 MOST_SCORE: Final = 0.5
@@ -56,19 +56,21 @@ async def check_addable(ports: Ports, url: Url, wished: SourceType | None, error
         raise error from None
 
 
-def first_state(ports: Ports, source: Source, error: DomainError) -> HotState:
+def first_state(ports: Ports, source: Source, error: DomainError) -> SourceRuntime:
     """Return the memory of a source whose first look has failed."""
     now = ports.world.now()
     failure = error.__cause__
     if not isinstance(failure, LookFailed):
         failure = LookFailed(Blame.REMOTE_TRANSIENT, error.detail)
     draw = ports.world.chance(f"source/{source.id}/first").random()
-    after = progress.failed(HotState(interval=START_INTERVAL), failure, now, limits_of(source, ports.settings), draw)
+    after = progress.failed(
+        SourceRuntime(interval=START_INTERVAL), failure, now, limits_of(source, ports.settings), draw
+    )
     row = look(now, Verdict[failure.blame.name], failure.status)
     return waiting(replace(after, trail=noted(after.trail, row)), now)
 
 
-def waiting(hot: HotState, now: Millis) -> HotState:
+def waiting(hot: SourceRuntime, now: Millis) -> SourceRuntime:
     """Return a memory whose health says that there has been no answer yet."""
     health = hot.health
     score = min(health.score, MOST_SCORE)
@@ -77,23 +79,23 @@ def waiting(hot: HotState, now: Millis) -> HotState:
     return replace(hot, health=Health(score, flag_of(score, health.flag), reason, since, "reach"))
 
 
-def welcomed(hot: HotState) -> HotState:
+def welcomed(hot: SourceRuntime) -> SourceRuntime:
     """Return the memory at the first answer: nothing is over that was ever told, so its end is no news."""
     return replace(hot, health=Health())
 
 
-async def find_out(ports: Ports, source: Source, claim: Claim) -> Classified:
+async def find_out(ports: Ports, source: Source, claim: Ticket) -> Classification:
     """Look at a URL for what it is, on the source's own turn. Raises LookFailed, also for what can't be watched."""
     found = source.detection
     wished = source.type if found.forced or source.type != found.type else None
-    wanted = Wanted(wished, narrowed=source.selector is not None or bool(source.ignore))
+    wanted = ClassifyRequest(wished, narrowed=source.selector is not None or bool(source.ignore))
     try:
         return await found_out(ports, parse_url(source.url), wanted, claim)
     except (Unprocessable, Overloaded) as error:
         raise LookFailed(Blame.REMOTE_PERMANENT, f"it can't be watched: {error.detail}") from None
 
 
-async def answered(ports: Ports, live: Live, found: Classified) -> None:
+async def answered(ports: Ports, live: LiveSource, found: Classification) -> None:
     """Put what was found into the source's record. Raises StorageError."""
     after = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
     version = drawn(ports.world)

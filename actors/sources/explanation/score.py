@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from actors.messages.views import Examined, HealthPart, SourceView
+from actors.messages.views import HealthPart, SourceExamination, SourceView
 from actors.sources.health.score import FAILURES, Penalty, defective, reach, silent, span, stuck
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule import stored as pace
@@ -13,7 +13,7 @@ from actors.sources.schedule.silence import FEWEST_GAPS, WATCHED_LEAST, Pulse
 from storage.records import trail
 from storage.records.health import Cause
 from storage.records.identity import Millis
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from storage.records.times import spoken
 from storage.records.trail import Verdict
 
@@ -30,21 +30,21 @@ _WELL: Final[dict[Cause, str]] = {
 }
 
 
-def examined(view: SourceView, limits: Limits, now: Millis) -> Examined:
+def examined(view: SourceView, limits: Limits, now: Millis) -> SourceExamination:
     """Return what is to be said of a source as it is now."""
     known = pace.decode(view.hot.pace, view.hot.interval)
     gap = 1 / known.rhythm.rate if known.rhythm.events >= _FEW else None
-    return Examined(view, parts(view.hot), next_look(view, limits, known.hints, gap, now), gap)
+    return SourceExamination(view, parts(view.hot), next_look(view, limits, known.hints, gap, now), gap)
 
 
-def parts(hot: HotState) -> tuple[HealthPart, ...]:
+def parts(hot: SourceRuntime) -> tuple[HealthPart, ...]:
     """Return what the score of the last look was made of, each part, whether it costs something or not."""
     at, beat, why = Millis(hot.last_look_at or 0), pulse.decode(hot.pulse), hot.last_error or ""
     found = {one.cause: one for one in (silent(beat), defective(beat, why), stuck(beat, at, why), _reach(hot, at, why))}
     return tuple(_part(found[cause], beat) for cause in _ORDER)
 
 
-def _reach(hot: HotState, at: Millis, why: str) -> Penalty:
+def _reach(hot: SourceRuntime, at: Millis, why: str) -> Penalty:
     health, failures = hot.health, hot.breaker.failures
     unread = any(row.verdict is Verdict.CONTENT for row in trail.read(hot.trail)[-1:])
     if health.down_since is None or failures < FAILURES or unread:
@@ -89,7 +89,7 @@ def _connection(view: SourceView) -> str:
     return f"The connection is made again on {spoken(view.hot.next_look_at)}, later with each failure in a row."
 
 
-def _after_trouble(hot: HotState) -> str:
+def _after_trouble(hot: SourceRuntime) -> str:
     failures = hot.breaker.failures
     if (hot.not_before or 0) > (hot.last_look_at or 0):
         return f"Its server has asked for fewer looks: none before {spoken(Millis(hot.not_before or 0))}."
@@ -99,7 +99,7 @@ def _after_trouble(hot: HotState) -> str:
     return "The last look failed: it is tried again after about a minute."
 
 
-def _learned(hot: HotState, limits: Limits, hints: Hints, gap: float | None) -> str:
+def _learned(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None) -> str:
     wait = ((hot.next_look_at or 0) - (hot.last_look_at or 0)) / 1000
     asked = max(hints.max_age, hints.ttl)
     if wait < hot.interval * 0.7 and wait <= limits.floor * _ROUGHLY:

@@ -15,20 +15,20 @@ from msgspec import UNSET
 from actors.content.messages.requests import Findings, FindRequest
 from actors.content.wording.searching import folded, holds
 from actors.egress.failures import LookFailed
-from actors.egress.http import Fetched
-from actors.egress.turns import ASKED
+from actors.egress.host_queue import ASKED
+from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
-from actors.messages.views import Explained, Reason, SourceView
+from actors.messages.views import Reason, SourceExplanation, SourceView
 from actors.sources.detection.classify import RECENT
 from actors.sources.explanation import sentences as answers
-from actors.sources.index import Table
+from actors.sources.index import SourceIndex
 from actors.sources.looks.fetch import look_at, refusal
 from actors.sources.looks.tier import in_jail
 from actors.sources.polling.feed import FeedTier, mark_of
 from actors.sources.polling.page import HtmlTier
 from actors.sources.polling.seen import compare
-from actors.sources.ports import Live, Ports
+from actors.sources.ports import LiveSource, Ports
 from storage.records import note
 from storage.records.cursor import Filter
 from storage.records.event import Event, Kind
@@ -46,13 +46,13 @@ Known: TypeAlias = Literal["new", "edited", "seen"]
 _event = msgspec.json.Decoder(Event)
 
 
-class Inquiry:
+class Explainer:
     """Answers questions about sources; changes nothing."""
 
-    def __init__(self, ports: Ports, table: Table) -> None:
+    def __init__(self, ports: Ports, table: SourceIndex) -> None:
         self._ports, self._table = ports, table
 
-    async def explain(self, asked: ExplainSource) -> Explained:
+    async def explain(self, asked: ExplainSource) -> SourceExplanation:
         """Return what is known. Raises NotFound."""
         live, view = self._table.get(asked.source), self._table.describe(asked.source)
         stored = await self._ports.storage.sources.get(asked.source)
@@ -67,7 +67,7 @@ class Inquiry:
             if not reasons:
                 reasons = [answers.on_a_link(view, notes)]
         state = answers.state(self._table.describe(asked.source), self._ports.world.now())
-        return Explained(view, answers.best_first(reasons), state)
+        return SourceExplanation(view, answers.best_first(reasons), state)
 
     async def _told(self, source: SourceId, wanted: str) -> list[Reason]:
         """Return the newest event that tells the text, if it is among those that are searched."""
@@ -85,7 +85,7 @@ class Inquiry:
             at = page.scanned
         return []
 
-    async def _in_memory(self, live: Live, kept: note.Kept, asked: ExplainSource) -> list[Reason]:
+    async def _in_memory(self, live: LiveSource, kept: note.StoredMemory, asked: ExplainSource) -> list[Reason]:
         """Return what the tier's memory says, and a look now if it was asked for."""
         view = self._table.describe(asked.source)
         today, reasons = await self._today(live, asked)
@@ -98,7 +98,7 @@ class Inquiry:
             reasons.append(Reason("failed", f"It could not be read: {failure.reason}."))
         return reasons
 
-    async def _today(self, live: Live, asked: ExplainSource) -> tuple[Fetched | None, list[Reason]]:
+    async def _today(self, live: LiveSource, asked: ExplainSource) -> tuple[FetchedResponse | None, list[Reason]]:
         """Look now if that was asked for. Politely: it may be too soon, and the wait for the host's turn too long."""
         if not asked.look:
             return None, []
@@ -122,7 +122,7 @@ class Inquiry:
         return fetched, []
 
     async def _on_page(
-        self, view: SourceView, kept: note.Kept, asked: ExplainSource, today: Fetched | None
+        self, view: SourceView, kept: note.StoredMemory, asked: ExplainSource, today: FetchedResponse | None
     ) -> list[Reason]:
         source = view.source
         body, content_type = (None, "") if today is None else (today.body, today.content_type)
@@ -133,7 +133,7 @@ class Inquiry:
         is_whole = (await self._ports.storage.log.bounds()).floor < seq_at(first)
         return list(answers.on_a_page(view, found, answers.Past(first, is_whole), looked=today is not None))
 
-    async def _in_feed(self, view: SourceView, tier: bytes, wanted: str, today: Fetched | None) -> list[Reason]:
+    async def _in_feed(self, view: SourceView, tier: bytes, wanted: str, today: FetchedResponse | None) -> list[Reason]:
         if today is None or not tier:
             return [Reason("absent", answers.NOT_IN_MEMORY)]
         feed = await FeedTier(self._ports.settings.parse_deadline).document(self._ports.world.jail, today)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import trio
 
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.http import Elsewhere, Fetched
-from actors.egress.turns import Claim
+from actors.egress.host_queue import Ticket
+from actors.egress.http import Elsewhere, FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.sources.looks.practised import practised
@@ -19,8 +19,8 @@ NO_VALIDATORS = Validators()
 
 
 async def fetch(
-    ports: Ports, claim: Claim, text: str, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
-) -> Fetched:
+    ports: Ports, claim: Ticket, text: str, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
+) -> FetchedResponse:
     """Return the answer (200 or 304). Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
 
     Each request on the way, redirects included, takes a turn of its own at its host, one at a time. The host learns of
@@ -31,7 +31,7 @@ async def fetch(
         if robots:
             await _ask_robots(ports, claim, url)
         try:
-            return await _ask(ports, claim, url, _Wish(accept, validators, hops))
+            return await _ask(ports, claim, url, _FetchRequest(accept, validators, hops))
         except Elsewhere as redirect:
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this origin's
@@ -39,8 +39,8 @@ async def fetch(
 
 
 async def look_at(
-    ports: Ports, claim: Claim, source: Source, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
-) -> Fetched:
+    ports: Ports, claim: Ticket, source: Source, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
+) -> FetchedResponse:
     """Return what a source answers: fetched, or, of a practice source and nothing else, made here. Raises as `fetch`.
 
     Which it is, the record says, and no API writes that field: no URL that anybody names, by adding it, by a redirect
@@ -53,13 +53,13 @@ async def look_at(
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _FetchRequest:
     accept: str
     validators: Validators
     hops: tuple[str, ...]
 
 
-async def _ask(ports: Ports, claim: Claim, url: Url, wish: _Wish) -> Fetched:
+async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> FetchedResponse:
     """Ask one URL. Raises LookFailed, and Elsewhere when it sends us to another one."""
     egress = ports.egress
     async with egress.hosts.turn(url.host, claim):
@@ -104,7 +104,7 @@ def refusal(error: UrlRefused) -> LookFailed:
     return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
 
 
-async def _ask_robots(ports: Ports, claim: Claim, url: Url) -> None:
+async def _ask_robots(ports: Ports, claim: Ticket, url: Url) -> None:
     verdict = await ports.egress.robots.verdict(url, claim)
     if not verdict.allowed:
         raise verdict.refusal()

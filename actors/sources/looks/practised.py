@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from actors.egress.http import Fetched
+from actors.egress.http import FetchedResponse
 from actors.practice.documents import DOCUMENTS, named
 from storage.records.source import Validators
 
 
-def practised(url: str, step: int, validators: Validators) -> Fetched:
+def practised(url: str, step: int, validators: Validators) -> FetchedResponse:
     """Return the document at a practice source's URL after so many changes; 304 without a body if it is known."""
     document, etag = DOCUMENTS[named(url)], f'"practice-{step}"'
     body, status = (b"", 304) if validators.etag == etag else (document.at(step), 200)
-    return Fetched(
+    return FetchedResponse(
         url=url,
         status=status,
         headers={"etag": etag, "content-type": document.media},

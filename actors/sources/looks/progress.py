@@ -23,7 +23,7 @@ from actors.sources.schedule.stored import Pace
 from storage.records.health import BreakerState
 from storage.records.identity import Millis, day_of
 from storage.records.scores import scored
-from storage.records.source import HotState, Validators
+from storage.records.source import SourceRuntime, Validators
 from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
 
@@ -35,7 +35,7 @@ LATE: Final = 1.5
 """Times the planned wait, up to which a look that comes late still means that the source was watched."""
 
 
-class Looked(Struct, frozen=True):
+class LookResult(Struct, frozen=True):
     """A look that worked. `hints` None: the look said nothing new about the origin's pace (a 304).
 
     `times` are when its news came, by the source's own word; at the first look, when all that is there came.
@@ -53,7 +53,13 @@ class Looked(Struct, frozen=True):
     remark: str | None = ""
 
 
-def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float, price: Price = Price()) -> HotState:  # noqa: B008  # frozen
+def succeeded(
+    hot: SourceRuntime,
+    looked: LookResult,
+    limits: Limits,
+    draw: float,
+    price: Price = Price(),  # noqa: B008  # frozen
+) -> SourceRuntime:
     """Return the memory after a look that worked."""
     known = pace.decode(hot.pace, hot.interval)
     hints = looked.hints if looked.hints is not None else known.hints
@@ -88,7 +94,7 @@ def succeeded(hot: HotState, looked: Looked, limits: Limits, draw: float, price:
     )
 
 
-def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> HotState:
+def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
     """Return the memory after a look that failed."""
     hot = settle(hot, now, limits)
     state = load(hot.breaker)
@@ -128,7 +134,7 @@ def failed(hot: HotState, failure: LookFailed, now: Millis, limits: Limits, draw
     )
 
 
-def _longer(hot: HotState) -> float:
+def _longer(hot: SourceRuntime) -> float:
     """Return the seconds of quiet for a host that does not say how many: twice as many each time, up to a breaker's.
 
     At a steady minute, whoever asks us to slow down would be asked more often than in good times.
@@ -138,7 +144,7 @@ def _longer(hot: HotState) -> float:
     return min(RULE.ceiling, max(PLAIN_HOLD, 2 * (hot.not_before - hot.last_look_at) / 1000))
 
 
-def unreached(hot: HotState, now: Millis, why: str) -> HotState:
+def unreached(hot: SourceRuntime, now: Millis, why: str) -> SourceRuntime:
     """Return the memory when no look was made because its whole host is down: the source does not answer either."""
     failures = max(hot.breaker.failures, RULE.threshold)
     beat = pulse.decode(hot.pulse)
@@ -147,7 +153,7 @@ def unreached(hot: HotState, now: Millis, why: str) -> HotState:
     return replace(hot, health=judged, scores=scores, pulse=pulse.encode(beat))
 
 
-def _watched(hot: HotState, now: Millis) -> float:
+def _watched(hot: SourceRuntime, now: Millis) -> float:
     """Return the seconds since the last look for which the source was watched and answered.
 
     0 after a look that failed, and no more than was planned: beyond that, nobody was looking.
@@ -158,7 +164,7 @@ def _watched(hot: HotState, now: Millis) -> float:
     return max(0.0, min(now - last, LATE * (due - last))) / 1000
 
 
-def settle(hot: HotState, now: Millis, limits: Limits) -> HotState:
+def settle(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
     """Return the memory with no wait longer than it may be, and no trouble that has yet to begin.
 
     After a restart, before a wait and after a failure: the clock may have been ahead when a moment was noted.
@@ -175,7 +181,7 @@ def settle(hot: HotState, now: Millis, limits: Limits) -> HotState:
     return hot
 
 
-def urgent(before: HotState, after: HotState) -> bool:
+def urgent(before: SourceRuntime, after: SourceRuntime) -> bool:
     """Return whether a change must be saved with the next commit: breaker, flag, a run's begin or end, a hold of more
     than a minute.
     """

@@ -7,7 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
-from actors.egress.http import Fetched
+from actors.egress.http import FetchedResponse
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
 from storage.records.event import Draft
@@ -52,7 +52,7 @@ class Tier(Protocol):
         jail: Jail,
         source: Source,
         base: bytes,
-        fetched: Fetched,
+        fetched: FetchedResponse,
         at: Millis,
         *,
         since: Millis | None = None,
@@ -83,6 +83,6 @@ def patience(deadline: float, body: bytes) -> float:
     return deadline * (1 + len(body) / _ORDINARY)
 
 
-def body_hints(fetched: Fetched) -> Hints:
+def body_hints(fetched: FetchedResponse) -> Hints:
     """Return what the response's headers say of the origin's pace."""
     return Hints(max_age=fetched.max_age or 0.0)

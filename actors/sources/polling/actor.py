@@ -16,24 +16,24 @@ import trio
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
+from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
-from actors.egress.http import Fetched
-from actors.egress.turns import Claim
+from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.messages.recorder import Record, SaveStates
 from actors.sources.detection import naming, newcomer
-from actors.sources.health.waiting import Bell
+from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of, look_at, refusal
-from actors.sources.looks.progress import Looked
+from actors.sources.looks.progress import LookResult
 from actors.sources.looks.tier import Reading, Tier
 from actors.sources.polling.feed import reading_of, without_reports
-from actors.sources.ports import Live, Ports, drawn, limits_of
+from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from storage.errors import StorageError
 from storage.records import note
 from storage.records.event import Draft
 from storage.records.identity import Millis
-from storage.records.source import Harvest, HotState, SourceState, Validators
+from storage.records.source import Harvest, SourceRuntime, SourceState, Validators
 from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
@@ -43,13 +43,13 @@ class PolledSource:
 
     __slots__ = ("_bell", "_chance", "_limits", "_live", "_ports", "_tiers")
 
-    def __init__(self, ports: Ports, live: Live, tiers: Mapping[str, Tier]) -> None:
+    def __init__(self, ports: Ports, live: LiveSource, tiers: Mapping[str, Tier]) -> None:
         self._ports = ports
         self._live = live
         self._tiers = tiers
         self._limits = limits_of(live.source, ports.settings)
         self._chance = ports.world.chance(f"source/{live.source.id}")
-        self._bell = Bell(ports, live)
+        self._bell = TroubleTimer(ports, live)
 
     async def run(self, child: Child) -> None:
         """Look whenever a look is due, until cancelled."""
@@ -94,7 +94,7 @@ class PolledSource:
 
     async def _look(self, *, asked: bool) -> None:
         live, ports, before = self._live, self._ports, self._live.hot
-        claim, tier = Claim(live.source.id, before.last_look_at or 0, asked), self._tiers[live.source.type]
+        claim, tier = Ticket(live.source.id, before.last_look_at or 0, asked), self._tiers[live.source.type]
         reading: Reading | None
         try:
             if live.source.detection.pending:
@@ -135,7 +135,7 @@ class PolledSource:
         self._count(row)
         await self._settle(_trailed(after, row), at, found, base)
 
-    async def _find_out(self, claim: Claim) -> tuple[Fetched, Millis, Reading]:
+    async def _find_out(self, claim: Ticket) -> tuple[FetchedResponse, Millis, Reading]:
         """Find out what a source is that has yet to answer, and read the same body for the baseline.
 
         A crash after that leaves a source that was found out and not looked at: its next look is the first.
@@ -176,7 +176,7 @@ class PolledSource:
         await self._settle(after, now)
 
     async def _settle(
-        self, after: HotState, at: Millis, drafts: tuple[Draft, ...] = (), base: bytes | None = None
+        self, after: SourceRuntime, at: Millis, drafts: tuple[Draft, ...] = (), base: bytes | None = None
     ) -> None:
         """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
         source = self._live.source
@@ -189,13 +189,13 @@ class PolledSource:
         else:
             self._keep(after)
 
-    async def _tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
+    async def _tell(self, after: SourceRuntime, said: tuple[Draft, ...]) -> None:
         """Have what a source says of itself committed, between two looks: the next one stays when it is."""
         due = self._live.hot.next_look_at
         await self._send(self._harvest(said, after))
         self._live.hot = replace(self._live.hot, next_look_at=due)
 
-    async def _read(self, fetched: Fetched, at: Millis) -> Reading | None:
+    async def _read(self, fetched: FetchedResponse, at: Millis) -> Reading | None:
         """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored."""
         known = self._live.hot.validators.body_hash
         if fetched.status == 304 or (known is not None and known == body_hash(fetched)):
@@ -217,7 +217,7 @@ class PolledSource:
         kept = note.opened(stored.base if stored is not None else b"")
         return note.after(kept, None, note.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
 
-    def _keep(self, hot: HotState) -> None:
+    def _keep(self, hot: SourceRuntime) -> None:
         """Keep a state that no harvest carries: in memory, and with the next commit if it must not be lost."""
         urgent = progress.urgent(self._live.hot, hot)
         self._live.hot, self._live.unsaved = hot, not urgent
@@ -227,7 +227,7 @@ class PolledSource:
             except MailboxFull:
                 self._live.unsaved = True  # the sweep saves it
 
-    def _harvest(self, drafts: tuple[Draft, ...], after: HotState, base: bytes | None = None) -> Harvest:
+    def _harvest(self, drafts: tuple[Draft, ...], after: SourceRuntime, base: bytes | None = None) -> Harvest:
         live, version = self._live, drawn(self._ports.world)
         return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
 
@@ -252,27 +252,27 @@ class PolledSource:
         self._live.hot = replace(hot, next_look_at=Millis(soon))
 
 
-def body_hash(fetched: Fetched) -> str:
+def body_hash(fetched: FetchedResponse) -> str:
     """Return the hash by which an unchanged body is recognised when the origin sends no validators."""
     return hashlib.blake2b(fetched.body, digest_size=12).hexdigest()
 
 
-def _trailed(hot: HotState, row: Row) -> HotState:
+def _trailed(hot: SourceRuntime, row: Row) -> SourceRuntime:
     return replace(hot, trail=noted(hot.trail, row))
 
 
-def _row(fetched: Fetched, reading: Reading | None, at: Millis) -> Row:
+def _row(fetched: FetchedResponse, reading: Reading | None, at: Millis) -> Row:
     verdict = Verdict.UNCHANGED
     if reading is not None:
         verdict = Verdict.CHANGED if reading.drafts else Verdict.NOTHING_TO_TELL
     return look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
 
 
-def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Millis) -> Looked:
+def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: Reading | None, at: Millis) -> LookResult:
     if reading is None:
         validators = confirmed(before.validators, fetched) if fetched.status == 304 else validators_of(fetched)
-        return Looked(at, fetched.status, validators, changed=False, remark=None)
-    return Looked(
+        return LookResult(at, fetched.status, validators, changed=False, remark=None)
+    return LookResult(
         at=at,
         status=fetched.status,
         # A doubt is settled by reading again, even if the page stays as it is now.
@@ -286,12 +286,12 @@ def _looked(before: HotState, fetched: Fetched, reading: Reading | None, at: Mil
     )
 
 
-def validators_of(fetched: Fetched) -> Validators:
+def validators_of(fetched: FetchedResponse) -> Validators:
     """Return what makes the next request conditional on this answer."""
     return Validators(fetched.etag, fetched.last_modified, body_hash(fetched), fetched.url)
 
 
-def confirmed(validators: Validators, fetched: Fetched) -> Validators:
+def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
     """Return the validators after a 304, whose headers are newer than those of the body (RFC 9111, 4.3.4)."""
     return replace(
         validators,
@@ -300,11 +300,11 @@ def confirmed(validators: Validators, fetched: Fetched) -> Validators:
     )
 
 
-def first_state(fetched: Fetched, reading: Reading, at: Millis, ports: Ports, live: Live) -> SourceState:
+def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: Ports, live: LiveSource) -> SourceState:
     """Return the state of a source whose first look (the one that detected it) has just been read."""
     limits = limits_of(live.source, ports.settings)
     draw = ports.world.chance(f"source/{live.source.id}/first").random()
-    looked = Looked(
+    looked = LookResult(
         at,
         fetched.status,
         validators_of(fetched),
@@ -314,5 +314,5 @@ def first_state(fetched: Fetched, reading: Reading, at: Millis, ports: Ports, li
         times=reading.times,
     )
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
-    base = note.after(note.Kept(b""), reading.base, reading.note)
+    base = note.after(note.StoredMemory(b""), reading.base, reading.note)
     return SourceState(live.source.id, hot, base, live.version, drawn(ports.world))

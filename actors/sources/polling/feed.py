@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from actors.content.messages.readings import Entry, FeedReading, link_form
 from actors.content.messages.requests import FeedRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
-from actors.egress.http import Fetched
+from actors.egress.http import FetchedResponse
 from actors.notices import draft
 from actors.sources.looks.drafts import NEW, UPDATED, draft_of
 from actors.sources.looks.tier import Reading, in_jail, patience
@@ -39,7 +39,7 @@ class FeedTier:
         jail: Jail,
         source: Source,
         base: bytes,
-        fetched: Fetched,
+        fetched: FetchedResponse,
         at: Millis,
         *,
         since: Millis | None = None,
@@ -53,7 +53,7 @@ class FeedTier:
         """
         return reading_of(source, base, await self.document(jail, fetched), fetched, at, since=since)
 
-    async def document(self, jail: Jail, fetched: Fetched) -> FeedReading:
+    async def document(self, jail: Jail, fetched: FetchedResponse) -> FeedReading:
         """Return the feed in a body. Raises LookFailed."""
         request = FeedRequest(fetched.body, fetched.content_type, fetched.url)
         deadline = patience(self._deadline, fetched.body)
@@ -64,7 +64,7 @@ class FeedTier:
         return without_reports(msgspec.msgpack.decode(answer, type=FeedReading), fetched)
 
 
-def without_reports(feed: FeedReading, fetched: Fetched) -> FeedReading:
+def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
     """Return a feed without a bridge's error reports. Raises LookFailed when it holds nothing else."""
     report = error_report(feed)
     if report is not None:
@@ -74,14 +74,14 @@ def without_reports(feed: FeedReading, fetched: Fetched) -> FeedReading:
 
 
 def reading_of(
-    source: Source, base: bytes, feed: FeedReading, fetched: Fetched, at: Millis, *, since: Millis | None = None
+    source: Source, base: bytes, feed: FeedReading, fetched: FetchedResponse, at: Millis, *, since: Millis | None = None
 ) -> Reading:
     """Return what a look at a feed tells, by the memory of the last one (see `FeedTier.read`)."""
     return replace(_compared(source, base, feed, fetched, at, since=since), title=feed.title)
 
 
 def _compared(
-    source: Source, base: bytes, feed: FeedReading, fetched: Fetched, at: Millis, *, since: Millis | None
+    source: Source, base: bytes, feed: FeedReading, fetched: FetchedResponse, at: Millis, *, since: Millis | None
 ) -> Reading:
     found = compare(base, [mark_of(entry, since) for entry in feed.entries])
     new = [feed.entries[i] for i in found.new]
@@ -108,7 +108,7 @@ def _compared(
     return Reading(drafts, memory, changed, hints, times=times_of(turn.told), note=note)
 
 
-async def _lost(jail: Jail, fetched: Fetched, failure: LookFailed) -> LookFailed:
+async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> LookFailed:
     """Return what a body that is no feed says of itself; as it was, when reading it took too long."""
     if isinstance(failure, ReadingStopped):
         return failure
@@ -150,7 +150,7 @@ def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
     return sorted(reverse, key=lambda pair: pair[0].published_at or 0)
 
 
-def hints_of(feed: FeedReading, fetched: Fetched) -> Hints:
+def hints_of(feed: FeedReading, fetched: FetchedResponse) -> Hints:
     """Return what the feed and its response's headers say of its pace."""
     said = feed.hints
     return Hints(

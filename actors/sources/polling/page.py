@@ -12,7 +12,7 @@ from actors.content.messages.requests import EMIT, PageLook, PageRequest
 from actors.content.wording.one_line import of_text
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.headers import modified
-from actors.egress.http import Fetched
+from actors.egress.http import FetchedResponse
 from actors.sources.looks.drafts import REVERTED, UPDATED
 from actors.sources.looks.tier import Reading, body_hints, in_jail
 from actors.sources.polling.shared_blocks import Neighbours
@@ -41,7 +41,7 @@ class HtmlTier:
         jail: Jail,
         source: Source,
         base: bytes,
-        fetched: Fetched,
+        fetched: FetchedResponse,
         at: Millis,
         *,
         since: Millis | None = None,
@@ -100,7 +100,7 @@ class HtmlTier:
         return self.neighbours.shared(_host(source), source.id)
 
 
-async def _fail_if_lost(jail: Jail, source: Source, fetched: Fetched) -> None:
+async def _fail_if_lost(jail: Jail, source: Source, fetched: FetchedResponse) -> None:
     """Raise LookFailed when a page has become something else, unless a page was asked for whatever it is."""
     was = _was(source)
     failure = await loss(jail, fetched, "html", was) if was else None
@@ -115,7 +115,7 @@ def _was(source: Source) -> str:
     return source.detection.format or "html"
 
 
-def _times(fetched: Fetched, at: Millis) -> tuple[Millis, ...]:
+def _times(fetched: FetchedResponse, at: Millis) -> tuple[Millis, ...]:
     """Return when the page changed by its own word: never whether, for that is for the content to say."""
     moment = modified(fetched.headers, at / 1000)
     return () if moment is None else (Millis(round(1000 * moment)),)
@@ -140,7 +140,7 @@ def _note(source: Source, look: PageLook, at: Millis, since: Millis | None) -> N
     return Note(at, came, look.reason, since, look.score, _bar(source), parts)
 
 
-def _draft(source: Source, look: PageLook, fetched: Fetched, at: Millis) -> Draft:
+def _draft(source: Source, look: PageLook, fetched: FetchedResponse, at: Millis) -> Draft:
     if look.kind == "moved":
         where = look.moved_to or "a login"
         says = f"The page now leads to {where}, and what stands there is another page: {look.title}"

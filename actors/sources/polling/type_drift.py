@@ -14,7 +14,7 @@ import msgspec
 from actors.content.messages.readings import FORMATS, Finding, is_same
 from actors.content.messages.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.http import Fetched
+from actors.egress.http import FetchedResponse
 from actors.sources.looks.tier import in_jail
 from actors.world import Jail
 
@@ -29,7 +29,9 @@ def may_be_no_page(body: bytes) -> bool:
     return _OTHER.search(body, 0, _HEAD) is not None
 
 
-async def loss(jail: Jail, fetched: Fetched, was: Literal["feed", "html"], format: str = "html") -> LookFailed | None:
+async def loss(
+    jail: Jail, fetched: FetchedResponse, was: Literal["feed", "html"], format: str = "html"
+) -> LookFailed | None:
     """Return the failed look that a body is which is no feed, or no page, any more; None when it still is one, or
     nobody can tell. `format`: what a page was at first. Raises LookFailed.
     """

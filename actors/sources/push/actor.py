@@ -21,22 +21,22 @@ from msgspec.structs import replace
 
 from actors.egress.closing import SessionOver
 from actors.egress.failures import Blame, LookFailed
+from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
-from actors.egress.turns import Claim
 from actors.egress.url import Url, parse_url
 from actors.egress.websocket import Frames
 from actors.errors import UrlRefused
 from actors.messages.views import PushView
 from actors.sources.detection import newcomer
-from actors.sources.detection.classify import Classified, found_by_handshake
-from actors.sources.health.waiting import Bell
+from actors.sources.detection.classify import Classification, found_by_handshake
+from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import answered, host_of, refusal, tell_host
-from actors.sources.ports import Live, Ports, limits_of
+from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.push import connection as link
-from actors.sources.push.committer import Keeper
+from actors.sources.push.committer import Committer
 from actors.sources.push.connection import Minute, Session
-from actors.sources.push.frames import Intake
+from actors.sources.push.frames import FramePipeline
 from storage.records.identity import Millis
 from supervision import Child
 
@@ -64,12 +64,12 @@ class PushSource:
         "_streak",
     )
 
-    def __init__(self, ports: Ports, live: Live) -> None:
+    def __init__(self, ports: Ports, live: LiveSource) -> None:
         self._ports = ports
         self._live = live
-        self._intake = Intake(ports, live)
-        self._bell = Bell(ports, live)
-        self._keeper = Keeper(ports, live, self._intake, self._bell)
+        self._intake = FramePipeline(ports, live)
+        self._bell = TroubleTimer(ports, live)
+        self._keeper = Committer(ports, live, self._intake, self._bell)
         self._chance: random.Random = ports.world.chance(f"source/{live.source.id}")
         self._streak = 0
         self._frames: Frames | None = None
@@ -147,7 +147,7 @@ class PushSource:
     async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames:
         """Shake hands. That is one request to the host; the open connection does not keep others from it."""
         ports, source = self._ports, self._live.source
-        async with ports.egress.hosts.turn(url.host, Claim(source.id, self._live.hot.last_look_at or 0)):
+        async with ports.egress.hosts.turn(url.host, Ticket(source.id, self._live.hot.last_look_at or 0)):
             began = trio.current_time()
             try:
                 async with ports.looks:
@@ -163,7 +163,7 @@ class PushSource:
         now, ms = ports.world.now(), round(1000 * (self._began - began))
         if source.detection.pending:
             chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
-            await newcomer.answered(ports, self._live, Classified("push", chosen, url.text, None, now))
+            await newcomer.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
         self._live.hot, self._live.unsaved = link.opened(self._live.hot, now, ms), True
         seen = self._live.push or PushView()
         self._live.push = renew(

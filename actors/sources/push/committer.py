@@ -1,8 +1,8 @@
 """What a push source has to have kept: harvests of admitted frames, notices of its health, and its window at a stop.
 
 Without an answer from the recorder it is unknown whether a harvest was committed. Storage says what it had, and the
-rest is sent again: by this life, or by the next one, which is given what this one never heard of (`Live.owed`). Were
-the harvest still with the recorder then, one of the two would be refused by its version.
+rest is sent again: by this life, or by the next one, which is given what this one never heard of (`LiveSource.owed`).
+Were the harvest still with the recorder then, one of the two would be refused by its version.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import trio
 from msgspec.structs import replace
 
 from actors.messages.recorder import Record, SaveStates
-from actors.sources.health.waiting import Bell
-from actors.sources.ports import Live, Ports, drawn
-from actors.sources.push.frames import Intake
+from actors.sources.health.trouble_timer import TroubleTimer
+from actors.sources.ports import LiveSource, Ports, drawn
+from actors.sources.push.frames import FramePipeline
 from storage.errors import StorageError
 from storage.records.event import Draft
-from storage.records.source import Harvest, HotState, SourceState
+from storage.records.source import Harvest, SourceRuntime, SourceState
 from supervision import MailboxFull, Unanswered
 
 AGAIN: Final = 1.0
 
 
-class Keeper:
+class Committer:
     """Sends to the recorder for one push source.
 
     unsure: whether the last harvest may have been committed or not. asking: whether one is in the recorder's hands.
@@ -35,7 +35,7 @@ class Keeper:
 
     __slots__ = ("_asking", "_bell", "_intake", "_live", "_ports", "_taken", "_unsure")
 
-    def __init__(self, ports: Ports, live: Live, intake: Intake, bell: Bell) -> None:
+    def __init__(self, ports: Ports, live: LiveSource, intake: FramePipeline, bell: TroubleTimer) -> None:
         self._ports = ports
         self._live = live
         self._intake = intake
@@ -44,14 +44,14 @@ class Keeper:
         self._taken: Sequence[tuple[bytes, str, Draft]] = ()
 
     def __repr__(self) -> str:
-        return f"<Keeper of {self._live.source.url}{', unsure' if self._unsure else ''}>"
+        return f"<Committer of {self._live.source.url}{', unsure' if self._unsure else ''}>"
 
-    async def settle(self, after: HotState) -> None:
+    async def settle(self, after: SourceRuntime) -> None:
         """Keep a state; with its notice, if it has one. One that was not committed is tried again with the next."""
         health, said = self._bell.news(self._live.hot.health, after.health, self._ports.world.now())
         await self.tell(replace(after, health=health), said)
 
-    async def tell(self, after: HotState, said: tuple[Draft, ...]) -> None:
+    async def tell(self, after: SourceRuntime, said: tuple[Draft, ...]) -> None:
         """Keep a state, and have committed what it knows to be told; without an answer, storage says if it was.
 
         Until then nobody else may save it, or a crash would swallow the notice.
@@ -106,7 +106,7 @@ class Keeper:
         with suppress(MailboxFull):
             self._ports.recorder.send_nowait(SaveStates((state,)))
 
-    async def _is_told(self, after: HotState) -> bool:
+    async def _is_told(self, after: SourceRuntime) -> bool:
         try:
             stored = await self._ports.storage.sources.get(self._live.source.id)
         except StorageError:
@@ -115,7 +115,7 @@ class Keeper:
             self._live.version = stored.version
         return stored is not None and stored.hot.health.told == after.health.told
 
-    async def _send(self, drafts: tuple[Draft, ...], fresh: int, hot: HotState | None = None) -> bool:
+    async def _send(self, drafts: tuple[Draft, ...], fresh: int, hot: SourceRuntime | None = None) -> bool:
         source = self._live.source.id
         base = self._intake.window.encode(fresh) if fresh else None
         since, version = self._live.version, drawn(self._ports.world)

@@ -21,7 +21,7 @@ from actors.sources.schedule.cadence import Limits
 from storage.records.health import BreakerState
 from storage.records.identity import Millis, day_of
 from storage.records.scores import scored
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from storage.records.trail import Verdict, look, noted
 
 FIRST_DELAY: Final = 1.0
@@ -46,7 +46,7 @@ class Session(Struct, frozen=True):
     seconds: float
 
 
-def opened(hot: HotState, now: Millis, ms: int) -> HotState:
+def opened(hot: SourceRuntime, now: Millis, ms: int) -> SourceRuntime:
     """Return the memory after a handshake that took so many milliseconds."""
     row = look(now, Verdict.UNCHANGED, 101, ms=ms)
     return replace(
@@ -60,7 +60,7 @@ def opened(hot: HotState, now: Millis, ms: int) -> HotState:
     )
 
 
-def lived(hot: HotState, minute: Minute, now: Millis) -> HotState:
+def lived(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
     """Return the memory after a minute of a proved connection, or the last part of one."""
     defect = minute.unreadable > 0 and minute.unreadable >= minute.frames
     beat = pulse.passed(pulse.decode(hot.pulse), minute.seconds, defect=defect)
@@ -79,7 +79,7 @@ def lived(hot: HotState, minute: Minute, now: Millis) -> HotState:
     )
 
 
-def ended(hot: HotState, session: Session, now: Millis) -> HotState:
+def ended(hot: SourceRuntime, session: Session, now: Millis) -> SourceRuntime:
     """Return the memory after a proved connection that its server ended in good order."""
     verdict = Verdict.UNCHANGED
     if session.frames:
@@ -87,13 +87,15 @@ def ended(hot: HotState, session: Session, now: Millis) -> HotState:
     return _trailed(hot, verdict, 101, session, now)
 
 
-def failed(hot: HotState, failure: LookFailed, session: Session, now: Millis, limits: Limits, draw: float) -> HotState:  # noqa: PLR0917  # as progress.failed
+def failed(  # noqa: PLR0917  # as progress.failed
+    hot: SourceRuntime, failure: LookFailed, session: Session, now: Millis, limits: Limits, draw: float
+) -> SourceRuntime:
     """Return the memory after a handshake that failed, or a connection that should not have ended so."""
     after = progress.failed(hot, failure, now, limits, draw)
     return _trailed(after, Verdict[failure.blame.name], failure.status, session, now)
 
 
-def delay(hot: HotState, streak: int, blame: Blame | None, now: Millis, draw: float) -> float:
+def delay(hot: SourceRuntime, streak: int, blame: Blame | None, now: Millis, draw: float) -> float:
     """Return the seconds before the next try: full jitter from 1 s to 5 min, by the tries in a row that failed.
 
     What the server asked for is waited, and where trying again is no use the breaker's longer wait.
@@ -107,12 +109,12 @@ def delay(hot: HotState, streak: int, blame: Blame | None, now: Millis, draw: fl
     return wait
 
 
-def waiting(hot: HotState, due: Millis) -> HotState:
+def waiting(hot: SourceRuntime, due: Millis) -> SourceRuntime:
     """Return the memory of a source that tries again at `due`: the breaker of what it shows says the same."""
     breaker = hot.breaker if hot.breaker.state == "closed" else replace(hot.breaker, retry_at=due)
     return replace(hot, next_look_at=due, breaker=breaker)
 
 
-def _trailed(hot: HotState, verdict: Verdict, status: int | None, session: Session, now: Millis) -> HotState:
+def _trailed(hot: SourceRuntime, verdict: Verdict, status: int | None, session: Session, now: Millis) -> SourceRuntime:
     row = look(now, verdict, status, size=session.size, ms=round(session.seconds * 1000))
     return replace(hot, trail=noted(hot.trail, row))

@@ -21,10 +21,10 @@ from actors.content.errors import ContentError
 from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import LookFailed
 from actors.messages.views import PushView
-from actors.sources.dedup_window import Window, decode
+from actors.sources.dedup_window import DedupWindow, decode
 from actors.sources.looks.drafts import NEW, draft_of
 from actors.sources.looks.tier import in_jail
-from actors.sources.ports import Live, Ports
+from actors.sources.ports import LiveSource, Ports
 from storage.errors import StorageError
 from storage.records.event import Draft
 from storage.records.identity import Millis
@@ -42,7 +42,7 @@ _NOTE_EVERY, _LONGEST_STRETCH = 60_000, 3_600_000
 """Milliseconds between two notes of one stretch of listening, and how long one lasts at most."""
 
 
-class Intake:
+class FramePipeline:
     """What came and is not committed yet. `admitted` counts since `begin`."""
 
     __slots__ = (
@@ -61,7 +61,7 @@ class Intake:
         "size",
     )
 
-    def __init__(self, ports: Ports, live: Live) -> None:
+    def __init__(self, ports: Ports, live: LiveSource) -> None:
         self._ports = ports
         self._live = live
         self._version = -1
@@ -74,7 +74,7 @@ class Intake:
         self.size = 0
 
     def __repr__(self) -> str:
-        return f"<Intake of {self._live.source.url}, {len(self.pending)} pending>"
+        return f"<FramePipeline of {self._live.source.url}, {len(self.pending)} pending>"
 
     @property
     def full(self) -> bool:
@@ -82,7 +82,7 @@ class Intake:
         return len(self.pending) >= MOST or self.size >= MOST_SIZE
 
     @property
-    def window(self) -> Window:
+    def window(self) -> DedupWindow:
         """What was admitted lately; `recall` has read it."""
         assert self._live.window is not None, "recall() comes first"
         return self._live.window
@@ -108,7 +108,7 @@ class Intake:
     async def recall(self) -> None:
         """Read back from storage what was admitted lately; of what is pending, keep what is not in it."""
         stored = await self._ports.storage.sources.get(self._live.source.id)
-        window = self._live.window = decode(stored.base) if stored is not None else Window()
+        window = self._live.window = decode(stored.base) if stored is not None else DedupWindow()
         if stored is not None:
             self._live.version = stored.version
         kept = [each for each in self.pending if each[0] not in window]

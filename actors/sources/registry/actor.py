@@ -36,15 +36,15 @@ from actors.messages.sources import (
 )
 from actors.notices import draft
 from actors.sources.explanation.score import examined
-from actors.sources.explanation.untold import Inquiry
-from actors.sources.index import Table
-from actors.sources.ports import Live, Ports, limits_of
+from actors.sources.explanation.untold import Explainer
+from actors.sources.index import SourceIndex
+from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.registry.lanes import Lane, Lanes
 from actors.sources.registry.practice import Rehearsal
-from actors.sources.registry.service import Desk
+from actors.sources.registry.service import SourceService
 from actors.sources.schedule.budget import Spending
 from actors.sources.schedule.look_price import moved
-from actors.sources.schedule.overdue import EVERY, News, Watchman
+from actors.sources.schedule.overdue import EVERY, News, OverdueMonitor
 from storage.errors import STANDSTILL, StorageError
 from storage.records.source import Harvest
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
@@ -64,10 +64,10 @@ class Registry:
     def __init__(self, ports: Ports, sources: DynamicSupervisor, mailbox: Mailbox[RegistryMessage]) -> None:
         self._ports = ports
         self._mailbox = mailbox
-        self.table = Table(ports, sources)
-        self.watchman = Watchman()
-        self._desk = Desk(ports, self.table)
-        self._inquiry = Inquiry(ports, self.table)
+        self.table = SourceIndex(ports, sources)
+        self.watchman = OverdueMonitor()
+        self._desk = SourceService(ports, self.table)
+        self._inquiry = Explainer(ports, self.table)
         self._rehearsal = Rehearsal(ports, self.table, self._desk)
         self.lanes = Lanes()
 
@@ -200,7 +200,7 @@ class Registry:
             what = "passed" if spent.passed else "kept"
             self._ports.world.log(f"budget.{what}", level="warning", a_second=round(spent.rate, 2), budget=spent.budget)
 
-    async def _tell_stall(self, live: Live) -> None:
+    async def _tell_stall(self, live: LiveSource) -> None:
         """Put the stall into the log of events, under the source that waits longest.
 
         If the recorder is what is stuck, the log line and /readyz must do.

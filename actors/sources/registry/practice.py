@@ -1,7 +1,7 @@
 """What the registry does for practice: puts its sources there, changes one and has it looked at, takes them away.
 
-They are sources like others, except that their record says "practice". So their bodies come from this process and
-never from the network (`fetch.look_at`), no list and no limit knows them (`Table`), and only alerts that name them get
+They are sources like others, except that their record says "practice". So their bodies come from this process and never
+from the network (`fetch.look_at`), no list and no limit knows them (`SourceIndex`), and only alerts that name them get
 their events (`storage.records.alert.covers`). What a press of the button starts is the way of every look: the source's
 own actor, the worker that parses, the judgement, the recorder, the signature, the log.
 """
@@ -17,18 +17,18 @@ from msgspec.structs import replace
 from actors.egress.failures import LookFailed
 from actors.errors import Conflict, NotFound, TooSoon
 from actors.messages.sources import LookNow
-from actors.messages.views import Practised, SourceView
+from actors.messages.views import PracticeChange, SourceView
 from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
-from actors.sources.detection.classify import Classified, detection_of, found_in, refused
-from actors.sources.index import Table
+from actors.sources.detection.classify import Classification, detection_of, found_in, refused
+from actors.sources.index import SourceIndex
 from actors.sources.looks.fetch import NO_VALIDATORS
 from actors.sources.looks.practised import practised
-from actors.sources.ports import Live, Ports, drawn
-from actors.sources.registry.service import Desk
+from actors.sources.ports import LiveSource, Ports, drawn
+from actors.sources.registry.service import SourceService
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.records.event import SourceType
 from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.source import HotState, Source
+from storage.records.source import Source, SourceRuntime
 from supervision import MailboxFull
 
 PACE: Final = 3_000
@@ -42,7 +42,7 @@ _SELDOM: Final = 7 * 86_400
 class Rehearsal:
     """Handles the questions about practice."""
 
-    def __init__(self, ports: Ports, table: Table, desk: Desk) -> None:
+    def __init__(self, ports: Ports, table: SourceIndex, desk: SourceService) -> None:
         self._ports, self._table, self._desk = ports, table, desk
         self._chance = ports.world.chance("registry/practice")
 
@@ -51,7 +51,7 @@ class Rehearsal:
         lives = [await self._ready(what) for what in WHATS] if start else self._here()
         return [self._table.describe(live.source.id) for live in lives]
 
-    async def change(self, what: What) -> Practised:
+    async def change(self, what: What) -> PracticeChange:
         """Change a document and ask for a look at it. Raises TooSoon, Conflict, StorageError."""
         live = await self._ready(what)
         async with self._desk.locks.hold(live.source.url):
@@ -67,18 +67,18 @@ class Rehearsal:
                 live.mailbox.send_nowait(LookNow())
             except MailboxFull:
                 self._ports.world.log("check.merged", source_id=after.id)  # a look is already asked for
-            return Practised(self._table.describe(after.id), DOCUMENTS[what].says(step))
+            return PracticeChange(self._table.describe(after.id), DOCUMENTS[what].says(step))
 
     async def end(self) -> None:
         """Delete the practice sources, also those of an address that the service no longer has."""
         for live in self._table.practice():
             await self._drop(live)
 
-    async def _drop(self, live: Live) -> None:
+    async def _drop(self, live: LiveSource) -> None:
         with suppress(NotFound):  # somebody else has been quicker
             await self._desk.delete(live.source.id)
 
-    def _here(self) -> Sequence[Live]:
+    def _here(self) -> Sequence[LiveSource]:
         """Return the practice sources of the present address, in the order of WHATS."""
         found = {live.source.url: live for live in self._table.practice()}
         urls = [self._address(what) for what in WHATS]
@@ -87,7 +87,7 @@ class Rehearsal:
     def _address(self, what: What) -> str:
         return address(self._ports.settings.public_url(), what)
 
-    async def _ready(self, what: What) -> Live:
+    async def _ready(self, what: What) -> LiveSource:
         """Return the practice source of a document; make it when there is none. Raises Conflict, Unprocessable."""
         url = self._address(what)
         for live in self._table.practice():
@@ -103,14 +103,14 @@ class Rehearsal:
                 raise Conflict(f"{url} is watched as an ordinary source: delete that first")
             return self._table.get(there.id)
 
-    async def _make(self, url: str) -> Live:
+    async def _make(self, url: str) -> LiveSource:
         now, fetched = self._ports.world.now(), practised(url, 0, NO_VALIDATORS)
         try:
             finding = await found_in(self._ports, fetched)
         except LookFailed as failure:
             raise refused(failure, url) from None
         kind: SourceType = "feed" if finding.type == "feed" else "html"
-        found = Classified(kind, detection_of(kind, None, finding, fetched), url, fetched, now, feed=finding.feed)
+        found = Classification(kind, detection_of(kind, None, finding, fetched), url, fetched, now, feed=finding.feed)
         source = Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
             url=url,
@@ -123,13 +123,13 @@ class Rehearsal:
             schedule=_SELDOM,
             practice=0,
         )
-        live = Live(source, HotState(interval=START_INTERVAL))
+        live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
         await self._desk.begin(live, found)
         self._table.put(live)
         return live
 
 
-def _check(live: Live, now: Millis) -> None:
+def _check(live: LiveSource, now: Millis) -> None:
     """Raise Conflict for a disabled source; TooSoon after the last change, and while that waits for its look."""
     if not live.source.enabled:
         raise Conflict("the practice source is disabled: enable it first")

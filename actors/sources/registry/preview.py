@@ -12,20 +12,20 @@ from actors.content.bodies.frames import Frame
 from actors.content.messages.readings import NO_PARTS, Entry
 from actors.content.messages.requests import Fault, FrameRequest, PageRequest, SelectorsRequest
 from actors.egress.failures import LookFailed, ReadingStopped
-from actors.egress.http import Fetched
+from actors.egress.http import FetchedResponse
 from actors.errors import Unprocessable
 from actors.previews import EXCERPT, DraftEvent, FeedPreview, PacePreview, PagePreview, Preview, PushPreview
-from actors.sources.detection.classify import Classified, refused
+from actors.sources.detection.classify import Classification, refused
 from actors.sources.detection.handshake import Greeting
 from actors.sources.looks import progress
 from actors.sources.looks.drafts import NEW
-from actors.sources.looks.progress import Looked
+from actors.sources.looks.progress import LookResult
 from actors.sources.looks.tier import body_hints, in_jail
 from actors.sources.polling.feed import hints_of, oldest_first, times_of, without_reports
 from actors.sources.ports import Ports
 from actors.sources.schedule.cadence import START_INTERVAL, Hints, Limits
 from storage.records.identity import Millis, SourceId
-from storage.records.source import HotState, Source, Validators
+from storage.records.source import Source, SourceRuntime, Validators
 
 LISTEN: Final = 3.0
 """Seconds for which a push source's first frames are waited for."""
@@ -59,7 +59,7 @@ async def check_selectors(ports: Ports, part: Narrowing) -> None:
         raise Unprocessable(fault.reason, where, part.selector if fault.index is None else part.ignore[fault.index])
 
 
-async def preview_page(ports: Ports, fetched: Fetched, part: Narrowing) -> PagePreview:
+async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) -> PagePreview:
     """Return what of a page would be watched. Raises Unprocessable: nothing, a wall, too slow a selector."""
     request = PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
     try:
@@ -85,7 +85,7 @@ def _blamed(failure: LookFailed, url: str, part: Narrowing) -> Exception:
     return refused(failure, url)
 
 
-async def preview(ports: Ports, found: Classified, part: Narrowing, query: str | None) -> Preview:
+async def preview(ports: Ports, found: Classification, part: Narrowing, query: str | None) -> Preview:
     """Return what watching a classified URL would tell; `query` is a push source's own filter.
 
     Raises Unprocessable, Overloaded.
@@ -133,17 +133,17 @@ def _drafted(entry: Entry, watch_url: str) -> DraftEvent:
     )
 
 
-def _pace(ports: Ports, found: Classified, hints: Hints, times: tuple[Millis, ...]) -> PacePreview:
+def _pace(ports: Ports, found: Classification, hints: Hints, times: tuple[Millis, ...]) -> PacePreview:
     """Return when the second look would be, without jitter."""
     settings = ports.settings
     limits = Limits(settings.cadence_floor, settings.cadence_ceiling)
-    looked = Looked(found.at, 200, Validators(), changed=False, hints=hints, times=times)
-    hot = progress.succeeded(HotState(interval=START_INTERVAL), looked, limits, 0.5, ports.market.price)
+    looked = LookResult(found.at, 200, Validators(), changed=False, hints=hints, times=times)
+    hot = progress.succeeded(SourceRuntime(interval=START_INTERVAL), looked, limits, 0.5, ports.market.price)
     due = hot.next_look_at if hot.next_look_at is not None else found.at
     return PacePreview(hot.interval, due, hints.max_age, hints.ttl, hints.skip_hours, hints.skip_days)
 
 
-async def _push(ports: Ports, found: Classified, greeting: Greeting, query: str | None) -> PushPreview:
+async def _push(ports: Ports, found: Classification, greeting: Greeting, query: str | None) -> PushPreview:
     url = found.watch_url
     source = Source(_NOBODY, url, url, "push", found.detection, found.at, found.at, filter=query)
     await ports.admission.refresh()

@@ -10,40 +10,40 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FORMATS, NO_PARTS
 from actors.content.messages.requests import KeysRequest
 from actors.egress.failures import LookFailed
-from actors.egress.http import Fetched
-from actors.egress.turns import Claim
+from actors.egress.host_queue import Ticket
+from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, DomainError, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
 from actors.locks import KeyedLocks
 from actors.messages.recorder import Record
 from actors.messages.sources import AddSource, DetectUrl, LookNow, PreviewSource, SourceEdit, Teach
-from actors.messages.views import Added, Learned, SourceView
+from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.previews import Preview, Previewed
 from actors.query import QueryError, parse
 from actors.sources.detection import newcomer
-from actors.sources.detection.classify import RECENT, Classified, Wanted, classify, refused
+from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
 from actors.sources.detection.naming import named
-from actors.sources.index import Table, renewed
+from actors.sources.index import SourceIndex, renewed
 from actors.sources.looks.fetch import host_of, look_at
 from actors.sources.looks.tier import Reading, in_jail
 from actors.sources.polling.actor import first_state
 from actors.sources.polling.feed import reading_of, without_reports
 from actors.sources.polling.page import HtmlTier
-from actors.sources.ports import Live, Ports, drawn
+from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.registry.preview import LISTEN, Narrowing, check_selectors, preview, preview_page
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import StorageError
 from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import Expected, is_expected
-from storage.records.source import MOST_NOISE, OWN_NAMESPACES, Harvest, HotState, Source, SourceState, Validators
+from storage.records.source import MOST_NOISE, OWN_NAMESPACES, Harvest, Source, SourceRuntime, SourceState, Validators
 from supervision import MailboxFull
 
 
-class Desk:
+class SourceService:
     """Handles questions. Two about one URL are handled one after the other, by whatever road they came."""
 
-    def __init__(self, ports: Ports, table: Table) -> None:
+    def __init__(self, ports: Ports, table: SourceIndex) -> None:
         self._ports = ports
         self._table = table
         self._chance = ports.world.chance("registry/ids")
@@ -57,7 +57,7 @@ class Desk:
         part = Narrowing(wish.selector, wish.ignore)
         _check_filter(wish.filter)
         await check_selectors(self._ports, part)
-        wanted = Wanted(wish.type, narrowed=bool(part), recent=True, listen=LISTEN)
+        wanted = ClassifyRequest(wish.type, narrowed=bool(part), recent=True, listen=LISTEN)
         found = await classify(self._ports, url, wanted)
         shown = await preview(self._ports, found, part, wish.filter)
         known = await self._ports.storage.sources.by_url(url.text)
@@ -74,7 +74,7 @@ class Desk:
             fetched, at = await self._body(live)
         return Preview(at, page=await preview_page(self._ports, fetched, part))
 
-    async def _body(self, live: Live) -> tuple[Fetched, Millis]:
+    async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
         shelf, url = self._ports.shelf, live.source.watch_url
         kept = shelf.find(url, RECENT)
@@ -82,7 +82,7 @@ class Desk:
             if kept is not None:
                 return kept.fetched, kept.at
             self._check_polite(live)
-            claim = Claim(live.source.id, asked=True)
+            claim = Ticket(live.source.id, asked=True)
             fetched = await look_at(self._ports, claim, live.source, accept=HtmlTier.accept, robots=True)
         except TooSoon:
             if (kept := shelf.find(url)) is None:
@@ -94,7 +94,7 @@ class Desk:
         shelf.put(url, fetched, at)
         return fetched, at
 
-    async def add(self, wish: AddSource) -> Added:
+    async def add(self, wish: AddSource) -> AddedSource:
         """Watch a URL, from a baseline that is the look which classified it."""
         url = parse_url(wish.url)
         part = Narrowing(wish.selector, wish.ignore)
@@ -106,11 +106,11 @@ class Desk:
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
                 await wish.reply.commit()
-                return Added(await self._marked(existing.id, wish.mark), created=False)
+                return AddedSource(await self._marked(existing.id, wish.mark), created=False)
             self._check_room()
             try:
                 found = await classify(
-                    self._ports, url, Wanted(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
+                    self._ports, url, ClassifyRequest(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
                 )
             except (Unprocessable, Overloaded) as error:
                 if not (wish.later and error.may_pass):
@@ -127,14 +127,14 @@ class Desk:
                 self._table.put(live)
             finally:
                 self._beginning -= 1
-            return Added(self._table.describe(live.source.id), created=True)
+            return AddedSource(self._table.describe(live.source.id), created=True)
 
-    async def _keep(self, url: Url, wish: AddSource, error: DomainError) -> Added:
+    async def _keep(self, url: Url, wish: AddSource, error: DomainError) -> AddedSource:
         """Add a URL that could not be looked at; its actor finds out what it is when it answers."""
         await newcomer.check_addable(self._ports, url, wish.type, error)
         await wish.reply.commit()
         found = newcomer.guess(url, wish.type, error)
-        live = self._make(url.text, wish, Classified(found.type, found, url.text, None, self._ports.world.now()))
+        live = self._make(url.text, wish, Classification(found.type, found, url.text, None, self._ports.world.now()))
         live.hot = newcomer.first_state(self._ports, live.source, error)
         self._check_room()
         self._beginning += 1
@@ -144,7 +144,7 @@ class Desk:
             self._table.put(live)
         finally:
             self._beginning -= 1
-        return Added(self._table.describe(live.source.id), created=True)
+        return AddedSource(self._table.describe(live.source.id), created=True)
 
     def _check_room(self) -> None:
         most = self._ports.settings.max_sources
@@ -166,7 +166,7 @@ class Desk:
             _refuse_stale(live.source, expected)
             return await self._edit(live, edit)
 
-    async def _edit(self, live: Live, edit: SourceEdit) -> SourceView:
+    async def _edit(self, live: LiveSource, edit: SourceEdit) -> SourceView:
         before, source = live.source, live.source.id
         after = _edited(before, edit, self._ports.world.now())
         _check_filter(after.filter)
@@ -191,7 +191,7 @@ class Desk:
         self._table.put(changed)
         return self._table.describe(source)
 
-    async def _replace(self, live: Live, after: Source) -> Live:
+    async def _replace(self, live: LiveSource, after: Source) -> LiveSource:
         """Store a source as it is to be, without its memory if another part is watched, and return it.
 
         A harvest of its stopped actor that still waits is refused from then on: it came from the state before.
@@ -210,7 +210,7 @@ class Desk:
         changed.version = version
         return changed
 
-    async def teach(self, lesson: Teach) -> Learned:
+    async def teach(self, lesson: Teach) -> TeachResult:
         """Take the blocks that a user has called noise into the source's noise, or out of it when they are real."""
         async with self.locks.hold(self._table.get(lesson.source).source.url):
             live = self._table.get(lesson.source)
@@ -221,7 +221,7 @@ class Desk:
             known = len(live.source.noise) - len(kept)
             noise = tuple([*kept, *keys][-MOST_NOISE:] if lesson.noise else kept)
             view = await self._edit(live, SourceEdit(noise=noise))
-            return Learned(view, len(keys) - known if lesson.noise else known)
+            return TeachResult(view, len(keys) - known if lesson.noise else known)
 
     async def _keys(self, texts: tuple[str, ...]) -> list[str]:
         try:
@@ -262,7 +262,7 @@ class Desk:
             self._ports.world.log("check.merged", source_id=source)  # a look is already asked for
         return now
 
-    def _check_polite(self, live: Live) -> Millis:
+    def _check_polite(self, live: LiveSource) -> Millis:
         """Return the time. Raises TooSoon while politeness forbids a look."""
         now = self._ports.world.now()
         earliest = self._table.earliest(live)
@@ -271,7 +271,7 @@ class Desk:
             raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)
         return now
 
-    def _make(self, url: str, wish: AddSource, found: Classified) -> Live:
+    def _make(self, url: str, wish: AddSource, found: Classification) -> LiveSource:
         now = self._ports.world.now()
         source = Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
@@ -292,9 +292,9 @@ class Desk:
             hello=wish.hello,
             title=wish.title,
         )
-        return Live(source, HotState(interval=START_INTERVAL))
+        return LiveSource(source, SourceRuntime(interval=START_INTERVAL))
 
-    async def begin(self, live: Live, found: Classified) -> None:
+    async def begin(self, live: LiveSource, found: Classification) -> None:
         """Save a new source with its baseline and what a backfill asks for, in one transaction.
 
         Raises StorageError, Unanswered: it may be there then, and is found by its URL when it is asked for again.
@@ -317,7 +317,9 @@ class Desk:
             await storage.sources.add(source, state, storage.lease)
         live.hot, live.version = state.hot, state.version
 
-    async def _first_reading(self, source: Source, found: Classified, fetched: Fetched, now: Millis) -> Reading:
+    async def _first_reading(
+        self, source: Source, found: Classification, fetched: FetchedResponse, now: Millis
+    ) -> Reading:
         """Return what the body that classified a source says; a feed was read for that already."""
         if found.feed is not None:
             return reading_of(source, b"", without_reports(found.feed, fetched), fetched, now)

@@ -15,7 +15,7 @@ LEAST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class LookRate:
     """Looks a second in the last half minute; passed: for how many seconds they have been above the budget."""
 
     rate: float = 0.0
@@ -48,14 +48,14 @@ class Spending:
     def __repr__(self) -> str:
         return f"<Spending of {self._budget:g} looks a second, passed since {self._since}>"
 
-    def see(self, looks: float, now: float) -> Spent:
+    def see(self, looks: float, now: float) -> LookRate:
         """Take how many looks have ended so far; return what that is since the last time."""
         before, self._before = self._before, (looks, now)
         if before is None or now <= before[1]:
-            return Spent(0.0, self._budget)
+            return LookRate(0.0, self._budget)
         rate = max(0.0, (looks - before[0]) / (now - before[1]))
         if rate <= max(LEAST, self._budget * SLACK):
             self._since = None
-            return Spent(rate, self._budget)
+            return LookRate(rate, self._budget)
         self._since = before[1] if self._since is None else self._since
-        return Spent(rate, self._budget, now - self._since)
+        return LookRate(rate, self._budget, now - self._since)

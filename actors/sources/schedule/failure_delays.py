@@ -21,7 +21,7 @@ NOBODY_ASKS: Final = 3600
 _SLICE: Final = 500
 
 
-class Patience:
+class FailureDelays:
     """The times, sorted, in seconds: of alerts over the whole library, and of those that name a source."""
 
     __slots__ = ("_anywhere", "_by_source", "_sleepers")
@@ -32,7 +32,7 @@ class Patience:
         self._sleepers: dict[trio.CancelScope, None] = {}
 
     def __repr__(self) -> str:
-        return f"<Patience of {len(self._by_source)} sources and all others, {len(self._sleepers)} asleep>"
+        return f"<FailureDelays of {len(self._by_source)} sources and all others, {len(self._sleepers)} asleep>"
 
     async def take(self, alerts: Sequence[Alert]) -> None:
         """Go by these alerts from now on."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from actors.sources.schedule.budget import Spent
+from actors.sources.schedule.budget import LookRate
 from storage.records.identity import SourceId
 
 EVERY = 30.0
@@ -46,18 +46,18 @@ class News(Enum):
     RESUMED = "resumed"
 
 
-class Watchman:
+class OverdueMonitor:
     """Keeps the last round, what looks it found, and since when nothing has moved. `now`: of a monotonic clock, s."""
 
     def __init__(self) -> None:
         self.last = Round()
-        self.spent = Spent()
+        self.spent = LookRate()
         self._still_since: float | None = None
         self.stalled = False
 
     def __repr__(self) -> str:
         state = "stalled" if self.stalled else "well"
-        return f"<Watchman {state}; {self.last.overdue} of {self.last.sources} sources overdue>"
+        return f"<OverdueMonitor {state}; {self.last.overdue} of {self.last.sources} sources overdue>"
 
     def see(self, found: Round, now: float, *, paused: bool) -> News:
         """Take a round; `paused` says that looks don't happen on purpose."""

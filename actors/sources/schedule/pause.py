@@ -11,7 +11,7 @@ SPREAD = 60.0
 """Seconds over which the looks that waited are spread once the gate is open again."""
 
 
-class Gate:
+class PauseSwitch:
     """Open from the start. A process that starts anew has an open one."""
 
     def __init__(self) -> None:
@@ -42,4 +42,4 @@ class Gate:
         return draw * SPREAD if waited else 0.0
 
     def __repr__(self) -> str:
-        return f"<Gate {'closed' if self._closed else 'open'}>"
+        return f"<PauseSwitch {'closed' if self._closed else 'open'}>"

@@ -25,7 +25,7 @@ from api.dashboard.alerts.form import (
 )
 from api.dashboard.alerts.highlights import Fault, fault_of
 from api.dashboard.alerts.picker import ids_of, picker
-from api.dashboard.alerts.trying import Tried, tried
+from api.dashboard.alerts.trying import TrialResult, tried
 from api.dashboard.forms import Draft, Wrong
 from api.dashboard.screen import Go, Page, Secret, Visit
 from api.problems import Refusal
@@ -146,7 +146,7 @@ async def _check_address(visit: Visit, url: str | None) -> None:
     if url is None:
         raise Wrong(url="Where to? Write the address, or choose another way.")
     try:
-        await admitted(url, visit.doors)
+        await admitted(url, visit.context)
     except UrlRefused as error:
         raise Wrong(url=error.detail) from None
 
@@ -166,12 +166,12 @@ async def _tried(visit: Visit, form: AlertForm, **more: Any) -> Page:
     try:
         source_ids = await _chosen(visit, form)
     except Wrong as error:
-        return await _page(visit, form, Tried(says=str(error)), **more)
+        return await _page(visit, form, TrialResult(says=str(error)), **more)
     return await _page(visit, form, await tried(visit, form, source_ids), **more)
 
 
 async def _page(
-    visit: Visit, form: AlertForm, result: Tried | None = None, *, alert_id: str = "", name: str = ""
+    visit: Visit, form: AlertForm, result: TrialResult | None = None, *, alert_id: str = "", name: str = ""
 ) -> Page:
     draft = visit.draft
     chosen = _texts(draft.given.get("source_ids", ())) if draft.given else form.source_ids

@@ -37,7 +37,9 @@ class Row(NamedTuple):
 
 async def listing(visit: Visit) -> Page:
     """Show the alerts, the newest first."""
-    everyone = sorted(await visit.doors.storage.alerts.all(), key=lambda each: (each.created_at, each.id), reverse=True)
+    everyone = sorted(
+        await visit.context.storage.alerts.all(), key=lambda each: (each.created_at, each.id), reverse=True
+    )
     query: AlertsQuery = visit.query
     fitting = [alert for alert in everyone if fits(alert, query.q)]
     page = part(fitting, query.after, SHOWN)
@@ -69,7 +71,7 @@ def fits(alert: Alert, words: str) -> bool:
 
 
 async def _rows(visit: Visit, alerts: Sequence[Alert]) -> list[Row]:
-    storage = visit.doors.storage.alerts
+    storage = visit.context.storage.alerts
     met = await storage.matched([alert.id for alert in alerts], days_until(visit.now))
     return [_row(visit, alert, met.get(alert.id, {}), await storage.destinations(alert.id)) for alert in alerts]
 

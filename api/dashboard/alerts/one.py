@@ -61,8 +61,8 @@ class Matches(NamedTuple):
 async def one(visit: Visit) -> Page:
     """Show an alert."""
     alert = await alerts.named(visit, visit.path["id"])
-    met = await visit.doors.storage.alerts.matched([alert.id], days_until(visit.now))
-    hooks = await visit.doors.storage.alerts.destinations(alert.id)
+    met = await visit.context.storage.alerts.matched([alert.id], days_until(visit.now))
+    hooks = await visit.context.storage.alerts.destinations(alert.id)
     shows = {
         "alert": alert,
         "language": language_name(alert.language),
@@ -141,5 +141,5 @@ def _check_pace(visit: Visit) -> None:
 
 async def _sources(visit: Visit, alert: Alert) -> list[Source]:
     """Return the first sources that an alert names."""
-    found = [await visit.doors.storage.sources.get(SourceId(id)) for id in alert.source_ids[:NAMED]]
+    found = [await visit.context.storage.sources.get(SourceId(id)) for id in alert.source_ids[:NAMED]]
     return [each.source for each in found if each is not None]

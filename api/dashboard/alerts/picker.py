@@ -11,7 +11,7 @@ import trio
 
 from actors.messages.sources import ListSources
 from actors.messages.views import SourcePage
-from actors.picking import text_of
+from actors.selecting import text_of
 from api.dashboard.screen import Visit
 from storage.records.identity import SourceId
 from storage.records.source import Source
@@ -95,7 +95,7 @@ async def _sources(visit: Visit) -> list[Source]:
     after = None
     with trio.fail_after(ANSWER_WITHIN):
         while len(all_of_them) < LOOKED_AT:
-            page: SourcePage = await visit.doors.registry.ask(partial(ListSources, _PAGE, after=after))
+            page: SourcePage = await visit.context.registry.ask(partial(ListSources, _PAGE, after=after))
             all_of_them += [view.source for view in page.views]
             after = page.next_after
             if after is None:
@@ -104,5 +104,5 @@ async def _sources(visit: Visit) -> list[Source]:
 
 
 async def _rest(visit: Visit, ids: Sequence[str]) -> list[Source]:
-    watched = [await visit.doors.storage.sources.get(SourceId(id)) for id in ids]
+    watched = [await visit.context.storage.sources.get(SourceId(id)) for id in ids]
     return [each.source for each in watched if each is not None]

@@ -21,7 +21,7 @@ from storage.records.times import parse_rfc3339
 _WEEK = DAYS * 86_400_000
 
 
-class Tried(NamedTuple):
+class TrialResult(NamedTuple):
     """What came of it: a fault of the query, a reason why it was not tried (`says`), or what was found."""
 
     fault: Fault | None = None
@@ -33,24 +33,24 @@ class Tried(NamedTuple):
     matches: Sequence[Shown] = ()
 
 
-async def tried(visit: Visit, form: AlertForm, source_ids: tuple[str, ...]) -> Tried:
+async def tried(visit: Visit, form: AlertForm, source_ids: tuple[str, ...]) -> TrialResult:
     """Return what a query would have told of the last week; whatever refuses it is told in words."""
     fault = fault_of(form.filter_query, form.language)
     if fault is not None:
-        return Tried(fault=fault)
+        return TrialResult(fault=fault)
     try:
         check_query(form.filter_query, form.language)
         week = Stretch(after=Seq(seq_at(Millis(visit.now - _WEEK)) - 1))
         found = await preview(visit, asked(form, source_ids), week)
     except (Refusal, DomainError) as error:
-        return Tried(says=error.detail)
+        return TrialResult(says=error.detail)
     return of(found, visit.now, visit.zone)
 
 
-def of(found: AlertPreview, now: Millis, zone: ZoneInfo) -> Tried:
+def of(found: AlertPreview, now: Millis, zone: ZoneInfo) -> TrialResult:
     """Return a preview as a page shows it."""
     days = {day_of(parse_rfc3339(f"{day.day}T00:00:00Z")): day.matches for day in found.days}
-    return Tried(
+    return TrialResult(
         found=found,
         volume=volume(days, now, zone),
         headline=_headline(found),

@@ -45,7 +45,7 @@ async def show_all(visit: Visit) -> Page:
 
 
 async def _row(visit: Visit, bin: Bin, senders: Sequence[Destination]) -> Row:
-    newest = (await visit.doors.storage.bins.captures(bin.id, None, 1, 1)).captures
+    newest = (await visit.context.storage.bins.captures(bin.id, None, 1, 1)).captures
     last = newest[0].capture.received_at if newest else None
     return Row(bin, acts.bins_of(visit).address(bin), last, tuple(each.label for each in senders))
 

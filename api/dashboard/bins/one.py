@@ -41,7 +41,7 @@ async def show(visit: Visit) -> Page:
     bin = await acts.named(visit, visit.path["id"])
     seen, more = await acts.captures(visit, bin, visit.query.before, PAGE)
     rows = [(each, behind(each.capture)[:80], badge(each.check.hmac), badge(each.check.ed25519)) for each in seen]
-    names = {alert.id: alert.name for alert in await visit.doors.storage.alerts.all()}
+    names = {alert.id: alert.name for alert in await visit.context.storage.alerts.all()}
     feeding = await acts.feeding(visit, bin)
     here = {each.alert_id for each in feeding}
     return Page(

@@ -18,7 +18,7 @@ from api.v1.template_schemas import TemplatePreview, TemplateRecord, TemplateRep
 async def show_all(visit: Visit) -> Page:
     """List the templates."""
     every: list[TemplateSummary] = await visit.api(templates.list_templates)
-    return Page("catalogue/list.html", "Templates", {"every": every, "folder": visit.doors.settings.templates})
+    return Page("catalogue/list.html", "Templates", {"every": every, "folder": visit.context.settings.templates})
 
 
 async def show_one(visit: Visit) -> Page:

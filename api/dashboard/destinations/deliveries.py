@@ -86,7 +86,7 @@ async def deliveries(visit: Visit) -> Page:
     hook = await destinations.named(visit, visit.path["id"])
     query: DeliveriesQuery = visit.query
     part, odd = part_of(visit, query)
-    lines = await visit.doors.storage.work.attempts(hook.id, KEPT_ATTEMPTS, query.result or None, query.before)
+    lines = await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS, query.result or None, query.before)
     fitting = [line for line in lines if part.has(line)]
     page = fitting[:SHOWN]
     further = fitting[SHOWN - 1].number if len(fitting) > SHOWN else None
@@ -100,7 +100,7 @@ async def deliveries(visit: Visit) -> Page:
         "caption": f"{many(len(page), 'attempt')}, the newest first",
         "next": "" if further is None else link(hook, query, before=further),
         "previous": link(hook, query) if query.before else "",
-        "causes": causes(await visit.doors.storage.work.attempts(hook.id, KEPT_ATTEMPTS)),
+        "causes": causes(await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)),
         "cause_link": lambda name: link(hook, DeliveriesQuery(cause=name)),
         "missed": missed(hook),
         "open": is_open(hook),
@@ -126,7 +126,7 @@ async def attempt(visit: Visit) -> Page:
     """Show one attempt: its request, its answer, the others of the same delivery, and what comes next."""
     hook = await destinations.named(visit, visit.path["id"])
     line = await _line(visit, hook)
-    lines = await visit.doors.storage.work.attempts(hook.id, KEPT_ATTEMPTS)
+    lines = await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)
     mine = [each for each in lines if each.event_id == line.event_id] or [line]
     shows = {
         "hook": hook,
@@ -147,7 +147,7 @@ async def _line(visit: Visit, hook: Destination) -> Attempt:
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
     kinds: tuple[Result | None, ...] = (None, "given_up")
     for kind in kinds:
-        found = await visit.doors.storage.work.attempts(hook.id, 1, kind, number + 1)
+        found = await visit.context.storage.outbox.attempts(hook.id, 1, kind, number + 1)
         if found and found[0].number == number:
             return found[0]
     raise NotFound("There is no such attempt; the newest 1,000 are kept, and 10,000 of those given up.")
@@ -155,7 +155,7 @@ async def _line(visit: Visit, hook: Destination) -> Attempt:
 
 async def _body(visit: Visit, event_id: str) -> Body | None:
     """Return what was sent, while the event is in the log; None for a digest."""
-    event = await visit.doors.storage.log.get(event_id)
+    event = await visit.context.storage.log.get(event_id)
     if event is None:
         return None
     text = msgspec.json.format(event.body, indent=2).decode("utf-8", "replace")

@@ -41,7 +41,7 @@ async def new(visit: Visit) -> Page:
     """Show the form of a new destination."""
     query: NewQuery = visit.query
     wanted = visit.draft.value("alert") or query.alert
-    alert = await visit.doors.storage.alerts.get(wanted) if wanted else None
+    alert = await visit.context.storage.alerts.get(wanted) if wanted else None
     zone = visit.zone.key
     start = NewDestinationForm(url=query.url or None, digest_timezone=zone, quiet_timezone=zone, quiet_days=WEEKDAYS)
     choices = [] if alert is not None else await _choices(visit)
@@ -98,5 +98,7 @@ def _page(visit: Visit, form: DestinationForm, title: str, **more: object) -> Pa
 
 
 async def _choices(visit: Visit) -> list[tuple[str, str]]:
-    found: list[Alert] = sorted(await visit.doors.storage.alerts.all(), key=lambda each: each.created_at, reverse=True)
+    found: list[Alert] = sorted(
+        await visit.context.storage.alerts.all(), key=lambda each: each.created_at, reverse=True
+    )
     return [("", "Choose an alert"), *((alert.id, alert.name) for alert in found[:CHOICES])]

@@ -28,14 +28,14 @@ class DestinationsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 async def listing(visit: Visit) -> Page:
     """Show the destinations."""
     query: DestinationsQuery = visit.query
-    everyone = ranked(await visit.doors.storage.alerts.destinations())
+    everyone = ranked(await visit.context.storage.alerts.destinations())
     fitting = [hook for hook in everyone if fits(hook, query)]
     page, here = part(fitting, query.after, SHOWN), partial(address, "/destinations", q=query.q, state=query.state)
     shows = {
         "standings": await standings(visit, page.rows),
         "total": len(everyone),
         "fitting": len(fitting),
-        "has_alerts": bool(everyone) or bool(await visit.doors.storage.alerts.all()),
+        "has_alerts": bool(everyone) or bool(await visit.context.storage.alerts.all()),
         "caption": f"{many(len(fitting), 'destination')}, those in trouble first",
         "next": page.last and here(after=page.last),
         "previous": here() if page.start else "",

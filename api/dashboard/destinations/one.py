@@ -21,7 +21,7 @@ RECENT = 10
 async def one(visit: Visit) -> Page:
     """Show a destination."""
     hook = await destinations.named(visit, visit.path["id"])
-    lines = await visit.doors.storage.work.attempts(hook.id, KEPT_ATTEMPTS)
+    lines = await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)
     (standing,) = await standings(visit, [hook])
     shows = {
         "standing": standing,

@@ -48,15 +48,15 @@ class Standing(NamedTuple):
 
 async def standings(visit: Visit, hooks: Sequence[Destination]) -> list[Standing]:
     """Return how destinations stand, in their order. A page of them: the attempts of each are read."""
-    storage, ids = visit.doors.storage, [hook.id for hook in hooks]
-    waiting, rates = await storage.work.waiting(ids), await storage.work.rates(ids)
+    storage, ids = visit.context.storage, [hook.id for hook in hooks]
+    waiting, rates = await storage.outbox.waiting(ids), await storage.outbox.rates(ids)
     names: dict[str, str] = {}
     found = []
     for hook in hooks:
         if hook.alert_id not in names:
             alert = await storage.alerts.get(hook.alert_id)
             names[hook.alert_id] = alert.name if alert is not None else ""
-        lines = await storage.work.attempts(hook.id, SERIES)
+        lines = await storage.outbox.attempts(hook.id, SERIES)
         rated = rates.get(hook.id, Rates(0.0, 0.0))
         found.append(standing(hook, names[hook.alert_id], waiting.get(hook.id), rated, lines, visit.now))
     return found

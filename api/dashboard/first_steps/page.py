@@ -54,14 +54,14 @@ async def show(visit: Visit) -> Page:
             "earlier": _items(newest[1:]),
             "bin": bins[-1] if bins else None,
             "curl": curl(visit, f"/v1/stream?source={source}", "-N") if source else "",
-            "tail": f"sanderling tail --url {visit.doors.settings.public_url()}",
+            "tail": f"sanderling tail --url {visit.context.settings.public_url()}",
         },
     )
 
 
 async def _noticed(visit: Visit, stored: Stored) -> Noticed:
     event = _event(stored.body)
-    verdict = verify(stored.body, await visit.doors.jwks())
+    verdict = verify(stored.body, await visit.context.jwks())
     why = await visit.api(event_why, id=event.id)
     return Noticed(event, lines_of(changed_in(event), LINES) or [Line("+", (Piece(event.title),))], verdict, why.says)
 

@@ -33,7 +33,7 @@ async def make_key(visit: Visit) -> Reply:
     """Make a key that may read streams, and show the command with it, once."""
     views = await practice.practice(visit, start=True)
     plaintext, key = await keys.make(visit, "First steps", ("stream:read",))
-    url = f"{visit.doors.settings.public_url()}/v1/stream?source={views[0].source.id}"
+    url = f"{visit.context.settings.public_url()}/v1/stream?source={views[0].source.id}"
     command = f"curl -N -H 'Authorization: Bearer {plaintext}' '{url}'"
     says = f"Its key may read events and nothing else; it is {key.prefix}… among the API keys, where it can be deleted."
     return Go(PATH, secret=Secret("Command with a fresh key", command, says))

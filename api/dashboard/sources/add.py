@@ -74,7 +74,7 @@ class Pick(Struct, frozen=True, forbid_unknown_fields=True):
     later: bool = False
 
 
-class Found(NamedTuple):
+class FoundUrl(NamedTuple):
     """What one pasted URL was found to be, or why it can't be watched."""
 
     url: str
@@ -98,7 +98,7 @@ class Found(NamedTuple):
         return "" if self.answer is None else title_in(self.answer)
 
 
-class Added(NamedTuple):
+class AddedUrl(NamedTuple):
     """What became of one URL."""
 
     url: str
@@ -176,7 +176,7 @@ async def look(visit: Visit) -> Page:
             shows = {"form": form, "url": urls[0], "says": error.detail}
             return Page("sources/unreached.html", "It can't be reached now", shows)
         raise blamed(error) from None
-    shows = {"form": form, "found": Found(urls[0], answer), "kinds": list(KINDS.items())}
+    shows = {"form": form, "found": FoundUrl(urls[0], answer), "kinds": list(KINDS.items())}
     return Page("sources/look.html", "Add a source", shows)
 
 
@@ -216,13 +216,13 @@ def _lines(text: str) -> tuple[str, ...]:
     return urls
 
 
-def _found(url: str, outcome: Any) -> Found:
+def _found(url: str, outcome: Any) -> FoundUrl:
     if isinstance(outcome, Failed):
         later = msgspec.json.encode(Pick(url, later=True)).decode() if outcome.may_pass else ""
-        return Found(url, None, outcome.refusal.detail, later)
+        return FoundUrl(url, None, outcome.refusal.detail, later)
     answer: DetectAnswer = outcome.body
     pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url)).decode()
-    return Found(url, answer, "", pick)
+    return FoundUrl(url, answer, "", pick)
 
 
 async def add(visit: Visit) -> Go:
@@ -267,7 +267,7 @@ async def add_chosen(visit: Visit) -> Page | Go:
     tags = checked("tags", words_in(form.tags), wire.Tags)
     new = tuple(_new(pick, tags) for pick in picks)
     answer: wire.BatchAnswer = await visit.api(sources.create, body=wire.SourceBatch(new))
-    added = [Added(result.url, result) for result in answer.results]
+    added = [AddedUrl(result.url, result) for result in answer.results]
     failed = [one for one in added if one.result.source is None]
     rest = lines_of(form.urls)
     if not failed and not rest:

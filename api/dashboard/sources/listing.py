@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from actors.messages.sources import ListSources
 from actors.messages.views import SourcePage, SourceView
-from actors.picked import Picked
+from actors.selection import SourceSelection
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.lists import address
 from api.dashboard.screen import Go, Page, Screen, Visit
@@ -57,7 +57,7 @@ class Deletion(Form, frozen=True):
     back: str = PATH
 
 
-class Line(NamedTuple):
+class SourceLine(NamedTuple):
     """One source in the list."""
 
     view: SourceView
@@ -93,13 +93,13 @@ async def listing(visit: Visit) -> Page:
     return Page("sources/list.html", "Sources", shows)
 
 
-def _message(reply: Any, *, after: Any, where: Picked) -> ListSources:
+def _message(reply: Any, *, after: Any, where: SourceSelection) -> ListSources:
     return ListSources(limit=ON_A_PAGE, reply=reply, after=after, where=where)
 
 
-def picked(query: ListQuery) -> Picked:
+def picked(query: ListQuery) -> SourceSelection:
     """Return which sources a query means."""
-    return Picked(
+    return SourceSelection(
         words=tuple(query.q.split()),
         states=(query.state,) if query.state else (),
         tags=(query.tag,) if query.tag else (),
@@ -112,8 +112,8 @@ def _target(query: ListQuery, *, cursor: str | None = None) -> str:
     return address(PATH, q=query.q, state=query.state, kind=query.kind, tag=query.tag, cursor=cursor)
 
 
-def _line(view: SourceView) -> Line:
-    return Line(
+def _line(view: SourceView) -> SourceLine:
+    return SourceLine(
         view,
         words.name_of(view.source),
         words.standing(view),

@@ -16,7 +16,7 @@ from actors.errors import UrlRefused
 from actors.messages.importing import BeginImport, Importing, ShowImport, StopImport
 from actors.messages.sources import ListSources
 from actors.messages.views import SourcePage
-from actors.outline import Line, Outline
+from actors.outline import FeedLine, Outline
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Download, Go, Page, Screen, Visit
@@ -53,7 +53,7 @@ class Begin(Form, frozen=True, kw_only=True):
 class Foreseen(NamedTuple):
     """A line of a list, before it is added: `source` watches it already, or `refusal` says why it can't be added."""
 
-    line: Line
+    line: FeedLine
     source: str | None = None
     refusal: str = ""
 
@@ -66,7 +66,7 @@ async def moving(visit: Visit) -> Page:
 
 
 async def _last(visit: Visit) -> Importing | None:
-    found: Importing | None = await visit.doors.importer.ask(ShowImport)
+    found: Importing | None = await visit.context.importer.ask(ShowImport)
     return found
 
 
@@ -94,7 +94,7 @@ async def read(visit: Visit) -> Page:
 async def _read(visit: Visit, body: bytes) -> Outline:
     """Read a list in a worker, as it is as hostile as any other file. Raises Wrong."""
     try:
-        answer = await visit.doors.world.jail.call("outline", body, deadline=READ_WITHIN)
+        answer = await visit.context.world.jail.call("outline", body, deadline=READ_WITHIN)
     except TaskRefused as error:
         raise Wrong(file=error.reason) from None
     except (WorkerTooSlow, WorkerDied):
@@ -102,12 +102,12 @@ async def _read(visit: Visit, body: bytes) -> Outline:
     return msgspec.msgpack.decode(answer, type=Outline)
 
 
-async def _foreseen(visit: Visit, line: Line) -> Foreseen:
+async def _foreseen(visit: Visit, line: FeedLine) -> Foreseen:
     try:
         url = parse_url(line.url)
     except UrlRefused as error:
         return Foreseen(line, refusal=error.detail)
-    there = await visit.doors.storage.sources.by_url(url.text)
+    there = await visit.context.storage.sources.by_url(url.text)
     return Foreseen(line, None if there is None else there.id)
 
 
@@ -116,21 +116,21 @@ async def begin(visit: Visit) -> Go:
     form: Begin = visit.form
     given: tuple[str, ...] = checked("tags", words_in(form.tags), wire.Tags)
     try:
-        lines = msgspec.json.decode(form.lines, type=tuple[Line, ...])
+        lines = msgspec.json.decode(form.lines, type=tuple[FeedLine, ...])
     except (msgspec.MsgspecError, UnicodeError):
         raise Wrong("The form was not as it was sent to you. Give the list again.") from None
     return await _begin(visit, [_tagged(line, given, folders=form.folders) for line in lines])
 
 
-def _tagged(line: Line, given: Sequence[str], *, folders: bool) -> Line:
+def _tagged(line: FeedLine, given: Sequence[str], *, folders: bool) -> FeedLine:
     tags = sources.tags_of((*given, *(line.tags if folders else ())), "body.tags")
     return replace(line, tags=tags, title=sources.title_of(line.title)[:200])
 
 
-async def _begin(visit: Visit, lines: Sequence[Line]) -> Go:
+async def _begin(visit: Visit, lines: Sequence[FeedLine]) -> Go:
     if not lines:
         raise Wrong("There is nothing to add.")
-    await visit.doors.importer.ask(lambda reply: BeginImport(lines, reply))
+    await visit.context.importer.ask(lambda reply: BeginImport(lines, reply))
     return Go(PATH, f"{counted(len(lines), 'feed')} are being added, a few at a time. You can leave this page.")
 
 
@@ -143,7 +143,7 @@ async def again(visit: Visit) -> Go:
 
 async def stop(visit: Visit) -> Go:
     """Add no more of the list."""
-    await visit.doors.importer.ask(StopImport)
+    await visit.context.importer.ask(StopImport)
     return Go(PATH, "Stopped. What was added by then is watched.")
 
 

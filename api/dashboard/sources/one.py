@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.messages.sources import ExamineSource
-from actors.messages.views import Examined, SourceView
+from actors.messages.views import SourceExamination, SourceView
 from api.dashboard.amounts import size
 from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form
@@ -51,7 +51,7 @@ class Why(Form, frozen=True, kw_only=True):
     text: _Text
 
 
-class Told(Changed, frozen=True, kw_only=True):
+class ShownEvent(Changed, frozen=True, kw_only=True):
     """What is shown of an event."""
 
     id: str
@@ -76,11 +76,11 @@ class Told(Changed, frozen=True, kw_only=True):
 class EventsShown(Struct, frozen=True):
     """A page of them, newest first."""
 
-    events: tuple[Told, ...]
+    events: tuple[ShownEvent, ...]
     next_cursor: str | None
 
 
-class Looked(NamedTuple):
+class LookRow(NamedTuple):
     """A row of the look trail with what was noted of its last look."""
 
     row: Row
@@ -89,7 +89,7 @@ class Looked(NamedTuple):
     note: str
 
 
-_told = msgspec.json.Decoder(Told)
+_told = msgspec.json.Decoder(ShownEvent)
 
 
 async def show(visit: Visit) -> Page:
@@ -110,11 +110,11 @@ async def look_why(visit: Visit) -> Page:
 async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Page:
     """Return the page of a source, with an answer to why a text was not told if there is one."""
     id = sources.source_id(visit.call())
-    found: Examined = await sources.ask_registry(visit.call(), lambda reply: ExamineSource(id, reply))
+    found: SourceExamination = await sources.ask_registry(visit.call(), lambda reply: ExamineSource(id, reply))
     view, hot = found.view, found.view.hot
     rows = trail.read(hot.trail)
     told = await _events(visit, id, query.cursor)
-    held = await visit.doors.storage.log.held(id)
+    held = await visit.context.storage.log.held(id)
     shows = {
         "view": view,
         "source": view.source,
@@ -131,7 +131,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "line": timeline(rows, visit.now, _next(view)),
         "verdicts": words.VERDICTS,
         "last": rows[-1] if rows else None,
-        "looked": _looked(rows, await notes_of(visit.doors.storage.sources, id)),
+        "looked": _looked(rows, await notes_of(visit.context.storage.sources, id)),
         "told": told.events,
         "following": f"/sources/{id}?cursor={told.next_cursor}#events" if told.next_cursor else "",
         "first": f"/sources/{id}#events" if query.cursor else "",
@@ -156,21 +156,21 @@ async def _events(visit: Visit, id: SourceId, cursor: str) -> EventsShown:
     return msgspec.json.decode((await events.history(call)).body, type=EventsShown)
 
 
-async def _history(visit: Visit, id: SourceId) -> Sequence[Told]:
+async def _history(visit: Visit, id: SourceId) -> Sequence[ShownEvent]:
     """Return what the source had to say about itself, newest first: the history of its health."""
     where = Filter(sources=(id,), kinds=(Kind.NOTICE,))
-    page = await visit.doors.storage.log.read_back(END, HISTORY, where)
+    page = await visit.context.storage.log.read_back(END, HISTORY, where)
     return [_told.decode(stored.body) for stored in page.events]
 
 
-def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[Looked]:
+def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[LookRow]:
     """Return the last rows of the trail, newest first, each with the newest note of its time."""
     found = []
     for row in reversed(rows[-LOOKS:]):
         # A row has whole seconds, a note milliseconds.
         noted = next((one for one in reversed(notes) if row.first_at <= one.at < row.last_at + 1000), None)
         failed = row.verdict >= Verdict.REMOTE_TRANSIENT
-        found.append(Looked(row, words.VERDICTS[row.verdict], failed, noted.reason if noted is not None else ""))
+        found.append(LookRow(row, words.VERDICTS[row.verdict], failed, noted.reason if noted is not None else ""))
     return found
 
 

@@ -18,7 +18,7 @@ from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode, Destination, Notice, QuietHours, Secret
 from storage.records.event import Kind
 from storage.records.identity import Millis, Seq, day_of, id_of, seq_of
-from storage.records.source import HotState, Source
+from storage.records.source import Source, SourceRuntime
 
 FORMAT: Final = 1
 MOST_LINE: Final = 8 << 20
@@ -76,7 +76,7 @@ class Watch(_Line, frozen=True, tag="source"):
 
     source: Source
     greets: bool
-    memory: HotState
+    memory: SourceRuntime
     base: bytes
 
 
@@ -87,7 +87,7 @@ class Query(_Line, frozen=True, tag="alert"):
     matched: Mapping[str, int]
 
 
-class Moved(Struct, frozen=True):
+class DestinationLine(Struct, frozen=True):
     """A destination without its secrets; the fields of `storage.records.destination.Destination`.
 
     missed_after: an id; matches after it may not have been delivered. None: nothing is missed, for a disabled one.
@@ -116,10 +116,10 @@ class Moved(Struct, frozen=True):
 class Hook(_Line, frozen=True, tag="destination"):
     """A destination. It comes in disabled, until it has a new secret."""
 
-    destination: Moved
+    destination: DestinationLine
 
 
-class Told(_Line, frozen=True, tag="event"):
+class EventLine(_Line, frozen=True, tag="event"):
     """An event, its exact signed wire JSON."""
 
     kind: EventKind
@@ -137,7 +137,7 @@ class End(_Line, frozen=True, tag="end"):
     sha256: str
 
 
-Line = Head | Log | Key | Watch | Query | Hook | Told | End
+Line = Head | Log | Key | Watch | Query | Hook | EventLine | End
 ORDER: Final[tuple[type[Line], ...]] = get_args(Line)
 
 _MARK: Final = b'"sanderling_export"'
@@ -155,7 +155,7 @@ def begins_export(beginning: bytes) -> bool:
 def decode(text: bytes) -> Line:
     """Return a line. Raises ValueError for what is none, and for a field that this version does not know."""
     line: Line = _decode(text)
-    if not isinstance(line, Told):
+    if not isinstance(line, EventLine):
         unknown = next(_unknown(msgspec.json.decode(text), msgspec.to_builtins(line)), None)
         if unknown is not None:
             raise ValueError(f"this version does not know the field {unknown}")
@@ -185,16 +185,16 @@ def counted(end: End) -> str:
 # --- records and lines -----------------------------------------------------------------------------------------------
 
 
-def moved(destination: Destination, missed_after: Seq | None) -> Moved:
+def moved(destination: Destination, missed_after: Seq | None) -> DestinationLine:
     """Return what travels of a destination. One that came here itself and waits for a secret is as it was there."""
-    fields = {name: getattr(destination, name) for name in Moved.__struct_fields__}
+    fields = {name: getattr(destination, name) for name in DestinationLine.__struct_fields__}
     enabled = destination.was_enabled if destination.was_enabled is not None else destination.enabled
-    return Moved(**fields | {"enabled": enabled, "missed_after": named(missed_after)})
+    return DestinationLine(**fields | {"enabled": enabled, "missed_after": named(missed_after)})
 
 
-def arrived(line: Moved, secret: str) -> Destination:
+def arrived(line: DestinationLine, secret: str) -> Destination:
     """Return a destination as it comes in: with a secret that nobody has seen, and so disabled."""
-    fields = {name: getattr(line, name) for name in Moved.__struct_fields__}
+    fields = {name: getattr(line, name) for name in DestinationLine.__struct_fields__}
     fields |= {"enabled": False, "was_enabled": line.enabled, "secrets": (Secret(secret),)}
     return Destination(**fields | {"missed_after": line.missed_after and seq_of(line.missed_after)})
 

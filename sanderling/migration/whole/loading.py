@@ -219,7 +219,7 @@ class _Filling:
         """Put matching where it was, and count what alerts had met."""
         if self._matched is None:
             return
-        work, lease, at = self._storage.work, self._storage.lease, self._matched
+        work, lease, at = self._storage.outbox, self._storage.lease, self._matched
         await work.advance(MATCHED, await work.cursor(MATCHED), at, (), lease)
         for start in range(0, len(self._hits), MOST_EVENTS):
             await work.advance(MATCHED, at, at, (), lease, hits=self._hits[start : start + MOST_EVENTS])

@@ -27,13 +27,13 @@ from sanderling.migration.whole.lines import (
     MOST_LINE,
     ORDER,
     End,
+    EventLine,
     Head,
     Hook,
     Key,
     Line,
     Log,
     Query,
-    Told,
     Watch,
     begins_export,
     day_number,
@@ -152,7 +152,7 @@ class _Reader:
                 self._alert(line)
             case Hook():
                 self._destination(line)
-            case Told():
+            case EventLine():
                 return self._event(line)
             case End():
                 self._end(line)
@@ -207,7 +207,7 @@ class _Reader:
         if destination.missed_after is not None:
             seq_of(destination.missed_after)
 
-    def _event(self, line: Told) -> Adopted:
+    def _event(self, line: EventLine) -> Adopted:
         body = bytes(line.event)
         event = _decode_event(body)
         seq = seq_of(event.id)
@@ -221,7 +221,7 @@ class _Reader:
         return Adopted(Stored(seq, SourceId(_uuid(event.source_id)), KINDS[line.kind], body))
 
     def _end(self, line: End) -> None:
-        counted = [self._count[kind] for kind in (Key, Watch, Query, Hook, Told)]
+        counted = [self._count[kind] for kind in (Key, Watch, Query, Hook, EventLine)]
         if counted != [line.keys, line.sources, line.alerts, line.destinations, line.events]:
             raise ValueError("there are not as many lines as the last one says: some are missing or too many")
         if self._digest.hexdigest() != line.sha256:

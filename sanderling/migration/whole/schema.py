@@ -7,7 +7,7 @@ from typing import Any, Final, get_args
 import msgspec
 from msgspec import Struct
 
-from sanderling.migration.whole.lines import Line, Told
+from sanderling.migration.whole.lines import EventLine, Line
 from storage.records.event import Event
 
 _REF: Final = "#/$defs/{name}"
@@ -17,7 +17,7 @@ def schema() -> dict[str, Any]:
     """Return the schema that each line fulfils."""
     types: tuple[type[Struct], ...] = (*get_args(Line), Event)
     _, components = msgspec.json.schema_components(types, ref_template=_REF)
-    components[Told.__name__]["properties"]["event"] = {"$ref": _REF.format(name=Event.__name__)}
+    components[EventLine.__name__]["properties"]["event"] = {"$ref": _REF.format(name=Event.__name__)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A line of an export of a whole Sanderling instance",

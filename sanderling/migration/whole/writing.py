@@ -26,6 +26,7 @@ from sanderling.migration.whole.lines import (
     FORMAT,
     KIND_NAMES,
     End,
+    EventLine,
     Head,
     Hook,
     Key,
@@ -33,7 +34,6 @@ from sanderling.migration.whole.lines import (
     Log,
     Query,
     Span,
-    Told,
     Watch,
     day_name,
     encode,
@@ -87,7 +87,7 @@ class Written:
     def end(self) -> End:
         """Write the last line, and return it."""
         count = self._count
-        end = End(count[Key], count[Watch], count[Query], count[Hook], count[Told], self._digest.hexdigest())
+        end = End(count[Key], count[Watch], count[Query], count[Hook], count[EventLine], self._digest.hexdigest())
         self._write(encode(end) + b"\n")
         return end
 
@@ -140,7 +140,7 @@ async def export(folder: Path, out: BinaryIO, made_at: Millis, since: Seq | None
     async with snapshot(folder) as storage:
         floor, _, newest = await storage.log.bounds()
         begin = Seq(max(floor, newest if not events else min(since or START, newest)))
-        matched = await storage.work.cursor(MATCHED)
+        matched = await storage.outbox.cursor(MATCHED)
         written = Written(out)
         written.head(Head(FORMAT, __version__, rfc3339(made_at), span, left_out()))
         written.put(Log(id_of(begin, 0), named(matched)))
@@ -201,7 +201,7 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
 
 async def _first_waiting(storage: Storage, destination: str) -> Seq | None:
     """Return the position of the earliest event that waits, in a digest or by itself. Claims it: this is a copy."""
-    work, lease = storage.work, storage.lease
+    work, lease = storage.outbox, storage.lease
     await work.release(lease, destination=destination)
     first: list[Seq] = []
     while digests := await work.claim(destination, LAST, PAGE, lease, digests=True):
@@ -221,7 +221,7 @@ async def _events(storage: Storage, written: Written, after: Seq) -> None:
     while True:
         page = await storage.log.read(after, PAGE, EVERYTHING)
         for event in page.events:
-            written.put(Told(KIND_NAMES[event.kind], Raw(event.body)))
+            written.put(EventLine(KIND_NAMES[event.kind], Raw(event.body)))
         if page.scanned >= page.head:
             return
         after = page.scanned

@@ -7,7 +7,7 @@ from contextlib import closing
 from sqlite3 import Connection
 
 from sanderling.operations.backup.finding import Finding
-from sanderling.operations.doctor.patient import Patient
+from sanderling.operations.doctor.context import DoctorContext
 from sanderling.real_world import now, wall
 from storage.errors import Corrupt, NewerSchema
 from storage.records.identity import START, Seq, millis_of
@@ -25,7 +25,7 @@ AHEAD_MS = 60_000
 A_DAY = 86_400.0
 
 
-def database(patient: Patient) -> Iterator[Finding]:
+def database(patient: DoctorContext) -> Iterator[Finding]:
     """Look over the database; it may be in use."""
     path = patient.folder / DATABASE
     if not path.exists() or not path.stat().st_size:
@@ -69,7 +69,7 @@ def _integrity(connection: Connection) -> Iterator[Finding]:
         yield Finding("ok", "database", says + ("; some of it goes back to the disk" if too_roomy(room) else ""))
 
 
-def _log(patient: Patient, connection: Connection) -> Iterator[Finding]:
+def _log(patient: DoctorContext, connection: Connection) -> Iterator[Finding]:
     newest = scan.bounds(connection, START).newest
     mark = patient.folder / MARK
     text = mark.read_text("ascii", "replace").strip() if mark.exists() else ""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from sanderling.operations.backup.finding import Finding
-from sanderling.operations.doctor.patient import Patient
+from sanderling.operations.doctor.context import DoctorContext
 from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import entropy, monotonic
 from storage.sqlite.engine.folder import DATABASE
@@ -21,7 +21,7 @@ SLOW_MS = 30.0
 """Ordinary disks take 0.2 to 10 ms. A harvest waits for one fsync, so 30 ms still is 30 commits a second."""
 
 
-def permissions(patient: Patient) -> Iterator[Finding]:
+def permissions(patient: DoctorContext) -> Iterator[Finding]:
     """Whether the folder is there, ours, and for us only."""
     folder = patient.folder
     if not folder.exists():
@@ -50,14 +50,14 @@ def permissions(patient: Patient) -> Iterator[Finding]:
         yield Finding("ok", "folder", f"{folder.absolute()}: for its owner only")
 
 
-def half_an_import(patient: Patient) -> Iterator[Finding]:
+def half_an_import(patient: DoctorContext) -> Iterator[Finding]:
     """Whether an import of a whole instance was cut off here. Nothing is said where none was."""
     if unfinished(patient.folder):
         do = f"If none is under way: run `sanderling import` again, or delete {patient.folder / STAGE}"
         yield Finding("fail", "import", "an import into the folder was cut off: the service does not start", do)
 
 
-def room(patient: Patient) -> Iterator[Finding]:
+def room(patient: DoctorContext) -> Iterator[Finding]:
     """Whether the disk has room for the log, a backup, an upgrade."""
     folder = next(path for path in (patient.folder.absolute(), *patient.folder.absolute().parents) if path.is_dir())
     free = shutil.disk_usage(folder).free
@@ -76,7 +76,7 @@ def room(patient: Patient) -> Iterator[Finding]:
         yield Finding("fail", "disk room", f"{files.f_favail} more files can be made", "Delete files nobody needs.")
 
 
-def speed(patient: Patient) -> Iterator[Finding]:
+def speed(patient: DoctorContext) -> Iterator[Finding]:
     """How long the disk takes to keep 4 KiB for good: what each commit waits for."""
     if not patient.folder.is_dir() or not os.access(patient.folder, os.W_OK):
         return

@@ -10,7 +10,7 @@ import trio
 
 from sanderling.operations import self_test as check
 from sanderling.operations.backup.finding import Finding, Level
-from sanderling.operations.doctor.patient import Patient
+from sanderling.operations.doctor.context import DoctorContext
 from sanderling.real_world import monotonic, wall
 
 PACE = 0.3
@@ -20,7 +20,7 @@ BUILT = 1_760_000_000.0
 """A clock that says less than this was never set: the program is younger."""
 
 
-async def clock(patient: Patient) -> AsyncIterator[Finding]:
+async def clock(patient: DoctorContext) -> AsyncIterator[Finding]:
     """Whether the wall clock was set, and goes as fast as the one that never steps."""
     began = wall(), monotonic()
     await trio.sleep(PACE)
@@ -38,7 +38,7 @@ async def clock(patient: Patient) -> AsyncIterator[Finding]:
         yield Finding("fail", "time zones", "there is no database of time zones", "Install tzdata.")
 
 
-def limits(patient: Patient) -> Iterator[Finding]:
+def limits(patient: DoctorContext) -> Iterator[Finding]:
     """Whether as many files may be open as streams are allowed."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = patient.settings.max_streams + 1000
@@ -51,7 +51,7 @@ def limits(patient: Patient) -> Iterator[Finding]:
         yield Finding("ok", "open files", says)
 
 
-async def worker(patient: Patient) -> AsyncIterator[Finding]:
+async def worker(patient: DoctorContext) -> AsyncIterator[Finding]:
     """Whether a worker starts under its limits, and reads; and whether the kernel holds it."""
     lacks = ""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sanderling.master_key import named_vault
 from sanderling.operations.backup.finding import Finding
-from sanderling.operations.doctor.patient import Patient
+from sanderling.operations.doctor.context import DoctorContext
 from storage.errors import NoKey, Unopened
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.secrets.unlocking import OTHER
@@ -19,7 +19,7 @@ NAME_IT = (
 MAKE_ONE = "Make one: (umask 077; sanderling keys master > FILE), and name it in SANDERLING_MASTER_KEY_FILE."
 
 
-def master_key(patient: Patient) -> Iterator[Finding]:
+def master_key(patient: DoctorContext) -> Iterator[Finding]:
     """Whether the key that is here opens every secret, and whether backups can take them along."""
     named = named_vault(patient.variables)
     database = patient.folder / DATABASE

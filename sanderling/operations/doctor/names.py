@@ -13,7 +13,7 @@ import trio
 from actors.egress.sockets import SystemResolver
 from actors.world import ResolveFailed, Resolver
 from sanderling.operations.backup.finding import Finding
-from sanderling.operations.doctor.patient import Patient
+from sanderling.operations.doctor.context import DoctorContext
 from storage.errors import StorageError
 from storage.sqlite.engine.connection import READER, connect
 from storage.sqlite.engine.folder import DATABASE
@@ -24,7 +24,7 @@ ASKED, LOOKED_AT = 3, 500
 WITHIN = 12.0
 
 
-async def names(patient: Patient) -> AsyncIterator[Finding]:
+async def names(patient: DoctorContext) -> AsyncIterator[Finding]:
     """Whether the hosts of a few sources resolve; without sources, whether the resolver answers at all."""
     if not patient.offline:
         yield await answered(watched_hosts(patient), SystemResolver())
@@ -47,7 +47,7 @@ async def answered(hosts: Sequence[str], resolver: Resolver) -> Finding:
     return Finding("ok", "names", f"{', '.join(hosts)}: watched, and resolved")
 
 
-def watched_hosts(patient: Patient) -> Sequence[str]:
+def watched_hosts(patient: DoctorContext) -> Sequence[str]:
     """Return a few host names of sources; none when the database can't be read, which is told elsewhere."""
     try:
         with closing(connect(patient.folder / DATABASE, READER)) as connection:

@@ -12,8 +12,8 @@ from actors.errors import UrlRefused
 from actors.settings import Network
 from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.operations.backup.finding import Finding
+from sanderling.operations.doctor.context import DoctorContext
 from sanderling.operations.doctor.expiry import ends_at
-from sanderling.operations.doctor.patient import Patient
 from sanderling.real_world import open_listeners, wall
 
 METADATA = "169.254.169.254"
@@ -21,7 +21,7 @@ PRIVATE = ("127.0.0.1", "::1", "10.0.0.1", "192.168.0.1", "fd00::1", "::ffff:127
 SOON_DAYS = 14
 
 
-def guard(patient: Patient) -> Iterator[Finding]:
+def guard(patient: DoctorContext) -> Iterator[Finding]:
     """Whether private addresses and metadata services are refused, but for what the settings open."""
     ways = {"watched": patient.settings.watch_networks(), "delivered to": patient.settings.deliver_networks()}
     for way, networks in ways.items():
@@ -36,7 +36,7 @@ def guard(patient: Patient) -> Iterator[Finding]:
             yield Finding("ok", "guard", f"no private address may be {way}")
 
 
-def tls(patient: Patient) -> Iterator[Finding]:
+def tls(patient: DoctorContext) -> Iterator[Finding]:
     """Whether the certificate can be used, and for how long."""
     settings = patient.settings
     if not settings.tls_cert:
@@ -59,7 +59,7 @@ def tls(patient: Patient) -> Iterator[Finding]:
         yield Finding("ok", "tls", f"the certificate is good for {days} days")
 
 
-async def port(patient: Patient) -> AsyncIterator[Finding]:
+async def port(patient: DoctorContext) -> AsyncIterator[Finding]:
     """Whether the ports are free, or our own service's."""
     settings, figures = patient.settings, patient.settings.metrics_address()
     yield await _port(patient, settings.host, settings.port, "--port")
@@ -67,7 +67,7 @@ async def port(patient: Patient) -> AsyncIterator[Finding]:
         yield await _port(patient, *figures, "--metrics-bind")
 
 
-async def _port(patient: Patient, host: str, number: int, flag: str) -> Finding:
+async def _port(patient: DoctorContext, host: str, number: int, flag: str) -> Finding:
     where = f"{host} port {number}"
     try:
         listeners = await open_listeners(host, number)
@@ -82,7 +82,7 @@ async def _port(patient: Patient, host: str, number: int, flag: str) -> Finding:
     return Finding("ok", "port", f"{where} is free{running}")
 
 
-def proxies(patient: Patient) -> Iterator[Finding]:
+def proxies(patient: DoctorContext) -> Iterator[Finding]:
     """Whether a proxy in front is trusted, and whether one is set up that is not used."""
     settings = patient.settings
     if settings.base_url.startswith("https://") and not settings.tls_cert and not settings.trusted_proxies:
@@ -100,7 +100,7 @@ def proxies(patient: Patient) -> Iterator[Finding]:
         yield Finding("warn", "proxy", f"{', '.join(ignored)} is set, and not used", do)
 
 
-def _either(patient: Patient, name: str) -> bool:
+def _either(patient: DoctorContext, name: str) -> bool:
     return bool(patient.variables.get(name) or patient.variables.get(name.upper()))
 
 

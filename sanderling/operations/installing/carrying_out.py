@@ -16,7 +16,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.installing.layout import Layout
 from sanderling.operations.installing.plan import (
     Act,
-    Found,
+    FoundInstallation,
     Keep,
     LayOut,
     MakeAccount,
@@ -35,12 +35,12 @@ from sanderling.program import LAUNCHER, foreign_environment, is_one_file, unpac
 NO_LOGIN = "/usr/sbin/nologin"
 
 
-def look(layout: Layout, root: Path) -> Found:
+def look(layout: Layout, root: Path) -> FoundInstallation:
     """Return what is there."""
     unit = _under(root, layout.unit)
     programs = _under(root, layout.programs)
     there = sorted(programs.iterdir()) if programs.is_dir() else []
-    return Found(
+    return FoundInstallation(
         versions=tuple(path.name for path in there if path.is_dir() and not path.is_symlink()),
         current=_target(_under(root, layout.current)),
         previous=_target(_under(root, layout.previous)),

@@ -18,7 +18,7 @@ Owed = Literal["", "restart", "first start"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundInstallation:
     """What is there already. versions: the folders below programs, halves of broken off installations among them.
     current, previous, command: what these links point at. unit: the unit's text; beside: whether a new one lies there.
     data_link: what the data folder points at, when it is a link. owed: what an installation that was cut off has not
@@ -162,7 +162,9 @@ Act = LayOut | Point | MakeAccount | MakeFolder | Write | Run | Remove | Note | 
 Plan = tuple[Act, ...]
 
 
-def installing(layout: Layout, version: str, found: Found, *, live: bool = True, start: bool = True) -> Plan:
+def installing(
+    layout: Layout, version: str, found: FoundInstallation, *, live: bool = True, start: bool = True
+) -> Plan:
     """Return what installs a version (a folder's name).
 
     live: whether this is a machine that runs, and not a folder that stands for one: then there are accounts and a
@@ -171,7 +173,7 @@ def installing(layout: Layout, version: str, found: Found, *, live: bool = True,
     return tuple(_installing(layout, version, found, live=live, start=start))
 
 
-def _installing(layout: Layout, version: str, found: Found, *, live: bool, start: bool) -> Iterator[Act]:
+def _installing(layout: Layout, version: str, found: FoundInstallation, *, live: bool, start: bool) -> Iterator[Act]:
     place = layout.programs / version
     owner = layout.account if live else ""
     if version not in found.versions:  # first: what does not run here shall not have changed anything
@@ -221,12 +223,12 @@ def _unit(layout: Layout, text: str, there: str | None) -> Iterator[Act]:
         yield Write(layout.unit, text)
 
 
-def removing(layout: Layout, found: Found, *, purge: bool, live: bool = True) -> Plan:
+def removing(layout: Layout, found: FoundInstallation, *, purge: bool, live: bool = True) -> Plan:
     """Return what removes the program; purge: the data, the settings and the account too."""
     return tuple(_removing(layout, found, purge=purge, live=live))
 
 
-def _removing(layout: Layout, found: Found, *, purge: bool, live: bool) -> Iterator[Act]:
+def _removing(layout: Layout, found: FoundInstallation, *, purge: bool, live: bool) -> Iterator[Act]:
     manager = ("systemctl",) if layout.account else ("systemctl", "--user")
     if live and found.unit is not None:
         yield Run((*manager, "disable", "--now", UNIT), may_fail=True)
@@ -248,7 +250,7 @@ def _removing(layout: Layout, found: Found, *, purge: bool, live: bool) -> Itera
         yield Run(("userdel", layout.account), may_fail=True)
 
 
-def _data(layout: Layout, found: Found, *, purge: bool) -> Iterator[Act]:
+def _data(layout: Layout, found: FoundInstallation, *, purge: bool) -> Iterator[Act]:
     if purge and found.data_link:  # where it leads has not been made by us, and may hold more than ours
         yield Remove(layout.data, "only a link")
         yield Keep(layout.data.parent / found.data_link, "the data, which a link of yours led to; remove them yourself")
@@ -256,7 +258,7 @@ def _data(layout: Layout, found: Found, *, purge: bool) -> Iterator[Act]:
         yield Remove(layout.data, "all data") if purge else Keep(layout.data, "the data; --purge removes them")
 
 
-def _settings(layout: Layout, found: Found, *, purge: bool) -> Iterator[Act]:
+def _settings(layout: Layout, found: FoundInstallation, *, purge: bool) -> Iterator[Act]:
     key = "the master key, which opens backups too"
     there = [*["the settings"] * found.settings, *[key] * (found.key != "none")]
     if purge and there:

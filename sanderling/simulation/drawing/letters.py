@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sanderling.simulation.chances import chance
-from sanderling.simulation.drawing.moments import moments
-from sanderling.simulation.letters.plans import (
+from sanderling.simulation.deliveries.plans import (
     RECEIVER_FAULTS,
     AlertPlan,
     AlertState,
@@ -25,6 +24,7 @@ from sanderling.simulation.letters.plans import (
     Quiet,
     Saying,
 )
+from sanderling.simulation.drawing.moments import moments
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import CALM, DAY, SERVICE, ClockStep, Ending, Fault, Program
 

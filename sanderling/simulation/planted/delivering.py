@@ -12,30 +12,30 @@ from actors.delivery.schedule import Answer
 from storage.append import Lease
 from storage.records.delivery import Match
 from storage.records.identity import Seq
-from storage.sqlite.stores.outbox import SqliteWork
+from storage.sqlite.stores.outbox import SqliteOutbox
 
 
 def claimed_for_ever() -> AbstractContextManager[Any]:
     """Deliveries that were under way at a crash stay claimed by the dead life."""
 
-    async def wrong(self: SqliteWork, lease: Lease, **more: Any) -> int:
+    async def wrong(self: SqliteOutbox, lease: Lease, **more: Any) -> int:
         return 0
 
-    return patch.object(SqliteWork, "release", wrong)
+    return patch.object(SqliteOutbox, "release", wrong)
 
 
 def matches_after_the_cursor() -> AbstractContextManager[Any]:
     """The matcher's cursor is durable before the rows that its step caused."""
-    right = SqliteWork.advance
+    right = SqliteOutbox.advance
 
     async def wrong(  # noqa: PLR0917  # as the method that it stands for
-        self: SqliteWork, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+        self: SqliteOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, (), lease, **more)
         if matches:
             await right(self, name, to, to, matches, lease)
 
-    return patch.object(SqliteWork, "advance", wrong)
+    return patch.object(SqliteOutbox, "advance", wrong)
 
 
 def given_up_after_two() -> AbstractContextManager[Any]:

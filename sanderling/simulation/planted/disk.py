@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from actors.recorder import actor as recording
 from actors.sources.polling.actor import PolledSource
-from actors.sources.push.committer import Keeper
+from actors.sources.push.committer import Committer
 from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq
@@ -24,12 +24,12 @@ from storage.sqlite.stores.log import SqliteLog
 def frames_not_restored() -> AbstractContextManager[Any]:
     """Frames of a harvest that the recorder did not answer are forgotten."""
 
-    async def wrong(self: Keeper) -> None:
+    async def wrong(self: Committer) -> None:
         taken = self._intake.drop()
         if taken:
             await self._send(tuple(draft for _, _, draft in taken), len(taken))
 
-    return patch.object(Keeper, "flush", wrong)
+    return patch.object(Committer, "flush", wrong)
 
 
 class _Undone(Exception):

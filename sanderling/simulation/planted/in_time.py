@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.notices import telling_of_the_end
 from actors.sources.admission import Admission
 from actors.sources.health import notices as troubles
-from actors.sources.health.waiting import Bell
+from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.polling.actor import PolledSource
 from actors.sources.polling.feed_reset import Turn, turn_of
 from storage.records.event import KIND_OF, Draft, Kind
@@ -62,7 +62,7 @@ def alerts_read_now_and_then() -> AbstractContextManager[Any]:
 
 def told_at_looks_only() -> AbstractContextManager[Any]:
     """Nobody is told of a trouble between two looks."""
-    return patch.object(Bell, "_next", lambda self: math.inf)
+    return patch.object(TroubleTimer, "_next", lambda self: math.inf)
 
 
 def told_and_forgotten() -> AbstractContextManager[Any]:

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from actors.delivery import actor as acting
 from actors.delivery import attempt as posting
-from actors.delivery import digest, room, schedule, status
+from actors.delivery import concurrency as room
+from actors.delivery import digest, schedule, status
 from actors.delivery.actor import DestinationActor
 from actors.delivery.registry import DeliveryRegistry
 from actors.delivery.schedule import Answer
@@ -29,7 +30,7 @@ from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, Seq
 from storage.sqlite.engine.writer import Transaction
 from storage.sqlite.stores import alerts, log, outbox
-from storage.sqlite.stores.outbox import SqliteWork
+from storage.sqlite.stores.outbox import SqliteOutbox
 
 Plant = AbstractContextManager[Any]
 
@@ -187,13 +188,13 @@ def tests_are_marked() -> Plant:
 
 def refusals_listed_as_500() -> Plant:
     """The list of attempts says 500 for whatever refusal it was."""
-    right = SqliteWork.settle
+    right = SqliteOutbox.settle
 
-    async def wrong(self: SqliteWork, outcomes: Sequence[Outcome], lease: Lease) -> None:
+    async def wrong(self: SqliteOutbox, outcomes: Sequence[Outcome], lease: Lease) -> None:
         refused = [replace(it, status=500) if it.status is not None and it.status >= 300 else it for it in outcomes]
         await right(self, refused, lease)
 
-    return patch.object(SqliteWork, "settle", wrong)
+    return patch.object(SqliteOutbox, "settle", wrong)
 
 
 # --- order and number ------------------------------------------------------------------------------------------------
@@ -240,19 +241,19 @@ def slow_ones_take_all() -> Plant:
 @contextmanager
 def older_ones_first() -> Iterator[None]:
     """A delivery that waits for another try holds up all newer ones."""
-    claim = SqliteWork.claim
+    claim = SqliteOutbox.claim
 
     async def wrong(
-        self: SqliteWork, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+        self: SqliteOutbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
     ) -> Sequence[Delivery]:
         due = await first_due(self, destination, digests=digests)
         return () if due is None or due > now else await claim(self, destination, now, limit, lease, digests=digests)
 
-    async def first_due(self: SqliteWork, destination: str, *, digests: bool = False) -> Millis | None:
+    async def first_due(self: SqliteOutbox, destination: str, *, digests: bool = False) -> Millis | None:
         due = await self._one(_FIRST, destination)
         return None if due is None else Millis(due)
 
-    with patch.object(SqliteWork, "claim", wrong), patch.object(SqliteWork, "next_due", first_due):
+    with patch.object(SqliteOutbox, "claim", wrong), patch.object(SqliteOutbox, "next_due", first_due):
         yield
 
 

@@ -15,7 +15,7 @@ from storage.records.delivery import Match
 from storage.records.identity import Seq
 from storage.records.key import ApiKey
 from storage.sqlite.stores.keys import SqliteKeys
-from storage.sqlite.stores.outbox import SqliteWork
+from storage.sqlite.stores.outbox import SqliteOutbox
 
 
 def filtered_resumes_off_by_one() -> AbstractContextManager[Any]:
@@ -60,14 +60,14 @@ def filters_forgotten_in_the_ring() -> AbstractContextManager[Any]:
 
 def rows_cut_off() -> AbstractContextManager[Any]:
     """Of one event's match only as many rows are written as one transaction is meant to have."""
-    right = SqliteWork.advance
+    right = SqliteOutbox.advance
 
     async def wrong(  # noqa: PLR0917  # as the method that it stands for
-        self: SqliteWork, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+        self: SqliteOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, matches[: matching.MOST_ROWS], lease, **more)
 
-    return patch.object(SqliteWork, "advance", wrong)
+    return patch.object(SqliteOutbox, "advance", wrong)
 
 
 def revoked_streams_go_on() -> AbstractContextManager[Any]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.content import tasks
 from actors.content.changes import churn, memory, news
 from actors.content.changes.memory import PageMemory, decode_memory, packed_recent, unpack_keys
-from actors.content.changes.news import Weighed
+from actors.content.changes.news import WeighedBlock
 from actors.content.changes.returns import Turn, turn_of
 from actors.content.changes.swaps import Stay, Swap
 from actors.sources.polling import actor
@@ -98,7 +98,7 @@ def removals_weigh_nothing() -> AbstractContextManager[Any]:
     """What is gone from a list is no news."""
     right = news._Scales.went
 
-    def wrong(self: Any, left: Any, figures: Any) -> Mapping[int, Weighed]:
+    def wrong(self: Any, left: Any, figures: Any) -> Mapping[int, WeighedBlock]:
         return {i: replace(block, score=0.0) for i, block in right(self, left, figures).items()}
 
     return patch.object(news._Scales, "went", wrong)

@@ -9,9 +9,9 @@ from unittest.mock import patch
 from msgspec.structs import replace
 
 from actors.messages.sources import AddSource, SourceEdit
-from actors.messages.views import Added
-from actors.sources.push.committer import Keeper
-from actors.sources.registry.service import Desk
+from actors.messages.views import AddedSource
+from actors.sources.push.committer import Committer
+from actors.sources.registry.service import SourceService
 from storage.records.identity import SourceId
 from storage.records.source import SourceState
 from storage.sqlite.engine.writer import Transaction
@@ -36,30 +36,30 @@ def harvests_of_any_version() -> AbstractContextManager[Any]:
 def deleted_from_the_table_only() -> AbstractContextManager[Any]:
     """A deleted source is on no list any more, and goes on."""
 
-    async def wrong(self: Desk, source: SourceId, expected: Any = None) -> None:
+    async def wrong(self: SourceService, source: SourceId, expected: Any = None) -> None:
         self._table.get(source)
         self._table.drop(source)
 
-    return patch.object(Desk, "delete", wrong)
+    return patch.object(SourceService, "delete", wrong)
 
 
 def frames_lost_at_a_stop() -> AbstractContextManager[Any]:
     """What a push source that is stopped had not had committed is left to nobody."""
 
-    def wrong(self: Keeper) -> None:
+    def wrong(self: Committer) -> None:
         self._intake.drop()
 
-    return patch.object(Keeper, "leave", wrong)
+    return patch.object(Committer, "leave", wrong)
 
 
 def import_forgets_an_edit() -> AbstractContextManager[Any]:
     """A list that is imported gives its tags to what is there already, over those that its user has given."""
-    right = Desk.add
+    right = SourceService.add
 
-    async def wrong(self: Desk, wish: AddSource) -> Added:
+    async def wrong(self: SourceService, wish: AddSource) -> AddedSource:
         added = await right(self, wish)
         if not added.created and wish.tags:
             await self.edit(added.view.source.id, SourceEdit(tags=wish.tags), None)
         return added
 
-    return patch.object(Desk, "add", wrong)
+    return patch.object(SourceService, "add", wrong)

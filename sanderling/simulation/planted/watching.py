@@ -17,18 +17,19 @@ from actors.content.changes.memory import PageMemory, pack
 from actors.content.feeds import entries
 from actors.content.pages import page as pages
 from actors.content.pages.page import PageReading
-from actors.egress import guard, http, line, websocket
+from actors.egress import guard, http, websocket
+from actors.egress import uplink as line
 from actors.egress.failures import PLAIN_HOLD, Blame, LookFailed
 from actors.egress.guard import Guard
+from actors.egress.host_aliases import HostAliases
 from actors.egress.hosts import Hosts
 from actors.egress.robots import Robots, RobotsVerdict
-from actors.egress.twins import Twins
 from actors.sources.looks import progress
 from actors.sources.polling import actor, seen
 from actors.sources.polling.actor import PolledSource
 from actors.sources.polling.feed_reset import Turn
 from storage.records.identity import Millis
-from storage.records.source import Harvest, HotState, Validators
+from storage.records.source import Harvest, SourceRuntime, Validators
 
 _LATER = 24 * 3600 * 1000
 
@@ -40,7 +41,7 @@ def validators_lost_at_a_304() -> AbstractContextManager[Any]:
     """A 304 without validators of its own makes those that are known forgotten."""
     right = actor._looked
 
-    def wrong(before: HotState, fetched: Any, reading: Any, at: Millis) -> Any:
+    def wrong(before: SourceRuntime, fetched: Any, reading: Any, at: Millis) -> Any:
         looked = right(before, fetched, reading, at)
         return replace(looked, validators=Validators()) if fetched.status == 304 else looked
 
@@ -53,7 +54,7 @@ def validators_sent_everywhere() -> AbstractContextManager[Any]:
     def wrong(self: Any, url: object) -> bool:
         return self.etag is not None or self.last_modified is not None
 
-    return patch.object(http._Wish, "conditional", wrong)
+    return patch.object(http._FetchRequest, "conditional", wrong)
 
 
 def retry_after_ignored() -> AbstractContextManager[Any]:
@@ -78,7 +79,7 @@ def crawl_delay_ignored() -> AbstractContextManager[Any]:
 
 def twins_apart() -> AbstractContextManager[Any]:
     """A host that is known by two names gets twice its share."""
-    return patch.object(Twins, "one", lambda self, host: host)
+    return patch.object(HostAliases, "one", lambda self, host: host)
 
 
 def robots_forgotten() -> AbstractContextManager[Any]:
@@ -172,7 +173,7 @@ def breaker_never_half_open() -> Iterator[None]:
     """A breaker that has opened lets nobody try for a day, and nobody asks whether that may be."""
     right = progress.failed
 
-    def wrong(*args: Any) -> HotState:
+    def wrong(*args: Any) -> SourceRuntime:
         hot = right(*args)
         if hot.breaker.state == "closed" or hot.next_look_at is None:
             return hot

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from storage.retention import Room
+from storage.retention import FreeSpace
 
 _INCREMENTAL = 2
 _PAGES = ("PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size")
@@ -21,10 +21,10 @@ def begin(connection: sqlite3.Connection) -> None:
     connection.execute("VACUUM")  # its first page, which says WAL, is written already
 
 
-def room_of(connection: sqlite3.Connection) -> Room:
+def room_of(connection: sqlite3.Connection) -> FreeSpace:
     """Return the bytes of a database, and how many of them are free."""
     pages, free, size = (int(connection.execute(pragma).fetchone()[0]) for pragma in _PAGES)
-    return Room(pages * size, free * size)
+    return FreeSpace(pages * size, free * size)
 
 
 def give_back(connection: sqlite3.Connection, limit: int) -> int:

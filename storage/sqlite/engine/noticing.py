@@ -38,7 +38,7 @@ class NoticingReaders:
             return await self._readers.run(look)
 
 
-class Door:
+class OwnConnection:
     """The loop's own connection, for looks of microseconds."""
 
     def __init__(self, connection: sqlite3.Connection, damage: Damage) -> None:

@@ -14,9 +14,9 @@ from heapq import heapify, heappop, heapreplace
 import msgspec
 
 from storage.append import Lease
-from storage.records.bin import Bin, Capture, CapturePage, Kept
+from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
-from storage.sqlite.engine.noticing import Door
+from storage.sqlite.engine.noticing import OwnConnection
 from storage.sqlite.engine.readers import Readers
 from storage.sqlite.engine.writer import Transaction, Writer
 
@@ -35,10 +35,10 @@ MANY = 100
 
 
 class SqliteBins:
-    """See `storage.interface.Bins`. `door` is the loop's own connection."""
+    """See `storage.interface.Bins`. `own` is the loop's own connection."""
 
-    def __init__(self, writer: Writer, readers: Readers, door: Door, lease: Lease) -> None:
-        self._writer, self._readers, self._door, self._lease = writer, readers, door, lease
+    def __init__(self, writer: Writer, readers: Readers, own: OwnConnection, lease: Lease) -> None:
+        self._writer, self._readers, self._own, self._lease = writer, readers, own, lease
 
     async def add(self, bin: Bin) -> None:
         """Add a bin; see Bins."""
@@ -46,12 +46,12 @@ class SqliteBins:
 
     async def by_token(self, token: str) -> Bin | None:
         """Return the bin with this token; see Bins. Not a checkpoint."""
-        row = self._door.one(_BIN + " WHERE token=?", (token,))
+        row = self._own.one(_BIN + " WHERE token=?", (token,))
         return None if row is None else Bin(*row)
 
     async def get(self, bin_id: str) -> Bin | None:
         """Return one bin; see Bins. Not a checkpoint."""
-        row = self._door.one(_BIN + " WHERE id=?", (bin_id,))
+        row = self._own.one(_BIN + " WHERE id=?", (bin_id,))
         return None if row is None else Bin(*row)
 
     async def all(self) -> Sequence[Bin]:
@@ -89,7 +89,7 @@ class SqliteBins:
         """Return captures, newest first; see Bins."""
 
         def look(connection: sqlite3.Connection) -> CapturePage:
-            found: list[Kept] = []
+            found: list[StoredCapture] = []
             left, start = size, _NEWEST if before is None else min(before, _NEWEST)
             # Row by row: what does not fit is not read.
             with closing(connection.cursor()) as rows:
@@ -97,7 +97,7 @@ class SqliteBins:
                     if found and (len(found) == limit or weight > left):
                         return CapturePage(found, more=True)
                     left -= weight
-                    found.append(Kept(number, _decode(body)))
+                    found.append(StoredCapture(number, _decode(body)))
             return CapturePage(found, more=False)
 
         return await self._readers.run(look)

@@ -15,7 +15,7 @@ import msgspec
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.sqlite.engine.noticing import Door
+from storage.sqlite.engine.noticing import OwnConnection
 from storage.sqlite.engine.readers import Readers
 from storage.sqlite.engine.writer import Transaction, Writer
 from storage.sqlite.secrets.sealing import SEEDS, keep_public
@@ -33,10 +33,10 @@ _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
 class SqliteKeys:
-    """See `storage.interface.Keys`. `door` is the loop's own connection."""
+    """See `storage.interface.Keys`. `own` is the loop's own connection."""
 
-    def __init__(self, writer: Writer, readers: Readers, door: Door, lease: Lease, vault: Vault) -> None:
-        self._writer, self._readers, self._door, self._lease, self._vault = writer, readers, door, lease, vault
+    def __init__(self, writer: Writer, readers: Readers, own: OwnConnection, lease: Lease, vault: Vault) -> None:
+        self._writer, self._readers, self._own, self._lease, self._vault = writer, readers, own, lease, vault
 
     async def add(self, key: ApiKey) -> None:
         """Add an API key; see Keys."""
@@ -49,7 +49,7 @@ class SqliteKeys:
 
     async def by_hash(self, sha256: str) -> ApiKey | None:
         """Return the key with this hash; see Keys. Not a checkpoint."""
-        row = self._door.one(_BY_HASH, (sha256,))
+        row = self._own.one(_BY_HASH, (sha256,))
         return None if row is None else _key(row)
 
     async def all(self) -> Sequence[ApiKey]:
@@ -81,7 +81,7 @@ class SqliteKeys:
 
     async def active_signing(self) -> str | None:
         """Return the active one's id; see Keys. Not a checkpoint."""
-        row = self._door.one(_ACTIVE)
+        row = self._own.one(_ACTIVE)
         return None if row is None else str(row[0])
 
     async def add_signing(self, key: SigningKey) -> None:

@@ -9,11 +9,11 @@ from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import Duplicate, StateMoved
 from storage.following import Follower
 from storage.records.body import id_in
-from storage.records.cursor import Bounds, Filter, Held, Page
+from storage.records.cursor import Bounds, Filter, Page, SourceSize
 from storage.records.event import Kind, Stored, check_adopted, kind_of
 from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState
-from storage.retention import Room
+from storage.retention import FreeSpace
 from storage.sqlite.engine import free_space
 from storage.sqlite.engine.readers import Readers
 from storage.sqlite.engine.writer import MOST_ROWS, Transaction, Writer
@@ -114,11 +114,13 @@ class SqliteLog:
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return a page forward; see EventLog."""
-        return await self._readers.run(lambda c: self._pages.read(c, after, scan.Wish(limit, where, budget)))
+        return await self._readers.run(lambda c: self._pages.read(c, after, scan.ScanRequest(limit, where, budget)))
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return a page back; see EventLog."""
-        return await self._readers.run(lambda c: self._pages.read_back(c, before, scan.Wish(limit, where, budget)))
+        return await self._readers.run(
+            lambda c: self._pages.read_back(c, before, scan.ScanRequest(limit, where, budget))
+        )
 
     async def get(self, event_id: str) -> Stored | None:
         """Return one event; see EventLog."""
@@ -139,7 +141,7 @@ class SqliteLog:
         row: tuple[int] = await self._readers.run(lambda c: c.execute("SELECT count(*) FROM log").fetchone())
         return row[0]
 
-    async def room(self) -> Room:
+    async def room(self) -> FreeSpace:
         """Return the bytes of the file's pages; see EventLog."""
         return await self._readers.run(free_space.room_of)
 
@@ -152,11 +154,11 @@ class SqliteLog:
 
         return await self._writer.submit(job, rows=MOST_ROWS)
 
-    async def held(self, source: SourceId) -> Held:
+    async def held(self, source: SourceId) -> SourceSize:
         """Return what there is of a source; see EventLog."""
         return await self._readers.run(partial(weights.held, source=source))
 
-    async def heaviest(self, limit: int) -> Mapping[SourceId, Held]:
+    async def heaviest(self, limit: int) -> Mapping[SourceId, SourceSize]:
         """Return the heaviest; see EventLog."""
         return await self._readers.run(partial(weights.heaviest, limit=limit))
 

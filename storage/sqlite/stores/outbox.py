@@ -94,7 +94,7 @@ _CLAMP = "UPDATE outbox SET due=?, first_due=? WHERE destination=? AND seq=?"
 _LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
 
 
-class SqliteWork:
+class SqliteOutbox:
     """See `storage.interface.Work`."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:

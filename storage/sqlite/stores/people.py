@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.session import IDLE, LIFE, Password, Session, SetUpLink
-from storage.sqlite.engine.noticing import Door
+from storage.sqlite.engine.noticing import OwnConnection
 from storage.sqlite.engine.readers import Readers
 from storage.sqlite.engine.writer import Transaction, Writer
 
@@ -22,10 +22,10 @@ _ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_
 
 
 class SqlitePeople:
-    """See `storage.people.People`. `door` is the loop's own connection."""
+    """See `storage.people.People`. `own` is the loop's own connection."""
 
-    def __init__(self, writer: Writer, readers: Readers, door: Door, lease: Lease) -> None:
-        self._writer, self._readers, self._door, self._lease = writer, readers, door, lease
+    def __init__(self, writer: Writer, readers: Readers, own: OwnConnection, lease: Lease) -> None:
+        self._writer, self._readers, self._own, self._lease = writer, readers, own, lease
 
     async def password(self) -> Password | None:
         """Return the password; see People."""
@@ -75,7 +75,7 @@ class SqlitePeople:
 
     async def session(self, sha256: str) -> Session | None:
         """Return the session with this hash; see People. Not a checkpoint."""
-        row = self._door.one(_BY_HASH, (sha256,))
+        row = self._own.one(_BY_HASH, (sha256,))
         return None if row is None else Session(*row)
 
     async def sessions(self) -> Sequence[Session]:

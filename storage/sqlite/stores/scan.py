@@ -68,7 +68,7 @@ def _floor(connection: sqlite3.Connection) -> Seq:
     return Seq(floor)
 
 
-class Wish(NamedTuple):
+class ScanRequest(NamedTuple):
     """What a reader asks for: at most `limit` events that pass `where`, having looked at most at `budget` rows."""
 
     limit: int
@@ -87,7 +87,7 @@ class Pages:
         self._known = known
         self._ids: dict[int, SourceId] = {}
 
-    def read(self, connection: sqlite3.Connection, after: Seq, wish: Wish) -> Page:
+    def read(self, connection: sqlite3.Connection, after: Seq, wish: ScanRequest) -> Page:
         """Return a page forward; see `EventLog.read`."""
         # The end is fixed before the first row is read: what is committed meanwhile belongs to the next page.
         head = self.bounds(connection).newest
@@ -96,7 +96,7 @@ class Pages:
         events, scanned = _Scan(connection, self._ids, FORWARD, head, wish).run(after)
         return Page(events, scanned, head, _floor(connection))
 
-    def read_back(self, connection: sqlite3.Connection, before: Seq, wish: Wish) -> Page:
+    def read_back(self, connection: sqlite3.Connection, before: Seq, wish: ScanRequest) -> Page:
         """Return a page back; see `EventLog.read_back`."""
         head = self.bounds(connection).newest
         events, scanned = _Scan(connection, self._ids, BACK, START, wish).run(Seq(min(before, LAST)))
@@ -116,7 +116,7 @@ class _Scan:
     """One look at the log, in one direction, to a fixed end."""
 
     def __init__(
-        self, connection: sqlite3.Connection, ids: dict[int, SourceId], way: _Way, end: Seq, wish: Wish
+        self, connection: sqlite3.Connection, ids: dict[int, SourceId], way: _Way, end: Seq, wish: ScanRequest
     ) -> None:
         self._connection, self._ids, self._way, self._end = connection, ids, way, end
         self._limit, self._where, self._budget = min(wish.limit, MOST), wish.where, wish.budget

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from storage.append import Lease
 from storage.errors import Duplicate
 from storage.records.identity import SourceId
-from storage.records.source import FIRST, HotState, Source, SourceState, Version, Watched
+from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, WatchedSource
 from storage.sqlite.engine.readers import Readers
 from storage.sqlite.engine.writer import Transaction, Writer
 from storage.sqlite.secrets.sealing import HELLOS
@@ -25,7 +25,7 @@ _WRITE_HOT = "UPDATE source_hot SET body=?, version=? WHERE key=(SELECT key FROM
 _WRITE_BASE = "UPDATE source_base SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 
 encode_hot = msgspec.msgpack.Encoder().encode
-decode_hot = msgspec.msgpack.Decoder(HotState).decode
+decode_hot = msgspec.msgpack.Decoder(SourceRuntime).decode
 
 
 class SqliteSources:
@@ -73,7 +73,7 @@ class SqliteSources:
 
         await self._writer.submit(job, rows=3)
 
-    async def get(self, source: SourceId) -> Watched | None:
+    async def get(self, source: SourceId) -> WatchedSource | None:
         """Return one source; see Sources."""
         row = await self._readers.run(lambda c: c.execute(_WATCHED + "WHERE k.id=?", (source,)).fetchone())
         return None if row is None else _watched(row, self._vault)
@@ -82,10 +82,10 @@ class SqliteSources:
         """Return the source of a URL; see Sources."""
         return await self._readers.run(lambda connection: _by_url(connection, url, self._vault))
 
-    async def page(self, after: SourceId | None, limit: int) -> Sequence[Watched]:
+    async def page(self, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
         """Return sources in id order; see Sources."""
 
-        def look(connection: sqlite3.Connection) -> Sequence[Watched]:
+        def look(connection: sqlite3.Connection) -> Sequence[WatchedSource]:
             rows = connection.execute(_WATCHED + "WHERE k.id>? ORDER BY k.id LIMIT ?", (after or "", limit))
             return [_watched(row, self._vault) for row in rows.fetchall()]
 
@@ -103,7 +103,7 @@ def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
     return int(key)
 
 
-def all_watched(connection: sqlite3.Connection, vault: Vault) -> Sequence[Watched]:
+def all_watched(connection: sqlite3.Connection, vault: Vault) -> Sequence[WatchedSource]:
     """Return all sources in the order of their ids."""
     return [_watched(row, vault) for row in connection.execute(_WATCHED + "ORDER BY k.id").fetchall()]
 
@@ -125,9 +125,9 @@ def _by_url(connection: sqlite3.Connection, url: str, vault: Vault) -> Source | 
     return None if row is None else _source(row[0], row[1], vault)
 
 
-def _watched(row: tuple[bytes, bytes | None, bytes, bytes, int], vault: Vault) -> Watched:
+def _watched(row: tuple[bytes, bytes | None, bytes, bytes, int], vault: Vault) -> WatchedSource:
     body, sealed, hot, base, version = row
-    return Watched(_source(body, sealed, vault), decode_hot(hot), base, Version(version))
+    return WatchedSource(_source(body, sealed, vault), decode_hot(hot), base, Version(version))
 
 
 def _source(body: bytes, sealed: bytes | None, vault: Vault) -> Source:

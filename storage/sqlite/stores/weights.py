@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
-from storage.records.cursor import Held
+from storage.records.cursor import SourceSize
 from storage.records.identity import SourceId
 
 SAMPLE = 50
@@ -24,16 +24,16 @@ _COUNTS = """SELECT k.id, l.source, l.events FROM (
 ) l JOIN source_key k ON k.key=l.source"""
 
 
-def held(connection: sqlite3.Connection, source: SourceId) -> Held:
+def held(connection: sqlite3.Connection, source: SourceId) -> SourceSize:
     """Return what the log holds of a source."""
     key = connection.execute(_KEY, (source,)).fetchone()
     if key is None:
-        return Held(0, 0)
+        return SourceSize(0, 0)
     (events,) = connection.execute(_COUNT, key).fetchone()
     return _reckoned(connection, key[0], events)
 
 
-def heaviest(connection: sqlite3.Connection, limit: int) -> Mapping[SourceId, Held]:
+def heaviest(connection: sqlite3.Connection, limit: int) -> Mapping[SourceId, SourceSize]:
     """Return of which sources it holds most bytes, the heaviest first."""
     counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
     found = {SourceId(id): _reckoned(connection, key, events) for id, key, events in counted}
@@ -41,6 +41,6 @@ def heaviest(connection: sqlite3.Connection, limit: int) -> Mapping[SourceId, He
     return dict(ranked[:limit])
 
 
-def _reckoned(connection: sqlite3.Connection, key: int, events: int) -> Held:
+def _reckoned(connection: sqlite3.Connection, key: int, events: int) -> SourceSize:
     (mean,) = connection.execute(_MEAN, (key, SAMPLE)).fetchone()
-    return Held(events, round(events * (mean or 0)))
+    return SourceSize(events, round(events * (mean or 0)))

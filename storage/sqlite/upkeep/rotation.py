@@ -23,7 +23,7 @@ from storage.sqlite.upkeep.upgrade import scrub, upgrade
 _SCRUB = "INSERT INTO fact VALUES('scrub', 1) ON CONFLICT DO NOTHING"
 
 
-class Rotated(NamedTuple):
+class RotationResult(NamedTuple):
     """How many boxes there are, what was given up (None: nothing), and whether no page of the file has an old box."""
 
     boxes: int
@@ -31,7 +31,9 @@ class Rotated(NamedTuple):
     scrubbed: bool
 
 
-def rotate(folder: Path, named: Vault | None, new: Vault | None, fresh: Callable[[], str] | None = None) -> Rotated:
+def rotate(
+    folder: Path, named: Vault | None, new: Vault | None, fresh: Callable[[], str] | None = None
+) -> RotationResult:
     """Seal a folder's secrets with a new master key, or with a new one of its own (None).
 
     `fresh`: the old key is lost; what it sealed is given up, see `give_up`. Raises Locked while a service runs on the
@@ -66,4 +68,4 @@ def rotate(folder: Path, named: Vault | None, new: Vault | None, fresh: Callable
             settle(folder, vault)
         else:
             forget_own(folder, vault)
-        return Rotated(boxes, lost, scrub(connection))
+        return RotationResult(boxes, lost, scrub(connection))

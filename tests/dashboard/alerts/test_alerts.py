@@ -11,7 +11,7 @@ from storage.records.alert import Alert
 from storage.records.delivery import Hit
 from storage.records.event import Diff
 from storage.records.identity import Seq
-from storage.records.source import HotState, SourceState
+from storage.records.source import SourceRuntime, SourceState
 from tests.api.house import House
 from tests.dashboard.browser import Browser
 from tests.support.build import NOW, a_draft, a_source, a_source_id
@@ -36,7 +36,7 @@ async def test_an_alert_is_made_shown_and_listed(house: House, browser: Browser)
     assert path == f"/alerts/{alert.id}"
     assert (alert.name, alert.filter_query, alert.channel, alert.source_ids) == ("Prices", "price", "pricing", ())
     assert "The alert is made" in browser.text and "/v1/streams/pricing" in browser.text
-    await house.storage.work.advance("m", None, Seq(1), [], house.storage.lease, hits=[Hit(alert.id, 7, NOW)])
+    await house.storage.outbox.advance("m", None, Seq(1), [], house.storage.lease, hits=[Hit(alert.id, 7, NOW)])
     await browser.get("/alerts")
     assert "Prices" in browser.text and "English · all sources · channel pricing" in browser.text
     assert browser.page.xpath("//svg/@aria-label")[0].startswith("7 matches in the last 7 days")
@@ -92,8 +92,8 @@ async def test_sources_are_chosen_one_by_one_or_by_a_tag(house: House, browser: 
 
 async def test_sources_are_chosen_shown_and_found_by_what_they_are_called(house: House, browser: Browser) -> None:
     source = a_source(1, found_title="Harbour notices")
-    house.registry.views[source.id] = SourceView(source, HotState())
-    await house.storage.sources.add(source, SourceState(source.id, HotState()), house.storage.lease)
+    house.registry.views[source.id] = SourceView(source, SourceRuntime())
+    await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
     await browser.get("/alerts/new")
     (label,) = browser.page.xpath("//input[@name='source_ids']/..")
     assert label.text_content().split() == ["Harbour", "notices", "site1.test/feed"]
@@ -239,8 +239,8 @@ async def with_sources(house: House, count: int) -> None:
     """Have sources; those of even number are tagged."""
     for number in range(1, count + 1):
         source = a_source(number, tags=("label:even",) if number % 2 == 0 else ())
-        await house.storage.sources.add(source, SourceState(source.id, HotState()), house.storage.lease)
-        house.registry.views[source.id] = SourceView(source, HotState())
+        await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
+        house.registry.views[source.id] = SourceView(source, SourceRuntime())
 
 
 async def test_an_alert_looks_at_what_changed_unless_another_part_is_chosen(house: House, browser: Browser) -> None:

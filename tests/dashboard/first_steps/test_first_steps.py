@@ -20,7 +20,7 @@ from storage.records.alert import Alert
 from storage.records.event import Change, Diff, Draft
 from storage.records.identity import Seq, SourceId
 from storage.records.key import SigningKey
-from storage.records.source import Harvest, HotState, SourceState
+from storage.records.source import Harvest, SourceRuntime, SourceState
 from tests.api.house import BASE_URL, House, make_house, running
 from tests.dashboard.browser import Browser
 from tests.support.build import NOW, a_draft
@@ -42,7 +42,7 @@ async def house(autojump_clock: object, keys: list[SigningKey]) -> AsyncIterator
         return jwks(keys)
 
     house = make_house()
-    house.doors = replace(house.doors, jwks=published)
+    house.context = replace(house.context, jwks=published)
     async with running(house):
         yield house
 
@@ -59,7 +59,7 @@ def a_change(before: str = "18.00", after: str = "21.70") -> Draft:
 async def tell(house: House, draft: Draft | None = None) -> None:
     """Commit an event of the first practice source, as the recorder would."""
     source = views(house)[0].source
-    storage, state = house.storage, SourceState(source.id, HotState())
+    storage, state = house.storage, SourceState(source.id, SourceRuntime())
 
     def stamp(seq: Seq, id: str, of: SourceId, draft: Draft) -> bytes:
         return Signer(KEY).sign(build(id, of, draft, BASE_URL, NOW), NOW)
@@ -137,7 +137,7 @@ async def test_a_press_too_many_changes_nothing_and_shows_what_the_first_one_cha
     assert "This press has changed nothing: it was changed just now." in browser.text
     assert "The first press's" in browser.text and trio.current_time() - began < 2, "its event was waited for"
     (view,) = views(house)
-    house.registry.views[view.source.id] = SourceView(view.source, HotState(last_look_at=view.source.updated_at))
+    house.registry.views[view.source.id] = SourceView(view.source, SourceRuntime(last_look_at=view.source.updated_at))
     began = trio.current_time()
     await browser.submit(f"{PATH}/change", {"what": "page"})
     assert trio.current_time() - began < 0.1, "its event is there"
@@ -217,7 +217,7 @@ async def put(house: House) -> None:
     await house.registry.mailbox.ask(lambda reply: practice.ShowPractice(reply, start=True))
     for view in views(house):
         if await house.storage.sources.get(view.source.id) is None:
-            state = SourceState(view.source.id, HotState())
+            state = SourceState(view.source.id, SourceRuntime())
             await house.storage.sources.add(view.source, state, house.storage.lease)
 
 

@@ -6,7 +6,7 @@ from actors.messages.views import SourceView
 from storage.records import trail
 from storage.records.health import Health
 from storage.records.identity import Millis, SourceId
-from storage.records.source import HotState
+from storage.records.source import SourceRuntime
 from storage.records.trail import Verdict, look
 from tests.api.house import House
 from tests.dashboard.browser import Browser
@@ -15,10 +15,10 @@ from tests.support.build import NOW, a_source
 ROTTEN = Health(0.1, "rotten", "12 looks in a row have failed, for 2 h: timeout")
 
 
-def put(house: House, number: int = 1, *, hot: HotState | None = None, **source: Any) -> SourceId:
+def put(house: House, number: int = 1, *, hot: SourceRuntime | None = None, **source: Any) -> SourceId:
     """Have the registry know a source; return its id."""
     made = a_source(number, **source)
-    house.registry.views[made.id] = SourceView(made, hot or HotState(last_look_at=NOW, next_look_at=NOW))
+    house.registry.views[made.id] = SourceView(made, hot or SourceRuntime(last_look_at=NOW, next_look_at=NOW))
     return made.id
 
 
@@ -36,7 +36,7 @@ async def test_each_source_has_its_state_reason_ticks_and_times(house: House, br
     looks = trail.noted(b"", look(Millis(NOW - 60_000), Verdict.CHANGED, 200))
     for minute in range(3):
         looks = trail.noted(looks, look(Millis(NOW + minute * 60_000), Verdict.REMOTE_TRANSIENT, 503))
-    put(house, 1, hot=HotState(health=ROTTEN, trail=looks, last_look_at=NOW), tags=("label:sea",), title="Tides")
+    put(house, 1, hot=SourceRuntime(health=ROTTEN, trail=looks, last_look_at=NOW), tags=("label:sea",), title="Tides")
     put(house, 2, enabled=False)
     await browser.get("/sources")
     first, second = rows(browser)
@@ -66,7 +66,7 @@ async def test_pages_follow_each_other_with_the_filter_kept(house: House, browse
         looks = trail.noted(looks, look(Millis(NOW + number * 60_000), Verdict(number % 8), 200))
     for number in range(1, 96):
         tags = ("label:harbour", "topic:timetables")
-        put(house, number, type="html", hot=HotState(trail=looks), title=f"Timetable {number}", tags=tags)
+        put(house, number, type="html", hot=SourceRuntime(trail=looks), title=f"Timetable {number}", tags=tags)
     await browser.get("/sources?kind=html")
     sizes = [len(rows(browser))]
     while more := browser.page.xpath("//a[@rel='next']/@href"):
@@ -127,7 +127,13 @@ async def test_the_way_back_is_only_ever_a_page_of_ours(house: House, browser: B
 async def test_what_a_source_is_called_stays_text(house: House, browser: Browser) -> None:
     hostile = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'{{7919*7927}}"
     bad = Health(0.1, "rotten", hostile)
-    put(house, title=hostile, tags=(f"label:{hostile}",), url="https://a.test/?q=<script>", hot=HotState(health=bad))
+    put(
+        house,
+        title=hostile,
+        tags=(f"label:{hostile}",),
+        url="https://a.test/?q=<script>",
+        hot=SourceRuntime(health=bad),
+    )
     await browser.get("/sources")
     assert browser.text.count("<script>alert(1)</script>") >= 3 and "62773913" not in browser.text
     assert not browser.page.xpath("//main//script | //main//img | //@onerror")

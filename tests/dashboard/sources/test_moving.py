@@ -9,8 +9,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.errors import UrlRefused
 from actors.messages.sources import AddSource
-from actors.outline import Line
-from storage.records.source import HotState, SourceState
+from actors.outline import FeedLine
+from storage.records.source import SourceRuntime, SourceState
 from tests.api.house import House
 from tests.content.test_outlines import feed, opml
 from tests.dashboard.browser import Browser
@@ -31,7 +31,7 @@ async def upload(browser: Browser, body: bytes) -> None:
 
 async def watched(house: House, url: str) -> None:
     source = a_source(9, url=url)
-    await house.storage.sources.add(source, SourceState(source.id, HotState()), house.storage.lease)
+    await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
     put(house, 9, url=url)
 
 
@@ -113,7 +113,7 @@ async def test_a_second_list_waits_and_a_refusal_has_its_reason(house: House, br
         ("[]", "nothing to add"),
         ("{}", "Give the list again"),
         ('[{"url": 3}]', "Give the list again"),
-        (msgspec.json.encode([Line("https://a.test/", "x", ("kind:mine",))]).decode(), "service's own"),
+        (msgspec.json.encode([FeedLine("https://a.test/", "x", ("kind:mine",))]).decode(), "service's own"),
     ],
 )
 async def test_a_forged_list_is_refused(house: House, browser: Browser, lines: str, words: str) -> None:

@@ -16,8 +16,8 @@ from storage.records import note, scores, trail
 from storage.records.event import Change, Delta, DeltaStats, Diff, Op
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis, day_of
-from storage.records.note import Kept, Note
-from storage.records.source import Harvest, HotState, SourceState
+from storage.records.note import Note, StoredMemory
+from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.records.trail import Verdict, look
 from tests.api.house import House
 from tests.api.test_why import real_stamp
@@ -29,7 +29,7 @@ from tests.support.build import NOW, a_draft, a_source, a_source_id
 DELTA = Delta((Op("replace", 0, before="It costs 19", after="It costs 29"),), DeltaStats(0, 0, 1, 6))
 DIFF = Diff((), (), (Change("It costs 19", "It costs 29"),))
 LOOKS = trail.noted(trail.noted(b"", look(NOW, Verdict.CHANGED, 200, size=2048, ms=31)), look(NOW, Verdict.LOCAL, None))
-HOT = HotState(trail=LOOKS, last_look_at=NOW, next_look_at=Millis(NOW + 600_000), looks=2, last_event_at=NOW)
+HOT = SourceRuntime(trail=LOOKS, last_look_at=NOW, next_look_at=Millis(NOW + 600_000), looks=2, last_event_at=NOW)
 
 
 async def told(house: House, *drafts: Any, notes: tuple[Note, ...] = ()) -> list[str]:
@@ -40,9 +40,9 @@ async def told(house: House, *drafts: Any, notes: tuple[Note, ...] = ()) -> list
     source = a_source_id()
     if await house.storage.sources.get(source) is None:
         stored = house.registry.views[source].source
-        await house.storage.sources.add(stored, SourceState(source, HotState()), house.storage.lease)
-    base = note.sealed(Kept(b"\x01", packed)) if notes else None
-    harvest = Harvest(source, tuple(drafts), SourceState(source, HotState(), base))
+        await house.storage.sources.add(stored, SourceState(source, SourceRuntime()), house.storage.lease)
+    base = note.sealed(StoredMemory(b"\x01", packed)) if notes else None
+    harvest = Harvest(source, tuple(drafts), SourceState(source, SourceRuntime(), base))
     done = events_of(await house.storage.log.append([harvest], house.storage.lease, house.mint, real_stamp))
     return [str(event.body) for event in done]
 
@@ -63,25 +63,27 @@ async def test_a_source_says_how_it_is_doing_when_it_looks_and_why(house: House,
 
 async def test_a_source_in_trouble_has_its_reason_at_the_top(house: House, browser: Browser) -> None:
     broken = BreakerState("open", 5, 2, Millis(NOW + 900_000))
-    hot = HotState(health=Health(0.1, "rotten", "5 looks in a row have failed"), breaker=broken, last_error="timeout")
+    hot = SourceRuntime(
+        health=Health(0.1, "rotten", "5 looks in a row have failed"), breaker=broken, last_error="timeout"
+    )
     put(house, hot=hot)
     await browser.get(here())
     assert browser.page.xpath("//p[@class='note bad']")[0].text == "5 looks in a row have failed"
     assert "open after 5 failures, tries" in browser.text
-    put(house, hot=HotState(last_error="503: busy", last_look_at=NOW))
+    put(house, hot=SourceRuntime(last_error="503: busy", last_look_at=NOW))
     await browser.get(here())
     assert "The last look failed: 503: busy" in browser.text
 
 
 async def test_a_new_one_teaches_what_comes(house: House, browser: Browser) -> None:
-    put(house, hot=HotState())
+    put(house, hot=SourceRuntime())
     await browser.get(here())
     assert "Nothing yet. What was there at the first look is where it begins" in browser.text
     assert not browser.page.xpath("//svg[@class='timeline']") and "new" in browser.text
 
 
 async def test_a_push_source_shows_its_connection(house: House, browser: Browser) -> None:
-    source = put(house, type="push", url="wss://a.test/", hot=HotState(last_look_at=NOW))
+    source = put(house, type="push", url="wss://a.test/", hot=SourceRuntime(last_look_at=NOW))
     seen = PushView(connected_since=NOW, subprotocol="v2", frames=9, admitted=4, filtered=5)
     house.registry.views[source] = replace(house.registry.views[source], push=seen)
     await browser.get(here())
@@ -114,7 +116,7 @@ async def test_the_history_of_its_health_is_what_it_said_of_itself(house: House,
 
 
 async def test_its_worst_score_of_each_day_is_drawn_from_the_second_day_on(house: House, browser: Browser) -> None:
-    day = day_of(house.doors.world.now())
+    day = day_of(house.context.world.now())
     put(house, hot=msgspec.structs.replace(HOT, scores=scores.scored(b"", day, 1.0)))
     await browser.get(here())
     assert not browser.page.xpath("//*[@class='course']")
@@ -166,7 +168,7 @@ async def test_check_now_shows_what_came_of_it(
             view = house.registry.views[source]
             row = look(NOW, Verdict.UNCHANGED, 304, ms=12)
             after = {"trail": trail.noted(view.hot.trail, row), "looks": view.hot.looks + 1}
-            house.registry.views[source] = SourceView(view.source, HotState(**after))
+            house.registry.views[source] = SourceView(view.source, SourceRuntime(**after))
         return handle(message)
 
     monkeypatch.setattr(house.registry, "_handle", looks)
@@ -201,7 +203,7 @@ async def test_a_check_that_politeness_forbids_is_said_on_the_page(
     ],
 )
 def test_what_a_look_came_to_in_words(verdict: Verdict, says: str, bad: bool) -> None:
-    hot = HotState(trail=trail.noted(b"", look(NOW, verdict, 200)), last_error="timeout")
+    hot = SourceRuntime(trail=trail.noted(b"", look(NOW, verdict, 200)), last_error="timeout")
     words, is_bad = came_of_it(SourceView(a_source(), hot))
     assert says in words and is_bad is bad
 
@@ -312,7 +314,7 @@ async def test_selectors_are_tried_out_without_a_change(house: House, browser: B
 
 async def test_what_a_source_and_its_events_say_stays_text(house: House, browser: Browser) -> None:
     hostile = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'{{7919*7927}}"
-    bad = HotState(health=Health(0.1, "rotten", hostile), last_error=hostile, trail=LOOKS, last_look_at=NOW)
+    bad = SourceRuntime(health=Health(0.1, "rotten", hostile), last_error=hostile, trail=LOOKS, last_look_at=NOW)
     put(house, type="html", title=hostile, tags=(f"label:{hostile}",), selector=hostile, url="javascript:x", hot=bad)
     diff = Diff((hostile,), (hostile,), (Change(hostile, f"{hostile} b"),))
     draft = a_draft(hostile, source_type="html", diff=diff, url="javascript:alert(1)")

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from sanderling.simulation.deliveries.plans import Quiet
+from sanderling.simulation.deliveries.records import KeptDestination, Receipt
 from sanderling.simulation.facts import Facts
-from sanderling.simulation.letters.plans import Quiet
-from sanderling.simulation.letters.records import KeptDestination, Receipt
 from sanderling.simulation.oracle.letters.clock import shown, stepped
 from sanderling.simulation.oracle.letters.wanted import contents, is_test
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sanderling.simulation.deliveries.records import History, KeptDestination, Span
 from sanderling.simulation.facts import Facts
-from sanderling.simulation.letters.records import History, KeptDestination, Span
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import SERVICE
 

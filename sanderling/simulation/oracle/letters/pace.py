@@ -9,8 +9,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+from sanderling.simulation.deliveries.records import KeptDestination, Receipt
 from sanderling.simulation.facts import Facts
-from sanderling.simulation.letters.records import KeptDestination, Receipt
 from sanderling.simulation.oracle.letters.attempts import ATTEMPT
 from sanderling.simulation.oracle.letters.clock import disturbed, edited, stepped
 from sanderling.simulation.oracle.letters.wanted import contents, is_test, wanted

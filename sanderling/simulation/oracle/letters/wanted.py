@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
 
+from sanderling.simulation.deliveries.plans import AlertState
+from sanderling.simulation.deliveries.records import KeptDestination, Letters, Receipt, Said, Span
 from sanderling.simulation.facts import Facts
-from sanderling.simulation.letters.plans import AlertState
-from sanderling.simulation.letters.records import KeptDestination, Letters, Receipt, Said, Span
 from sanderling.simulation.oracle.letters.clock import settled
 
 

@@ -1,0 +1,57 @@
+"""What the front end is given: mailboxes to ask, storage to read, and a picture of the tree. Made by `system.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from actors.matcher.lag import Lag
+from actors.messages.destinations import DestinationMessage
+from actors.messages.importing import ImportMessage
+from actors.messages.matcher import MatcherMessage
+from actors.messages.sources import RegistryMessage
+from actors.overseer.figures import Figure
+from actors.overseer.overseer import Overseer
+from actors.settings import Settings
+from actors.sources.schedule.budget import LookRate
+from actors.templates.instantiation import Templates
+from actors.world import World
+from storage.interface import Storage
+from supervision import Mailbox
+
+
+@dataclass(frozen=True, slots=True)
+class AppContext:
+    """Everything that the API may touch.
+
+    destination: the mailbox of a destination's actor, None when there is none.
+    jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
+    readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
+    overdue: how many sources' due looks had not happened at the watchman's last round.
+    lag: how far the matcher is behind the log.
+    figures: what is read off the running service, beside what the World's metrics count.
+    overseer: the tree as rows, and the acts on its parts.
+    templates: what can be instantiated.
+    importer: the mailbox of who adds whole lists of sources.
+    spent: how many looks are made, and whether that is within the budget.
+    origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
+    draining: whether the service is stopping (new work is refused with 503).
+    """
+
+    world: World
+    settings: Settings
+    storage: Storage
+    registry: Mailbox[RegistryMessage]
+    matcher: Mailbox[MatcherMessage]
+    destination: Callable[[str], Mailbox[DestinationMessage] | None]
+    jwks: Callable[[], Awaitable[bytes]]
+    readiness: Callable[[], Mapping[str, str]]
+    overdue: Callable[[], int]
+    lag: Callable[[], Lag]
+    overseer: Overseer
+    figures: Callable[[], Sequence[Figure]]
+    templates: Templates
+    draining: Callable[[], bool]
+    importer: Mailbox[ImportMessage]
+    spent: Callable[[], LookRate] = LookRate
+    origins: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,76 @@
+"""What a destination's actor has claimed and what became of it, until both are in storage. It outlives its lives.
+
+A claim is durable before anything is sent, an outcome after it. Where storage does not say whether a claim happened,
+what it may have claimed is released before the next, for rows that nobody holds would wait for the next start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import trio
+
+from actors.world import World
+from storage.errors import Unavailable
+from storage.interface import Storage
+from storage.records.delivery import Delivery, Outcome
+from storage.records.identity import Seq
+
+COMMIT_DEADLINE = 30.0
+"""Seconds for one write, which a cancellation does not cut short."""
+
+
+class Claims:
+    """held: what was claimed and has no outcome yet."""
+
+    def __init__(self, destination: str, world: World, storage: Storage) -> None:
+        self._destination, self._world, self._storage = destination, world, storage
+        self.held: dict[Seq, Delivery] = {}
+        self._outcomes: list[Outcome] = []
+        self._unsure = False
+
+    def __repr__(self) -> str:
+        return f"<Claims of {self._destination}: {len(self.held)} held, {len(self._outcomes)} to write down>"
+
+    async def claim(self, most: int, *, digests: bool) -> Sequence[Delivery]:
+        """Claim what is due, durably. Raises DiskFull, Unavailable."""
+        work, lease, claimed = self._storage.outbox, self._storage.lease, list[Delivery]()
+        with trio.move_on_after(COMMIT_DEADLINE, shield=True):
+            self._unsure = True
+            claimed += await work.claim(self._destination, self._world.now(), most, lease, digests=digests)
+            self._unsure = False
+        if self._unsure:
+            raise Unavailable(f"no claim within {COMMIT_DEADLINE:.0f} s")
+        for each in claimed:
+            self.held[each.seq] = each
+        return claimed
+
+    def put_back(self, deliveries: Iterable[Delivery]) -> None:
+        """Give back what was claimed and has not set out; the next `mend` makes it due again."""
+        for delivery in deliveries:
+            del self.held[delivery.seq]
+            self._unsure = True
+
+    async def mend(self) -> None:
+        """Release what an unfinished claim may have claimed. Raises DiskFull, Unavailable."""
+        if self._unsure:
+            work, lease = self._storage.outbox, self._storage.lease
+            await work.release(lease, destination=self._destination, held=tuple(self.held))
+            self._unsure = False
+
+    def note(self, outcome: Outcome) -> None:
+        """Take what became of a delivery; `write` makes it durable."""
+        del self.held[outcome.seq]
+        self._outcomes.append(outcome)
+
+    async def write(self) -> None:
+        """Record every outcome that is known in one transaction. Raises DiskFull, Unavailable; then they are kept."""
+        if not self._outcomes:
+            return
+        batch = tuple(self._outcomes)
+        with trio.move_on_after(COMMIT_DEADLINE, shield=True) as patience:
+            await self._storage.outbox.settle(batch, self._storage.lease)
+            del self._outcomes[: len(batch)]
+        if patience.cancelled_caught:
+            raise Unavailable(f"outcomes not written within {COMMIT_DEADLINE:.0f} s")
+        self._world.reach("delivery/after settle")

@@ -1,0 +1,65 @@
+"""The way out of deliveries, with a bend: what goes to a bin of this service is handed over without leaving it.
+
+The bin sees the request that a receiver would have seen, byte for byte, and answers as it answers strangers, so that
+what is shown there is what would have been sent. No socket, no name and no certificate take part, so a bin works on a
+machine that its own public address does not reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import trio
+
+from actors.bins import BODY, GONE, ArrivedRequest, Bins
+from actors.delivery.attempt import Outlet, Poster
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.headers import delivery_headers, user_agent
+from actors.egress.http import POST_TIMEOUT, PostResult
+from actors.egress.url import Url
+from storage.errors import STANDSTILL
+
+
+class LoopbackOutlet:
+    """An Outlet before another one. `contact` as in the setting."""
+
+    def __init__(self, outlet: Outlet, bins: Bins, contact: str) -> None:
+        agent = user_agent(contact)
+        self.deliver: Poster = _LoopbackConnect(bins, agent, outlet.deliver)
+        self.deliver_plain: Poster = _LoopbackConnect(bins, agent, outlet.deliver_plain)
+        self._outlet = outlet
+
+    def whereabouts(self, host: str) -> str:
+        """Return the address that a host was last delivered to, or the host itself."""
+        return self._outlet.whereabouts(host)
+
+
+class _LoopbackConnect:
+    """A Poster that posts to bins here, and to all others as `out` does."""
+
+    def __init__(self, bins: Bins, agent: str, out: Poster) -> None:
+        self._bins, self._agent, self._out = bins, agent.encode(), out
+
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
+        """POST a body; see Poster. A bin answers 200, or 404 when it is gone."""
+        path = self._bins.path_in(url)
+        if path is None:
+            return await self._out.post(url, headers, body)
+        start = trio.current_time()
+        try:
+            with trio.fail_after(POST_TIMEOUT):
+                status = await self._hand_over(url, path, headers, body)
+        except (*STANDSTILL, trio.TooSlowError) as error:
+            raise LookFailed(Blame.LOCAL, f"the bin could not be written: {error}") from None
+        says = b"" if status == 200 else GONE.encode()
+        return PostResult(status, round((trio.current_time() - start) * 1000), says, None)
+
+    async def _hand_over(self, url: Url, path: str, headers: Mapping[str, str], body: bytes) -> int:
+        bin = await self._bins.at(path)
+        if bin is None:
+            return 404
+        raw = [(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *delivery_headers(headers, len(body))]
+        named = tuple((name.decode().lower(), value.decode("latin-1")) for name, value in raw)
+        place, _, query = path.partition("?")
+        arrived = ArrivedRequest("POST", place, query, named, body[:BODY], len(body), whole=len(body) <= BODY)
+        return 200 if await self._bins.keep(bin, arrived) else 404

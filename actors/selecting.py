@@ -1,0 +1,46 @@
+"""Which sources somebody means, by words, states, tags and kinds; for lists of them. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from actors.messages.views import SourceView
+from actors.selection import SourceSelection
+from storage.records.source import Source
+
+STATES: Final = ("rotten", "degraded", "ok", "overdue", "resting", "paused")
+"""What a source may be, worst first. Of what is watched more than one may hold at once."""
+
+
+def states_of(view: SourceView) -> tuple[str, ...]:
+    """Return the states that a source is in: its health's flag, and what else is in the way of looks."""
+    if not view.source.enabled:
+        return ("paused",)
+    hot = view.hot
+    facts = (("overdue", view.overdue), ("resting", hot.breaker.state == "open"))
+    return (hot.health.flag, *(state for state, holds in facts if holds))
+
+
+def picks(where: SourceSelection, view: SourceView) -> bool:
+    """Return whether a source is meant."""
+    source = view.source
+    if where.kinds and source.type not in where.kinds:
+        return False
+    if where.tags and not any(_tagged(tag, source.tags) for tag in where.tags):
+        return False
+    if where.states and not any(state in where.states for state in states_of(view)):
+        return False
+    if not where.words:
+        return True
+    text = text_of(source)
+    return all(word.casefold() in text for word in where.words)
+
+
+def text_of(source: Source) -> str:
+    """Return by what words a source is found, in small letters: its address, both its names, its tags."""
+    return "\n".join((source.url, source.title, source.found_title, *source.tags)).casefold()
+
+
+def _tagged(tag: str, tags: tuple[str, ...]) -> bool:
+    """Return whether a tag is among others: a bare word is a label, as where tags are given."""
+    return tag in tags or f"label:{tag}" in tags

@@ -1,0 +1,27 @@
+"""Which sources somebody means, as data; `selecting.py` says of a source whether it is one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from storage.records.event import SourceType
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSelection:
+    """Which sources are meant: each condition holds, if it is set; of one's values any is enough, of `words` all are.
+
+    words: parts of the URL, the title or a tag, whatever their case. states: see `actors.selecting`.
+    """
+
+    words: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    kinds: tuple[SourceType, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.states or self.tags or self.kinds)
+
+
+ALL = SourceSelection()
+"""Every source."""

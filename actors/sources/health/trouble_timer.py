@@ -1,0 +1,83 @@
+"""What a failing source does between two looks: it sleeps, and tells of its trouble when somebody's patience is over.
+
+A look fails within a minute or two, and then they become rare; an alert that wants to know after a minute must not
+wait for the next. Nothing is told while it is not sure to be the source's trouble: while our own line is down or looks
+are paused on purpose, and after that, or after the source was not watched, until a look has confirmed it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+
+import trio
+from msgspec.structs import replace
+
+from actors.sources.health.notices import news
+from actors.sources.ports import LiveSource, Ports
+from storage.records.event import Draft
+from storage.records.health import Health
+from storage.records.identity import Millis
+from storage.records.source import SourceRuntime
+
+Tell = Callable[[SourceRuntime, tuple[Draft, ...]], Awaitable[None]]
+"""Has notices committed together with the state that knows them."""
+
+
+class TroubleTimer:
+    """One source's. `looked` whenever a look has ended."""
+
+    __slots__ = ("_live", "_looked_at", "_ports")
+
+    def __init__(self, ports: Ports, live: LiveSource) -> None:
+        self._ports = ports
+        self._live = live
+        self._looked_at = trio.current_time()
+
+    def __repr__(self) -> str:
+        return f"<TroubleTimer of {self._live.source.url}{', in doubt' if self._live.doubted else ''}>"
+
+    def looked(self, *, local: bool = False) -> None:
+        """Take note that a look has ended; local: by our own fault, which confirms nothing."""
+        self._looked_at = trio.current_time()
+        self._live.doubted = local
+
+    def news(self, before: Health, after: Health, at: Millis) -> tuple[Health, tuple[Draft, ...]]:
+        """Return what there is to tell now (`troubles.news`)."""
+        return news(self._live.source, before, after, at, self._reached)
+
+    async def sleep(self, wait: float, tell: Tell) -> bool:
+        """Wait so many seconds, and tell what is due meanwhile. True: somebody asks for a look now."""
+        until = trio.current_time() + max(0.0, wait)
+        while True:
+            with trio.CancelScope(deadline=min(until, self._next())) as scope, self._ports.patience.wakes(scope):
+                await self._live.mailbox.receive()
+                return True
+            if trio.current_time() >= until:
+                return False
+            hot = self._live.hot
+            health, drafts = self.news(hot.health, hot.health, self._ports.world.now())
+            if drafts:
+                await tell(replace(hot, health=health), drafts)
+                if self._live.hot.health.told != health.told:
+                    self._live.doubted = True  # it could not be committed: the next look tries again
+
+    def _next(self) -> float:
+        """Return when, by the loop's clock, the trouble must be told to somebody."""
+        health, source = self._live.hot.health, self._live.source
+        if health.down_since is None or source.practice is not None or source.detection.pending or self._in_doubt():
+            return math.inf
+        known = None if health.told is None else health.told.failing
+        after = self._ports.patience.after(source.id, known)
+        if after is None:
+            return math.inf
+        # A millisecond late, or rounding would have it come a moment too early.
+        return trio.current_time() + max(0.0, (health.down_since + 1 - self._ports.world.now()) / 1000 + after)
+
+    def _reached(self, told: int | None, lasts: float) -> int | None:
+        return None if self._in_doubt() else self._ports.patience.reached(self._live.source.id, told, lasts)
+
+    def _in_doubt(self) -> bool:
+        line, gate = self._ports.egress.line, self._ports.gate
+        self._live.doubted |= line.down or gate.closed or line.returned_at > self._looked_at
+        return self._live.doubted

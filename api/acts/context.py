@@ -1,0 +1,35 @@
+"""What every act is given: `api.route.Call` has it, and so has whatever a screen is called with."""
+
+from __future__ import annotations
+
+from typing import Protocol
+from uuid import UUID
+
+from actors.app_context import AppContext
+from actors.errors import NotFound
+from api.ratelimit import Limiter
+from api.streams import Streams
+
+
+class OperationContext(Protocol):
+    """The service, as a face of it may touch it."""
+
+    @property
+    def context(self) -> AppContext:
+        """Mailboxes and storage."""
+
+    @property
+    def streams(self) -> Streams:
+        """The open streams, and the channels of alerts."""
+
+    @property
+    def limiter(self) -> Limiter:
+        """Buckets for what has a rate of its own."""
+
+
+def known_id(text: str, noun: str) -> str:
+    """Return an id in its one spelling. Raises NotFound for what can't be one."""
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise NotFound(f"There is no such {noun}.") from None

@@ -1,0 +1,165 @@
+"""The bin endpoint: any request of strangers to a bin, without a key.
+
+It lies before Quart and its routes, for three reasons: any method at all is taken, nothing of a request is interpreted
+(a sender's own Authorization header is no business of ours), and a body beyond what is kept is read and dropped instead
+of being refused. What comes back is the same for everybody: `ok`, in a type and a sandbox in which no browser runs
+anything, and with nothing of the request in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import trio
+from werkzeug.datastructures import Headers
+
+from actors.bins import BODY, GONE, PATH, ArrivedRequest, Bins
+from api.peers import caller
+from api.problems import MEDIA, Refusal
+from api.ratelimit import STRANGERS, Verdict, neighbourhood
+from api.refusals import refusal_of
+from storage.errors import StorageError
+
+if TYPE_CHECKING:
+    from api.app import Api
+
+READ = 4 << 20
+"""Bytes of a body that are read; beyond that the connection is closed."""
+WITHIN = 15.0
+"""Seconds for a body."""
+AT_ONCE = 64
+"""Requests that are being read; with what is kept of each, 16 MiB."""
+OF_ONE = 8
+"""Of these, from one address."""
+OK = b"ok\n"
+_HARMLESS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"sandbox; default-src 'none'"),
+    (b"cache-control", b"no-store"),
+)
+Message = dict[str, Any]
+
+
+def is_for_a_bin(scope: Message) -> bool:
+    """Return whether an ASGI scope is a request to a bin."""
+    path: bytes = scope.get("raw_path", b"")
+    return scope.get("type") == "http" and path.startswith(PATH.encode())
+
+
+class BinsDoor:
+    """An ASGI application for the requests that `is_for_a_bin` names."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._bins = Bins(api.context.world, api.context.storage, api.base_url)
+        self._open: Counter[str] = Counter()
+
+    def __repr__(self) -> str:
+        return f"<BinsDoor {self._open.total()} of {AT_ONCE} requests under way>"
+
+    async def __call__(
+        self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+    ) -> None:
+        """Keep one request and answer it."""
+        named = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        address = caller((scope.get("client") or ("", 0))[0], Headers(named), self._api.proxies)
+        peer = neighbourhood(address)
+        verdict = self._api.limiter.take(f"bins {peer}", STRANGERS, trio.current_time())
+        body = _Body(receive)
+        try:
+            await self._keep(scope, named, body, peer, verdict)
+            status, media, says, more = 200, "text/plain; charset=utf-8", OK, {}
+        except (Refusal, StorageError) as error:
+            refusal = refusal_of(error)
+            if refusal is None:
+                raise
+            status, media, says, more = refusal.status, MEDIA, refusal.encode(self._api.base_url), refusal.headers
+        headers = [*_HARMLESS, *_pairs((("content-type", media), ("content-length", str(len(says)))))]
+        headers += _pairs((("x-request-id", self._api.new_request_id()), *verdict.headers(), *more.items()))
+        if not body.ended:
+            headers.append((b"connection", b"close"))  # the rest of it is not read
+        async with trio.open_nursery() as nursery:
+            # Hypercorn's queue of what has come must not be full when the answer ends, or the answer waits for it.
+            nursery.start_soon(body.drop)
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send({"type": "http.response.body", "body": says, "more_body": False})
+            nursery.cancel_scope.cancel()
+
+    async def _keep(
+        self, scope: Message, headers: Sequence[tuple[str, str]], body: _Body, peer: str, verdict: Verdict
+    ) -> None:
+        """Raises Refusal, StorageError."""
+        if not verdict.admitted:
+            wait = {"Retry-After": str(verdict.retry_after)}
+            raise Refusal("rate-limited", "Too many requests to bins.", headers=wait)
+        path = scope["raw_path"].decode("latin-1")
+        bin = await self._bins.at(path)
+        if bin is None:
+            raise Refusal("not-found", GONE)
+        with self._place(peer):
+            with trio.move_on_after(WITHIN) as patience:
+                await body.read()
+            query = scope["query_string"].decode("latin-1")
+            arrived = ArrivedRequest(
+                scope["method"], path, query, tuple(headers), bytes(body.kept), body.size, body.whole
+            )
+            if not await self._bins.keep(bin, arrived):
+                raise Refusal("not-found", GONE)
+        if patience.cancelled_caught:
+            raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s. What came is kept.")
+
+    @contextmanager
+    def _place(self, peer: str) -> Iterator[None]:
+        """Hold one of the places for requests under way. Raises Refusal."""
+        if self._open[peer] >= OF_ONE:
+            raise Refusal("rate-limited", f"At most {OF_ONE} requests to bins at once.", headers={"Retry-After": "5"})
+        if self._open.total() >= AT_ONCE:
+            raise Refusal("unavailable", "The bins are busy.", headers={"Retry-After": "5"})
+        self._open[peer] += 1
+        try:
+            yield
+        finally:
+            self._open[peer] -= 1
+            if not self._open[peer]:
+                del self._open[peer]
+
+
+class _Body:
+    """A request's body as far as it has come. kept: its beginning; whole: nothing is missing in that; ended: no more
+    comes.
+    """
+
+    def __init__(self, receive: Callable[[], Awaitable[Message]]) -> None:
+        self._receive = receive
+        self.kept = bytearray()
+        self.size = 0
+        self.ended = False
+        self._cut = False
+
+    @property
+    def whole(self) -> bool:
+        return self.ended and not self._cut and len(self.kept) == self.size
+
+    async def read(self) -> None:
+        """Read to the end, or until it is too much, or until the sender has gone."""
+        while not self.ended and self.size < READ:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                self._cut = self.ended = True
+                return
+            piece = message.get("body", b"")
+            self.kept += piece[: BODY - len(self.kept)]
+            self.size += len(piece)
+            self.ended = not message.get("more_body", False)
+
+    async def drop(self) -> None:
+        """Take what still comes, until cancelled or the connection ends."""
+        while (await self._receive())["type"] == "http.request":
+            pass
+
+
+def _pairs(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]

@@ -1,0 +1,49 @@
+"""The listener of `metrics_bind`: /metrics at an address of its own, and nothing else there.
+
+Guarded like the public one: keys with their limits, strict reading, TLS where there is a certificate, places. A child
+of its own: a scrape is answered also while the front end is down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import trio
+
+from actors.app_context import AppContext
+from api.app import make_metrics_door
+from api.server import GRACE, ServerConnections, close_all, name_of
+from supervision import Child, ChildSpec
+
+DRAIN = 1.0
+
+
+def metrics_door(context: AppContext) -> Sequence[ChildSpec]:
+    """Return the child that listens at `metrics_bind`; none without it."""
+    address = context.settings.metrics_address()
+    if address is None:
+        return ()
+    return (ChildSpec("metrics", run=partial(_serve, context, address), shutdown=DRAIN + GRACE, ready_within=30.0),)
+
+
+async def _serve(context: AppContext, address: tuple[str, int], child: Child) -> None:
+    stopping = child.stopping
+    listeners = await context.world.listen(*address)
+    house = ServerConnections(make_metrics_door(context))
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.cut_when_cancelled)
+            nursery.start_soon(house.api.used.run)
+            nursery.start_soon(house.api.refused.run)
+            await nursery.start(house.api.repeats.run)
+            for listener in listeners:
+                nursery.start_soon(house.accept, listener, nursery)
+            context.world.log("metrics.listening", addresses=[name_of(listener) for listener in listeners])
+            child.ready()
+            await stopping.wait()
+            await house.drain(DRAIN)
+            nursery.cancel_scope.cancel()
+    finally:
+        await close_all(listeners)
+        await house.api.used.save()

@@ -1,0 +1,107 @@
+"""The rounds: settings first, then every question in its order. One that breaks is a finding, and the next is asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from errno import ENOSPC
+from pathlib import Path
+
+import trio
+
+from actors.settings import Settings
+from sanderling.client.health import at_socket
+from sanderling.environment import FILE_NAME, Loaded, load
+from sanderling.exits import CommandFailed, Exit
+from sanderling.operations.backup.finding import Finding, tell
+from sanderling.operations.doctor import database, folder, machine, master_key, names, network
+from sanderling.operations.doctor.context import DoctorContext
+from storage.errors import Corrupt, DiskFull, StorageError
+from storage.sqlite.ownership import as_owner
+
+Question = Callable[[DoctorContext], Iterator[Finding] | AsyncIterator[Finding]]
+QUESTIONS: Mapping[str, Question] = {
+    "folder": folder.permissions,
+    "import": folder.half_an_import,
+    "disk room": folder.room,
+    "disk speed": folder.speed,
+    "database": database.database,
+    "master key": master_key.master_key,
+    "clock": machine.clock,
+    "open files": machine.limits,
+    "worker": machine.worker,
+    "names": names.names,
+    "guard": network.guard,
+    "tls": network.tls,
+    "port": network.port,
+    "proxy": network.proxies,
+}
+
+
+def doctor(
+    flags: Mapping[str, str], variables: Mapping[str, str], config: str | None, *, offline: bool, as_json: bool
+) -> Exit:
+    """Look over an installation and print what was found; FAILED when something must be mended."""
+    return tell(trio.run(findings, flags, variables, config, offline), as_json=as_json)
+
+
+async def findings(
+    flags: Mapping[str, str], variables: Mapping[str, str], config: str | None, offline: bool
+) -> Sequence[Finding]:
+    """Return all findings."""
+    first, settings = _settings(flags, variables, config)
+    place = Path(settings.data)
+    service = at_socket(place)
+    if service is None:
+        second = Finding("ok", "service", "none runs on this folder")
+    else:
+        ready, says = service
+        second = Finding("ok" if ready else "warn", "service", says, "" if ready else "sanderling status says more.")
+    patient = DoctorContext(settings, place, variables, service is not None, offline)
+    found = [first, second]
+    with as_owner(place):
+        for what, question in QUESTIONS.items():
+            found += await _answers(what, question, patient)
+    return found
+
+
+async def _answers(what: str, question: Question, patient: DoctorContext) -> Sequence[Finding]:
+    found: list[Finding] = []
+    try:
+        answers = question(patient)
+        if isinstance(answers, Iterator):
+            found += answers
+        else:
+            async for answer in answers:
+                found.append(answer)
+    except (OSError, StorageError, CommandFailed, ValueError) as error:
+        found.append(_unasked(what, error))
+    return found
+
+
+def _unasked(what: str, error: Exception) -> Finding:
+    """Return what a question says that could not be asked to its end."""
+    if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno == ENOSPC):
+        return Finding("fail", what, "could not be asked: the disk is full", "Free some room, and ask again.")
+    if isinstance(error, Corrupt):
+        return Finding("fail", what, "could not be asked: the database is damaged", database.RESTORE)
+    return Finding("fail", what, f"{type(error).__name__}: {error}", "Mend that, and ask again.")
+
+
+def _settings(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None) -> tuple[Finding, Settings]:
+    """Return whether the settings can be read, and them; else the defaults, with the folder as it was named."""
+    try:
+        return _read(load(flags, variables, config))
+    except CommandFailed as error:
+        data = flags.get("data") or variables.get("SANDERLING_DATA") or Settings().data
+        says = f"{error.message} The rest was looked at with the defaults."
+        return Finding("fail", "settings", says, "Mend it; the service would not start."), replace(
+            Settings(), data=data
+        )
+
+
+def _read(found: Loaded) -> tuple[Finding, Settings]:
+    own = Path(found.settings.data) / FILE_NAME
+    source = f", {own}" if own.is_file() else ""
+    set_here = sum(origin != "default" for origin in found.origins.values())
+    return Finding("ok", "settings", f"{set_here} are set{source}"), found.settings

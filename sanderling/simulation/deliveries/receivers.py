@@ -1,0 +1,90 @@
+"""Receivers: they take deliveries, refuse them, lie about them, or say nothing, as their host's troubles have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from email.utils import formatdate
+
+import trio
+
+from sanderling.simulation.deliveries.records import Receipt
+from sanderling.simulation.network import Host
+from sanderling.simulation.origins import troubles
+from sanderling.simulation.origins.texts import EPOCH
+from sanderling.simulation.serving import Answer, Request
+from sanderling.simulation.trace import Trace
+
+TAKEN = Answer(200, b"taken, thank you", {"content-type": "text/plain"})
+LONG_WAIT = 3000
+_ABSURD = ("-5", "soon", "999999999", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 2100 23:59:59 GMT", "1e3")
+_REDIRECTS = (300, 301, 302, 303, 304, 307, 308)
+
+
+@dataclass(slots=True)
+class ReceiverHost:
+    """A machine with the receivers of several destinations, each at a path of its own.
+
+    Its clock is the true one; what season the service believes in is not its business.
+    """
+
+    host: Host
+    trace: Trace
+    receipts: dict[str, list[Receipt]]
+    turns: int = 0
+    gone: dict[str, float] = field(default_factory=dict)
+
+    async def respond(self, request: Request) -> Answer:
+        """Take one delivery, or suffer the host's present trouble."""
+        await trio.lowlevel.checkpoint()
+        self.turns += 1
+        answer = self._answer(request)
+        date = {"date": formatdate(EPOCH + trio.current_time(), usegmt=True)}
+        status = 0 if answer.pace in ("lost", "never", "trickle") else answer.status
+        receipt = Receipt(
+            trio.current_time(), request.path, request.headers, request.body, status, _hold(answer, self.host)
+        )
+        self.receipts.setdefault(request.path, []).append(receipt)
+        told = {} if answer.pace == "at once" else {"pace": answer.pace}
+        self.trace.note(self.host.name, f"answers {answer.status}", to=request.path, id=receipt.id, **told)
+        return replace(answer, headers={**date, **answer.headers}, finished=lambda: _finish(receipt))
+
+    def _answer(self, request: Request) -> Answer:
+        for kind, lie in _LIES.items():
+            if self.host.suffers(kind):
+                return lie(self, request)
+        return troubles.suffered(self.host, request, TAKEN)
+
+    def pick(self, *choices: int | str) -> str:
+        """Return one of these after the other."""
+        return str(choices[self.turns % len(choices)])
+
+    def says_gone(self, request: Request) -> Answer:
+        """Answer 410 to each destination once in a trouble, and take what still comes."""
+        ends = self.host.faults["gone"]
+        if self.gone.get(request.path) == ends:
+            return TAKEN
+        self.gone[request.path] = ends
+        return Answer(410, b"gone")
+
+
+def _hold(answer: Answer, host: Host) -> float:
+    return 0.0 if host.suffers("absurd wait") else troubles.hold_of(answer)
+
+
+def _finish(receipt: Receipt) -> None:
+    receipt.until = trio.current_time()
+
+
+_LIES: dict[str, Callable[[ReceiverHost, Request], Answer]] = {
+    "gone": ReceiverHost.says_gone,
+    "forbidden": lambda host, request: Answer(int(host.pick(400, 401, 403, 404, 409, 413, 422)), b"not <b>you</b>\x1b"),
+    "redirects": lambda host, request: Answer(
+        int(host.pick(*_REDIRECTS)), b"there", {"location": f"https://{host.host.name}{request.path}"}
+    ),
+    "lost": lambda host, request: replace(TAKEN, pace="lost"),
+    "absurd wait": lambda host, request: Answer(int(host.pick(429, 503)), headers={"retry-after": host.pick(*_ABSURD)}),
+    "long wait": lambda host, request: Answer(503, headers={"retry-after": str(LONG_WAIT)}),
+    "odd success": lambda host, request: Answer(int(host.pick(200, 201, 202, 204, 206, 226, 299)), b""),
+}
+"""By kind of trouble; what is not here is in `troubles`, or of the network."""

@@ -1,0 +1,69 @@
+"""The parts of a correspondence on the stage of a run: what it is given, starts, waits for and gathers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+from sanderling.simulation.chances import chance
+from sanderling.simulation.clients import Caller
+from sanderling.simulation.deliveries.ledger import Ledger
+from sanderling.simulation.deliveries.operator import Operator
+from sanderling.simulation.deliveries.plans import Correspondence
+from sanderling.simulation.deliveries.publisher import Scribe, provision
+from sanderling.simulation.deliveries.receivers import ReceiverHost
+from sanderling.simulation.deliveries.records import Letters
+from sanderling.simulation.network import SimNetwork
+from sanderling.simulation.serving import serve_http
+from sanderling.simulation.trace import Trace
+from sanderling.simulation.world import Life
+from storage.interface import Storage
+from storage.sqlite.in_loop import Disk
+
+
+class Stage:
+    """A correspondence in a run; one without a plan does nothing."""
+
+    def __init__(
+        self,
+        plan: Correspondence | None,
+        seed: str,
+        network: SimNetwork,
+        trace: Trace,
+        *,
+        disk: Disk,
+        caller: Callable[[str], Caller],
+        life: Callable[[], Life | None],
+    ) -> None:
+        self._plan, self._network = plan, network
+        self.letters: Letters | None = None
+        if plan is not None:
+            self.letters = Letters(Ledger(disk), plan.hasty)
+            self._hosts = [ReceiverHost(network.add(host), trace, self.letters.receipts) for host in plan.hosts]
+            self._keeper = Operator(caller("keeper"), trace, self.letters, chance(seed, "keeper"))
+            self._scribe = Scribe(life, self.letters.said)
+
+    async def provision(self, storage: Storage) -> None:
+        """Add what is there before the first start."""
+        if self._plan is not None:
+            await provision(storage, self._plan.sources)
+
+    async def start(self, nursery: trio.Nursery, ends: float) -> None:
+        """Start everyone."""
+        if self._plan is not None:
+            for each in self._hosts:
+                listeners = await self._network.side(each.host.name).listen("", 443)
+                nursery.start_soon(serve_http, each.respond, listeners)
+            nursery.start_soon(self._keeper.live, self._plan, ends)
+            nursery.start_soon(self._scribe.write, self._plan.sayings)
+
+    async def put_right(self) -> None:
+        """Have users enable and replay everything, once nothing goes wrong any more."""
+        if self._plan is not None:
+            await self._keeper.put_right()
+
+    async def ask_at_last(self) -> None:
+        """Have users read what they need at the very end."""
+        if self._plan is not None:
+            await self._keeper.read_lines()

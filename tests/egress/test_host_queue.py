@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.egress.host_queue import ASKED, IN_A_ROW, Queue, Ticket, Waiter
+
+
+def join(queue: Queue, *claims: Ticket) -> list[Waiter]:
+    waiters = [Waiter(claim, lambda: None) for claim in claims]
+    for waiter in waiters:
+        queue.join(waiter)
+    return waiters
+
+
+def names(queue: Queue) -> list[str]:
+    found = []
+    while (waiter := queue.next()) is not None:
+        found.append(waiter.claim.name)
+    return found
+
+
+def test_who_was_looked_at_longest_ago_is_next_and_among_equals_who_came_first() -> None:
+    queue = Queue()
+    join(queue, Ticket("new", 5.0), Ticket("old", 1.0), Ticket("first", 3.0), Ticket("second", 3.0))
+    assert names(queue) == ["old", "first", "second", "new"]
+
+
+def test_what_is_asked_for_goes_first_but_leaves_every_fourth_turn_to_the_others() -> None:
+    queue = Queue()
+    join(queue, *(Ticket(f"s{number}", number) for number in range(3)), *(ASKED for _ in range(8)))
+    assert names(queue) == [*[""] * IN_A_ROW, "s0", *[""] * IN_A_ROW, "s1", "", "", "s2"]
+    join(queue, *(ASKED for _ in range(10)))
+    assert names(queue) == [""] * 10
+
+
+def test_a_source_that_somebody_asks_for_while_it_waits_is_moved() -> None:
+    queue = Queue()
+    join(queue, *(Ticket(f"s{number}", number) for number in range(100)))
+    assert queue.before("s70") == 70
+    assert queue.hurry("s70") and queue.hurry("s70")
+    assert (queue.before("s70"), queue.before("s71"), len(queue)) == (0, 71, 100)
+    assert not queue.hurry("unknown")
+    assert queue.before("unknown") == 0
+    assert names(queue)[0] == "s70"
+
+
+def test_a_queue_that_is_absorbed_leaves_nobody_behind_and_keeps_the_order() -> None:
+    one, other = Queue(), Queue()
+    join(one, Ticket("a", 1.0), Ticket("c", 3.0))
+    join(other, Ticket("b", 2.0), Ticket("d", 4.0), Ticket("x", asked=True))
+    one.absorb(other)
+    assert (len(one), len(other)) == (5, 0)
+    assert names(one) == ["x", "a", "b", "c", "d"]
+    assert names(other) == []
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["join", "asked", "leave", "next", "hurry"]), st.integers(0, 9)), max_size=80)
+)
+def test_whoever_joins_is_called_once_unless_he_leaves(steps: list[tuple[str, int]]) -> None:
+    queue, waiting = Queue(), list[Waiter]()
+    for number, (step, which) in enumerate(steps):
+        if step in ("join", "asked"):
+            waiting += join(queue, Ticket(f"s{number}", which, step == "asked"))
+        elif step == "next":
+            called = queue.next()
+            assert (called is None) == (not waiting)
+            if called is not None:
+                waiting.remove(called)
+        elif waiting:
+            one = waiting[which % len(waiting)]
+            if step == "leave":
+                waiting.remove(one)
+                queue.leave(one)
+                queue.leave(one)
+            else:
+                assert queue.hurry(one.claim.name)
+        assert len(queue) == len(waiting)
+    assert sorted(names(queue)) == sorted(waiter.claim.name for waiter in waiting)
+
+
+def test_many_who_give_up_cost_no_memory() -> None:
+    queue = Queue()
+    for waiter in join(queue, *(Ticket(f"s{number}", number) for number in range(10_000))):
+        queue.leave(waiter)
+    assert len(queue._others) < 100
+
+
+def shares(intervals: list[float], seconds: int) -> Counter[int]:
+    """How often each source is called by a host with a turn a second, if it is due so long after each of its looks."""
+    queue, looks = Queue(), Counter[int]()
+    due = [(0.0, number) for number in range(len(intervals))]
+    last = [0.0] * len(intervals)
+    for now in range(seconds):
+        while due and due[0][0] <= now:
+            number = heapq.heappop(due)[1]
+            join(queue, Ticket(str(number), last[number]))
+        called = queue.next()
+        if called is not None:
+            number = int(called.claim.name)
+            looks[number] += 1
+            last[number] = now
+            heapq.heappush(due, (now + intervals[number], number))
+        assert len(queue) <= len(intervals)
+    return looks
+
+
+def test_ten_thousand_sources_of_one_host_share_it_evenly() -> None:
+    looks = shares([60.0 + number % 2640 for number in range(10_000)], 50_000)
+    assert sum(looks.values()) == 50_000
+    assert set(looks.values()) == {5}
+
+
+def test_whoever_wants_less_than_a_share_gets_it_all_and_the_others_share_the_rest() -> None:
+    """Max-min: 1 turn a second; 10 sources want one in 1000 s, which is 0.01 a second, and 300 want five times the
+    300th part of what is left."""
+    looks = shares([1000.0] * 10 + [60.0] * 300, 40_000)
+    modest, greedy = [looks[number] for number in range(10)], [looks[number] for number in range(10, 310)]
+    assert min(modest) >= 39
+    assert max(greedy) - min(greedy) <= 2
+    assert sum(greedy) + sum(modest) == 40_000
