@@ -13,8 +13,8 @@ import trio
 from msgspec import Struct
 
 from actors.app_context import AppContext
+from api.schemas import admin as wire
 from api.sse import RETRY
-from api.v1 import admin_schemas as wire
 from storage.records.body import id_in
 from storage.records.identity import Seq
 from storage.records.times import rfc3339

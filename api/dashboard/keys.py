@@ -8,10 +8,10 @@ from msgspec import Meta
 
 from actors.errors import NotFound
 from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
-from api.acts import keys as acts
 from api.dashboard.entry import check_again
 from api.dashboard.forms import Confirm, Form, Wrong
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit
+from api.operations import keys as acts
 from storage.records.key import ApiKey
 
 _Limit = Annotated[int, Meta(ge=1, le=MOST)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from api.dashboard.screen import LiveStream, Screen, Visit
 from api.reader import Reader
 from api.route import Answer
+from api.schemas.queries import StreamQuery
 from api.v1 import stream
-from api.v1.query_schemas import StreamQuery
 
 
 async def everything(visit: Visit) -> LiveStream:

@@ -13,8 +13,8 @@ from api.dashboard.forms import Draft
 from api.dashboard.items import Item, items_of
 from api.dashboard.screen import Page, Screen, Visit
 from api.problems import Refusal
+from api.schemas.queries import EventsQuery
 from api.v1 import events
-from api.v1.query_schemas import EventsQuery
 
 SHOWN = 50
 _Text = Annotated[str, Meta(max_length=500)]

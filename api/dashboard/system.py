@@ -11,8 +11,8 @@ from msgspec import Meta, Struct
 from actors.settings import Settings, masked, meaning
 from api.dashboard.amounts import size
 from api.dashboard.screen import Page, Screen, Visit
+from api.schemas.admin import Overview, Sizes, SizesQuery, TreePage, TreeQuery
 from api.v1 import admin, admin_sizes
-from api.v1.admin_schemas import Overview, Sizes, SizesQuery, TreePage, TreeQuery
 from storage.records.identity import Millis, millis_of
 
 ROWS = 50

@@ -11,8 +11,8 @@ from api.dashboard.hours import HOUR
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources.words import shown_as
 from api.dashboard.stream import StreamQuery, newest
+from api.schemas.admin import Overview, TreePage, TreeQuery, TreeRow
 from api.v1 import admin
-from api.v1.admin_schemas import Overview, TreePage, TreeQuery, TreeRow
 from storage.records.destination import Destination
 from storage.records.identity import Millis
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from api.openapi.example_records import EVENT_ID, HELD, LOOKED, MADE, PAGE, SOURCE, SOURCE_ID
-from api.v1 import admin_schemas as wire
+from api.schemas import admin as wire
 
 _PATH = f"sources/{SOURCE_ID}"
 _NEXT = "2026-04-21T10:54:00.000Z"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from api.openapi.example_records import EVENT, LOOKED
-from api.v1 import alert_preview_schemas as wire
+from api.schemas import alert_previews as wire
 from storage.records.event import Diff
 
 assert isinstance(EVENT.diff, Diff)

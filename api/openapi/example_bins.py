@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from api.openapi.example_records import EVENT_ID, HERE, LOOKED, MADE
-from api.v1 import bin_schemas as wire
+from api.schemas import bins as wire
 
 _TOKEN = "vS6m1mJ3s0vUq0Zb5Yk2cRr8nQeW7xTa"  # noqa: S105  # of an example
 BIN = wire.BinRecord(

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from api.v1.preview_schemas import DetectAnswer, Preview
+from api.schemas.previews import DetectAnswer, Preview
 
 _FOUND: dict[str, Any] = {
     "url": "https://shore.example/blog/",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from api.openapi.example_records import EVENT_ID, LOOKED, MADE, PAGE, SOURCE, SOURCE_ID
-from api.v1 import why_schemas as why
+from api.schemas import why
 
 _TOLD = why.LookPart(
     text="Day ticket: 14 euros.", rule="price", key="p:6f2a90c1d5e8b743", came=True, told=True, score=0.91

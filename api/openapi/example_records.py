@@ -6,8 +6,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from api.problems import FieldError, Problem
-from api.v1 import alert_schemas as alert
-from api.v1 import schemas as wire
+from api.schemas import alerts as alert
+from api.schemas import sources as wire
 from api.v1.events import EventsPage
 from storage.records.event import Change, Context, Delta, DeltaStats, Diff, Event, Op, Spans
 

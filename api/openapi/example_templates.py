@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from api.openapi.example_records import ALERT_ID, SOURCE_ID
-from api.v1 import template_schemas as wire
+from api.schemas import templates as wire
 
 NAME = "gtm-competitor-watch"
 _TAGS = ("page:pricing", "company:shore.example", f"template:{NAME}")

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from api.openapi.examples import example_of
-from api.v1.alert_schemas import Digest
+from api.schemas.alerts import Digest
 from storage.records.event import Event
 
 KINDS_SENT: tuple[type[Struct], ...] = (Event, Digest)

@@ -13,11 +13,11 @@ from actors.overseer.overseer import Whole
 from actors.overseer.rows import Row
 from api.feed import Feed, overview_of
 from api.route import Answer, Call, Route
+from api.schemas import admin as wire
+from api.schemas.sources import HeldEvents
 from api.sse import MEDIA
-from api.v1 import admin_schemas as wire
 from api.v1.admin_deliveries import deliveries
 from api.v1.admin_sizes import sizes
-from api.v1.schemas import HeldEvents
 from api.v1.sources import ask_registry, time_or_null
 from storage.records import trail
 from storage.records.cursor import SourceSize

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from actors.overseer.rows import first_line
 from api.route import Answer, Call
-from api.v1 import admin_schemas as wire
+from api.schemas import admin as wire
 from api.v1.sources import time_or_null
 from storage.records.delivery import Attempt, Rates, Waiting
 from storage.records.destination import Destination

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.route import Answer, Call
-from api.v1 import admin_schemas as wire
+from api.schemas import admin as wire
 
 
 async def sizes(call: Call) -> Answer:

@@ -1,10 +1,10 @@
-"""What an alert would have told, before it is made; see `api.acts.trials`."""
+"""What an alert would have told, before it is made; see `api.operations.trials`."""
 
 from __future__ import annotations
 
-from api.acts.trials import preview
+from api.operations.trials import preview
 from api.route import LETS_OUT, Answer, Call, Route
-from api.v1 import alert_preview_schemas as wire
+from api.schemas import alert_previews as wire
 
 
 async def run(call: Call) -> Answer:

@@ -1,16 +1,16 @@
-"""Alerts, as the API shows them; what is done to them is in `api.acts.alerts`."""
+"""Alerts, as the API shows them; what is done to them is in `api.operations.alerts`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.acts import alerts as acts
-from api.acts.context import known_id
 from api.etags import expected, shown, tag_of
+from api.operations import alerts as acts
+from api.operations.context import known_id
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
-from api.v1 import alert_schemas as wire
-from api.v1.schemas import ListQuery
+from api.schemas import alerts as wire
+from api.schemas.sources import ListQuery
 from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode, Destination
 from storage.records.times import rfc3339

@@ -1,15 +1,15 @@
-"""Webhook bins: made, listed and read here, with a key; what strangers send to them comes in by `api/bin_endpoint.py`."""
+"""Webhook bins: made, listed and read here, with a key; what strangers send to them comes in by `bin_endpoint.py`."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 
 from actors.bins import Bins
-from api.acts import bins as acts
+from api.operations import bins as acts
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, routes_below
-from api.v1 import bin_schemas as wire
-from api.v1.schemas import ListQuery
+from api.schemas import bins as wire
+from api.schemas.sources import ListQuery
 from storage.records.bin import Bin, Capture
 from storage.records.times import rfc3339
 

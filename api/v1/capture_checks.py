@@ -17,7 +17,7 @@ from actors.signatures import webhook
 from actors.signatures.event import KeySet, check
 from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
 from actors.signatures.verdict import Cause, Verdict
-from api.v1.bin_schemas import Checked, CheckedEvent, CheckedEvents, SignatureCheck
+from api.schemas.bins import Checked, CheckedEvent, CheckedEvents, SignatureCheck
 from storage.records.bin import Bin, Capture
 from storage.records.destination import Destination
 

@@ -1,4 +1,4 @@
-"""Destinations and what became of their deliveries, as the API shows them; what is done is in `api.acts`."""
+"""Destinations and what became of their deliveries, as the API shows them; what is done is in `api.operations`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import partial
 import msgspec
 from msgspec.structs import asdict
 
-from api.acts import destinations as acts
 from api.etags import expected, shown, tag_of
+from api.operations import destinations as acts
 from api.pagination import next_page, oldest_first, place
 from api.route import LETS_OUT, Answer, Call, routes_below
-from api.v1 import alert_schemas as wire
+from api.schemas import alerts as wire
+from api.schemas.sources import ListQuery
 from api.v1.alerts import alert_of
-from api.v1.schemas import ListQuery
 from storage.records.delivery import Attempt, Rates
 from storage.records.destination import Destination
 from storage.records.identity import id_of

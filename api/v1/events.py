@@ -16,9 +16,9 @@ from actors.errors import NotFound
 from api.problems import Refusal
 from api.reader import EventFilter
 from api.route import Answer, Call, Route
+from api.schemas.queries import EventsQuery
+from api.schemas.sources import Time
 from api.v1.past import FoundEvents, PastRequest, TimeWindow, asked_of, find, lead_on, sieve_for
-from api.v1.query_schemas import EventsQuery
-from api.v1.schemas import Time
 from storage.records.event import Event, Stored
 from storage.records.identity import Millis, Seq, millis_of
 from storage.records.times import rfc3339

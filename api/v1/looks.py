@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from actors.messages.views import SourceView
 from api.pagination import next_page, place
 from api.route import Answer, Call, Route
-from api.v1 import why_schemas as wire
+from api.schemas import why as wire
 from api.v1.sources import time_or_null, view_of
 from storage.interface.sources import Sources
 from storage.records import note, trail

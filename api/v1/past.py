@@ -16,8 +16,8 @@ from api.pagination import decode_cursor, encode_cursor, next_link
 from api.problems import Refusal, invalid
 from api.reader import EventFilter
 from api.route import Call
+from api.schemas.queries import EventsQuery, ExportQuery
 from api.v1.filters import MOST_VALUES, sieve_of
-from api.v1.query_schemas import EventsQuery, ExportQuery
 from storage.interface.log import EventLog
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, seq_at, seq_of

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from actors.messages.views import SourceView
 from actors.practice.documents import What, named
-from api.acts import practice as acts
+from api.operations import practice as acts
 from api.route import PUBLIC, Answer, Call, Route
-from api.v1.schemas import SourceRecord
+from api.schemas.sources import SourceRecord
 from api.v1.sources import record_of
 
 HARMLESS = {

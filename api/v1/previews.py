@@ -9,7 +9,7 @@ from msgspec import UNSET
 from actors import previews as made
 from actors.messages.sources import DetectUrl, PreviewSource
 from api.route import Answer, Call, Route
-from api.v1 import preview_schemas as wire
+from api.schemas import previews as wire
 from api.v1.sources import ask_registry, source_id, time_or_null, view_of
 from storage.records.times import rfc3339
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from api.v1 import why_schemas as wire
+from api.schemas import why as wire
 from api.v1.looks import note_of
 from storage.records.event import RESET, Event
 from storage.records.identity import Millis

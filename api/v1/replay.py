@@ -1,10 +1,10 @@
-"""Delivering again; see `api.acts.replays`."""
+"""Delivering again; see `api.operations.replays`."""
 
 from __future__ import annotations
 
-from api.acts.replays import replay
+from api.operations.replays import replay
 from api.route import LETS_OUT, Answer, Call, Route
-from api.v1 import alert_schemas as wire
+from api.schemas import alerts as wire
 
 
 async def run(call: Call) -> Answer:

@@ -25,7 +25,7 @@ from actors.settings import wall_limit
 from api.etags import expected, shown, tag_of
 from api.pagination import next_page, place
 from api.route import Answer, Call, routes_below
-from api.v1 import schemas as wire
+from api.schemas import sources as wire
 from api.v1.batches import Failed, for_each, place_of
 from storage.records.health import RANK
 from storage.records.identity import Millis, SourceId

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.messages.views import PushView, SourceView
 from api.route import Answer, Call, Route
-from api.v1 import schemas as wire
+from api.schemas import sources as wire
 from api.v1.sources import breaker_of, time_or_null, view_of
 from storage.records.cursor import SourceSize
 

@@ -9,10 +9,10 @@ from api.channels import Channel
 from api.problems import Refusal, invalid
 from api.reader import Reader
 from api.route import Answer, Call, Route
+from api.schemas.queries import StreamQuery
 from api.sse import MEDIA, Form
 from api.v1.filters import sieve_of
 from api.v1.past import EARLIEST
-from api.v1.query_schemas import StreamQuery
 from storage.records.event import Kind
 from storage.records.identity import Seq, id_of, seq_of
 

@@ -10,10 +10,10 @@ from actors.templates.expansion import Values
 from actors.templates.parameters import BadParameters, described, read_parameters
 from actors.templates.report import AlertOutcome, Foreseen, Report, SourceOutcome
 from actors.templates.template import Template
-from api.acts.alerts import put_in_force
+from api.operations.alerts import put_in_force
 from api.problems import FieldError, Refusal, shown
 from api.route import LETS_OUT, Answer, Call, Route
-from api.v1 import template_schemas as wire
+from api.schemas import templates as wire
 
 # --- requests to records ---------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from actors.messages.views import SourceExplanation, TeachResult
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from api.problems import Refusal
 from api.route import Answer, Call, Route
-from api.v1 import why_schemas as wire
+from api.schemas import why as wire
 from api.v1.looks import notes_of
 from api.v1.reasons import Before, kind_of, why
 from api.v1.sources import ANSWER_WITHIN, source_id, time_or_null

@@ -23,11 +23,11 @@ from actors.query.words import LONGEST
 from api import searching
 from api.pagination import decode_cursor, encode_cursor
 from api.problems import Refusal
+from api.schemas.alerts import NewAlert
+from api.schemas.queries import StreamQuery
+from api.schemas.sources import NewSource
 from api.sse import event_frame, frames
-from api.v1.alert_schemas import NewAlert
 from api.v1.filters import sieve_of
-from api.v1.query_schemas import StreamQuery
-from api.v1.schemas import NewSource
 from api.validation import read_body, read_query
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance

@@ -12,8 +12,8 @@ import trio
 from actors.jail.inline import InlineJail
 from actors.query import languages
 from actors.world import WorkerDied
-from api.acts.trials import AT_ONCE, PACE, SLICE, WITHIN
-from api.v1.alert_preview_schemas import MOST_EVENTS
+from api.operations.trials import AT_ONCE, PACE, SLICE, WITHIN
+from api.schemas.alert_previews import MOST_EVENTS
 from storage.records.event import Change, Diff
 from tests.api.house import House, ids, make_house, running
 from tests.support.build import NOW, a_draft, a_source_id

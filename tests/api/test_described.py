@@ -17,7 +17,7 @@ from api.app import ROUTES
 from api.openapi.schemas import published
 from api.openapi.webhooks import KINDS_SENT
 from api.problems import KINDS
-from api.v1.alert_schemas import Digest
+from api.schemas.alerts import Digest
 from tests.api.house import House
 from tests.api.walk import all_routes
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from actors.messages.destinations import TestDelivery as AskForTest
 from actors.messages.views import TestResult as Result
-from api.acts.destinations import MOST_OF_AN_ALERT, rotated
+from api.operations.destinations import MOST_OF_AN_ALERT, rotated
 from storage.records.delivery import Match, Outcome
 from storage.records.destination import Secret
 from storage.records.identity import Millis

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.problems import Refusal
+from api.schemas.queries import EventsQuery
 from api.v1 import past
 from api.v1.events import history
-from api.v1.query_schemas import EventsQuery
 from storage.records.event import Stored
 from storage.records.identity import START, Seq
 from tests.api.calls import BusyLog, a_call, next_target

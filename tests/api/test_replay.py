@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from actors.messages.destinations import OutboxGrew
-from api.acts import replays
+from api.operations import replays
 from storage.records.delivery import Match, Outcome
 from storage.records.identity import Seq, id_of, seq_of
 from storage.records.times import rfc3339

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from api.acts.trials import Stretch, trial
-from api.v1.alert_preview_schemas import AlertPreviewRequest
-from api.v1.schemas import ListQuery
+from api.operations.trials import Stretch, trial
+from api.schemas.alert_previews import AlertPreviewRequest
+from api.schemas.sources import ListQuery
 from storage.records.identity import Seq
 from tests.api.calls import a_call
 from tests.api.house import House, ids

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct, json
 
 from api.problems import KINDS, Refusal
-from api.v1.alert_schemas import AlertPatch, NewAlert, NewDestination
-from api.v1.schemas import NewSource, SourceBatch, SourcePatch
+from api.schemas.alerts import AlertPatch, NewAlert, NewDestination
+from api.schemas.sources import NewSource, SourceBatch, SourcePatch
 from api.validation import read_body, read_query
 from tests.api.house import House
 from tests.rules.source_files import modules, tree_of

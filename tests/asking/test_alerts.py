@@ -8,7 +8,7 @@ import pytest
 
 from api.openapi.example_records import SOURCE
 from api.openapi.examples import example_of
-from api.v1.alert_schemas import AlertRecord
+from api.schemas.alerts import AlertRecord
 from sanderling.client import alerts
 from sanderling.commands import alerts as commands
 from sanderling.exits import CommandFailed, Exit

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.query import parse
-from api.v1.alert_schemas import NewAlert, NewDestination
-from api.v1.schemas import NewSource
+from api.schemas.alerts import NewAlert, NewDestination
+from api.schemas.sources import NewSource
 from sanderling.migration import fields, lists, recognising
 from sanderling.migration.changedetection import files
 from sanderling.migration.kinds import Kind

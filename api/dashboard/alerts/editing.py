@@ -11,7 +11,6 @@ from msgspec import Meta, Struct
 from actors.errors import DomainError, Stale, UrlRefused
 from actors.notices import ALERT_TYPES
 from actors.query import languages
-from api.acts import alerts, destinations
 from api.dashboard.alerts.form import (
     ABOUT,
     AlertEdit,
@@ -28,8 +27,9 @@ from api.dashboard.alerts.picker import ids_of, picker
 from api.dashboard.alerts.trying import TrialResult, tried
 from api.dashboard.forms import Draft, Wrong
 from api.dashboard.screen import Go, Page, Secret, Visit
+from api.operations import alerts, destinations
 from api.problems import Refusal
-from api.v1 import alert_schemas as wire
+from api.schemas import alerts as wire
 from api.v1 import bins
 from api.v1.webhooks import admitted
 

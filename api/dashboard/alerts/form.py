@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from api.dashboard.forms import Draft, Form, Wrong
-from api.v1 import alert_schemas as wire
-from api.v1.alert_preview_schemas import AlertPreviewRequest
+from api.schemas import alerts as wire
+from api.schemas.alert_previews import AlertPreviewRequest
 from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode
 from storage.records.revision import Expected, revision_of

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actors.query import QueryError, UnknownLanguage, parse
-from api.v1.alert_preview_schemas import ContentExcerpt, DiffExcerpt, PreviewMatch
+from api.schemas.alert_previews import ContentExcerpt, DiffExcerpt, PreviewMatch
 
 
 class Piece(NamedTuple):

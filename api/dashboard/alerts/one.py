@@ -10,8 +10,6 @@ from msgspec import Meta, Struct
 
 from actors.errors import DomainError, TooSoon
 from actors.query import QueryError, UnknownLanguage, parse
-from api.acts import alerts
-from api.acts.trials import Stretch, Trial, trial
 from api.dashboard.alerts.editing import NOTICES
 from api.dashboard.alerts.form import ABOUT
 from api.dashboard.alerts.highlights import Shown, shown
@@ -21,9 +19,11 @@ from api.dashboard.destinations.standing import standings
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.sources.words import name_of
+from api.operations import alerts
+from api.operations.trials import Stretch, Trial, trial
 from api.ratelimit import Limit
-from api.v1 import alert_schemas as wire
-from api.v1.alert_preview_schemas import AlertPreviewRequest
+from api.schemas import alerts as wire
+from api.schemas.alert_previews import AlertPreviewRequest
 from storage.records.alert import Alert
 from storage.records.identity import Seq, SourceId, id_of, seq_of
 from storage.records.source import Source

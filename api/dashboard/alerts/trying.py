@@ -7,14 +7,14 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from actors.errors import DomainError
-from api.acts.alerts import check_query
-from api.acts.trials import Stretch, preview
 from api.dashboard.alerts.form import AlertForm, asked
 from api.dashboard.alerts.highlights import Fault, Shown, fault_of, shown
 from api.dashboard.alerts.volume import DAYS, Volume, many, volume
 from api.dashboard.screen import Visit
+from api.operations.alerts import check_query
+from api.operations.trials import Stretch, preview
 from api.problems import Refusal
-from api.v1.alert_preview_schemas import MOST_EVENTS, AlertPreview
+from api.schemas.alert_previews import MOST_EVENTS, AlertPreview
 from storage.records.identity import Millis, Seq, day_of, seq_at
 from storage.records.times import parse_rfc3339
 

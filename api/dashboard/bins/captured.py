@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from actors.errors import NotFound
-from api.acts import bins as acts
-from api.acts.bins import Seen
 from api.dashboard.bins.words import badge, behind, curl, shown
 from api.dashboard.screen import Download, Page, Visit
+from api.operations import bins as acts
+from api.operations.bins import Seen
 from storage.records.bin import Bin
 
 

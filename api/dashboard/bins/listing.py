@@ -7,8 +7,8 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
-from api.acts import bins as acts
 from api.dashboard.screen import Go, Page, Reply, Visit
+from api.operations import bins as acts
 from storage.records.bin import Bin
 from storage.records.destination import Destination
 from storage.records.identity import Millis

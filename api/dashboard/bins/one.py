@@ -7,12 +7,12 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
-from api.acts import alerts, destinations
-from api.acts import bins as acts
 from api.dashboard.bins.words import badge, behind
 from api.dashboard.forms import Confirm, Form
 from api.dashboard.screen import Go, Page, Reply, Secret, Visit
-from api.v1.alert_schemas import NewDestination
+from api.operations import alerts, destinations
+from api.operations import bins as acts
+from api.schemas.alerts import NewDestination
 from storage.records.bin import Bin
 
 PAGE = 20

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from api.v1.bin_schemas import Checked
+from api.schemas.bins import Checked
 from storage.records.bin import Capture
 
 MOST = 6_000

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from api.dashboard.forms import Form, Wrong
 from api.problems import Refusal
-from api.v1.template_schemas import Instantiation, TemplateParameter
+from api.schemas.templates import Instantiation, TemplateParameter
 
 NAMES: Final = ("first", "second", "third", "fourth", "fifth")
 """A form's fields have fixed names, and a template at most five parameters."""

@@ -11,8 +11,8 @@ from api.dashboard.catalogue.fields import Fill, blamed, fields_of, filled
 from api.dashboard.screen import Page, Visit
 from api.problems import Refusal
 from api.route import Answer, Call
+from api.schemas.templates import TemplatePreview, TemplateRecord, TemplateReport, TemplateSummary
 from api.v1 import templates
-from api.v1.template_schemas import TemplatePreview, TemplateRecord, TemplateReport, TemplateSummary
 
 
 async def show_all(visit: Visit) -> Page:

@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Meta
 
-from api.acts import destinations
-from api.acts.replays import replay
 from api.dashboard.alerts.editing import signing_secret
 from api.dashboard.alerts.one import check_confirmed
 from api.dashboard.alerts.volume import many
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Visit
-from api.v1 import alert_schemas as wire
+from api.operations import destinations
+from api.operations.replays import replay
+from api.schemas import alerts as wire
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 

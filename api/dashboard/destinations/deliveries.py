@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
-from api.acts import destinations
 from api.dashboard.alerts.volume import many
 from api.dashboard.destinations.acting import position
 from api.dashboard.destinations.causes import cause_of, causes
@@ -17,6 +16,7 @@ from api.dashboard.destinations.standing import is_open, missed
 from api.dashboard.forms import Wrong
 from api.dashboard.lists import address
 from api.dashboard.screen import Page, Visit
+from api.operations import destinations
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.delivery import Attempt, Result
 from storage.records.destination import Destination

@@ -8,7 +8,6 @@ from zoneinfo import available_timezones
 from msgspec import Meta, Struct
 
 from actors.errors import Stale, UrlRefused
-from api.acts import alerts, destinations
 from api.dashboard.alerts.editing import BIN, MODES, signing_secret
 from api.dashboard.destinations.form import (
     DestinationEdit,
@@ -21,6 +20,7 @@ from api.dashboard.destinations.form import (
 )
 from api.dashboard.forms import Wrong
 from api.dashboard.screen import Go, Page, Visit
+from api.operations import alerts, destinations
 from api.v1 import bins
 from storage.records.alert import Alert
 from storage.records.destination import WEEKDAYS

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import UNSET
 
 from api.dashboard.forms import Form, Wrong
-from api.v1 import alert_schemas as wire
+from api.schemas import alerts as wire
 from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Weekday
 from storage.records.revision import Expected, revision_of
 

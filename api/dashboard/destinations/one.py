@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.acts import alerts, destinations
 from api.dashboard.destinations.causes import causes
 from api.dashboard.destinations.clock import Clock, clock_of
 from api.dashboard.destinations.deliveries import DeliveriesQuery, link
 from api.dashboard.destinations.standing import is_open, missed, quiet_words, standings
 from api.dashboard.screen import Page, Visit
+from api.operations import alerts, destinations
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.delivery import Attempt
 

@@ -11,11 +11,11 @@ from actors.messages.views import SourceView
 from actors.practice.documents import named
 from actors.signatures.event import verify
 from actors.signatures.verdict import Verdict
-from api.acts import practice
 from api.dashboard.difference import Line, Piece, lines_of
 from api.dashboard.events import changed_in, curl
 from api.dashboard.items import Item, items_of
 from api.dashboard.screen import Page, Visit
+from api.operations import practice
 from api.v1.why import event_why
 from storage.records.event import Event, Stored
 

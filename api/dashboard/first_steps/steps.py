@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from actors.errors import TooSoon
 from actors.practice.documents import What
-from api.acts import keys, practice
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Reply, Secret, Visit
+from api.operations import keys, practice
 
 PATH = "/first-steps"
 

@@ -24,10 +24,10 @@ from api.dashboard.sources.options import (
 from api.dashboard.sources.words import KINDS, counted
 from api.problems import Refusal
 from api.refusals import refusal_of
+from api.schemas import sources as wire
+from api.schemas.previews import DetectAnswer, DetectRequest
 from api.v1 import previews, sources
-from api.v1 import schemas as wire
 from api.v1.batches import Failed, for_each
-from api.v1.preview_schemas import DetectAnswer, DetectRequest
 from storage.records.event import SourceType
 
 MOST: Final = 20

@@ -16,9 +16,9 @@ from api.dashboard.sources.one import PATH, show
 from api.dashboard.sources.options import Options, ignore_of, subprotocols_of, tags_of
 from api.problems import Refusal
 from api.refusals import refusal_of
+from api.schemas import sources as wire
+from api.schemas.previews import Preview, PreviewRequest
 from api.v1 import previews, sources
-from api.v1 import schemas as wire
-from api.v1.preview_schemas import Preview, PreviewRequest
 from storage.records import trail
 from storage.records.revision import revision_of
 from storage.records.source import Source

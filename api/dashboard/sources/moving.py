@@ -22,7 +22,7 @@ from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Download, Go, Page, Screen, Visit
 from api.dashboard.sources.options import checked, words_in
 from api.dashboard.sources.words import counted
-from api.v1 import schemas as wire
+from api.schemas import sources as wire
 from api.v1 import sources
 from storage.records.source import Source
 

@@ -17,11 +17,11 @@ from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.course import course
 from api.dashboard.sources.timeline import timeline
+from api.schemas.queries import EventsQuery
+from api.schemas.why import SourceWhy, WhyQuery
 from api.v1 import events, sources, why
 from api.v1.looks import notes_of
 from api.v1.past import END
-from api.v1.query_schemas import EventsQuery
-from api.v1.why_schemas import SourceWhy, WhyQuery
 from storage.records import scores, trail
 from storage.records.cursor import Filter
 from storage.records.event import Kind, SourceType

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from api.dashboard.forms import Form, Wrong, plainly
-from api.v1 import schemas as wire
+from api.schemas import sources as wire
 
 T = TypeVar("T")
 _Lines = Annotated[str, Meta(max_length=60_000)]

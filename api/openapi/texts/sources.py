@@ -5,7 +5,7 @@ from __future__ import annotations
 from api.openapi import example_records as records
 from api.openapi.examples import example_of
 from api.openapi.operation import Operation, Several
-from api.v1.schemas import BatchAnswer, SourceRecord
+from api.schemas.sources import BatchAnswer, SourceRecord
 
 _OF_ONE = (
     *("readSource", "changeSource", "disableSource", "enableSource", "checkSource", "previewSource"),

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import trio
 
 from actors.delivery.registry import DeliveryRegistry
-from api.acts import whole
+from api.operations import whole
 from storage.append import Lease
 from storage.records.delivery import Delivery, Freeze, Match
 from storage.records.identity import Millis, Seq

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.dashboard.alerts.highlights import fault_of, pieces, shown
-from api.v1.alert_preview_schemas import ContentExcerpt, Highlights, PreviewMatch
+from api.schemas.alert_previews import ContentExcerpt, Highlights, PreviewMatch
 
 marks = st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)).map(lambda mark: tuple(sorted(mark))))
 

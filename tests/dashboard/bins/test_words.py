@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from api.dashboard.bins import words
-from api.v1.bin_schemas import Checked
+from api.schemas.bins import Checked
 from storage.records.bin import Capture
 from storage.records.identity import Millis
 

@@ -14,7 +14,7 @@ from actors.errors import TooSoon
 from actors.messages.views import SourceView
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, jwks, new_signing_key
-from api.acts import practice
+from api.operations import practice
 from storage.append import events_of
 from storage.records.alert import Alert
 from storage.records.event import Change, Diff, Draft

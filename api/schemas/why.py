@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.v1.schemas import Cursor, Time
+from api.schemas.sources import Cursor, Time
 from storage.records.event import SourceType
 
 

@@ -23,10 +23,10 @@ from actors.query.explain import Explanation
 from actors.query.preview import PreviewAnswer, counted_terms
 from actors.query.preview import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
-from api.acts.alerts import check_query, sources_of
-from api.acts.context import OperationContext
+from api.operations.alerts import check_query, sources_of
+from api.operations.context import OperationContext
 from api.ratelimit import Limit
-from api.v1 import alert_preview_schemas as wire
+from api.schemas import alert_previews as wire
 from storage.records.cursor import Filter
 from storage.records.event import Kind, Stored
 from storage.records.identity import START, Millis, Seq, millis_of, seq_of

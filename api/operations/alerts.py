@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.matcher import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
-from api.acts.context import OperationContext, known_id
-from api.acts.whole import whole
 from api.etags import guarded, refuse_stale
+from api.operations.context import OperationContext, known_id
+from api.operations.whole import whole
 from api.problems import invalid
-from api.v1 import alert_schemas as wire
+from api.schemas import alerts as wire
 from api.v1.stream import CHANNELS
 from storage.records.alert import MOST_ALERTS, Alert
 from storage.records.identity import Millis, SourceId

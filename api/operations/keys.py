@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.keys import BURST, RATE, new_key
-from api.acts.context import OperationContext
+from api.operations.context import OperationContext
 from storage.records.key import ApiKey
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from actors.overseer.rows import Kind, Sort, Word
-from api.v1.schemas import HeldEvents, Time
+from api.schemas.sources import HeldEvents, Time
 from storage.records.delivery import Result
 from storage.records.destination import DeliveryMode
 from storage.records.health import Cause, Flag

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from api.v1.schemas import Ignore, PushFilter, Selector, Time, Url
+from api.schemas.sources import Ignore, PushFilter, Selector, Time, Url
 from storage.records.event import SourceType
 
 

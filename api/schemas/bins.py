@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from api.v1.schemas import Cursor, Time
+from api.schemas.sources import Cursor, Time
 
 
 class BinRecord(Struct, frozen=True, kw_only=True):

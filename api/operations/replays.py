@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages.destinations import OutboxGrew
 from actors.notices import about
-from api.acts.context import OperationContext
-from api.acts.destinations import named
 from api.channels import channel_of
+from api.operations.context import OperationContext
+from api.operations.destinations import named
 from api.problems import invalid
 from api.ratelimit import Limit
 from api.reader import EventFilter
-from api.v1 import alert_schemas as wire
+from api.schemas import alerts as wire
 from api.v1.past import TimeWindow, find, names_event, position
 from storage.records.body import id_in
 from storage.records.cursor import MATCHED

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.v1.alert_schemas import FilterQuery, LanguageCode, Match, SourceIds
-from api.v1.schemas import Time
+from api.schemas.alerts import FilterQuery, LanguageCode, Match, SourceIds
+from api.schemas.sources import Time
 
 MOST_EVENTS = 2_000
 Mark = Annotated[tuple[int, int], Meta(description="From a code point to before another, counted in the whole text")]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.notices import AlertType
-from api.v1.schemas import ListQuery, Time
+from api.schemas.sources import ListQuery, Time
 from storage.records.alert import MOST_SOURCES, Matching
 from storage.records.delivery import Result
 from storage.records.destination import WEEKDAYS, DeliveryMode, Weekday

@@ -10,8 +10,8 @@ import trio
 from actors.bins import Bins
 from actors.errors import NotFound
 from actors.signatures.event import KeySet
-from api.acts.context import OperationContext, known_id
-from api.v1.bin_schemas import SignatureCheck
+from api.operations.context import OperationContext, known_id
+from api.schemas.bins import SignatureCheck
 from api.v1.capture_checks import check_capture, senders
 from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination

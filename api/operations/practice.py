@@ -11,10 +11,10 @@ from actors.errors import NotFound, TooSoon
 from actors.messages.sources import ChangePractice, EndPractice, ShowPractice
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
-from api.acts import alerts, bins, destinations
-from api.acts.context import OperationContext
-from api.acts.destinations import WithSecret
-from api.v1.alert_schemas import NewAlert, NewDestination
+from api.operations import alerts, bins, destinations
+from api.operations.context import OperationContext
+from api.operations.destinations import WithSecret
+from api.schemas.alerts import NewAlert, NewDestination
 from storage.records.alert import Alert
 from storage.records.bin import Bin
 from storage.records.cursor import Filter
