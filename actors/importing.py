@@ -16,6 +16,7 @@ import trio
 from actors.errors import Busy, Conflict, DomainError, LibraryFull
 from actors.interleaving import in_turns
 from actors.messages.importing import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
+from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.outline import FeedLine
@@ -103,7 +104,7 @@ class Importer:
         line = row.line
 
         def message(reply: Reply[AddedSource]) -> AddSource:
-            return AddSource(line.url, reply, tags=line.tags, title=line.title, later=True)
+            return AddSource(NewSource(line.url, tags=line.tags, title=line.title, verify="later"), reply)
 
         try:
             while True:

@@ -149,9 +149,9 @@ def next_return(room: FreeSpace) -> int:
 
     It ends below where it begins, so that one day's coming and going does not move pages to and fro.
 
-    >>> next_return(Room(whole=10 * LITTLE, free=9 * LITTLE)) == STEP
+    >>> next_return(FreeSpace(whole=10 * LITTLE, free=9 * LITTLE)) == STEP
     True
-    >>> next_return(Room(whole=10 * LITTLE, free=LITTLE))
+    >>> next_return(FreeSpace(whole=10 * LITTLE, free=LITTLE))
     0
     """
     return max(0, min(STEP, room.free - max(LITTLE, room.whole // 8)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from actors.messages.requests import DetectRequest, NewSource, SourcePatch
 from actors.messages.views import (
     AddedSource,
     PracticeChange,
@@ -17,7 +18,6 @@ from actors.messages.views import (
 from actors.practice.documents import What
 from actors.previews import Preview, Previewed
 from actors.selection import ALL, SourceSelection
-from storage.records.event import SourceType
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
 from supervision import Reply
@@ -27,37 +27,21 @@ from supervision import Reply
 class AddSource:
     """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull.
 
-    mark: tags that are the service's own; the source gets them also when it is watched already. later: a URL that can't
-    be looked at now is added, too, and found out when it answers; never one that the guard or robots.txt refuses.
+    mark: tags that are the service's own; the source gets them also when it is watched already. With `verify="later"` a
+    URL that can't be looked at now is added, too; never one that the guard or robots.txt refuses.
     """
 
-    url: str
+    new: NewSource
     reply: Reply[AddedSource]
-    type: SourceType | None = None
-    tags: tuple[str, ...] = ()
     mark: tuple[str, ...] = ()
-    selector: str | None = None
-    ignore: tuple[str, ...] = ()
-    schedule: int | None = None
-    backfill: int = 0
-    filter: str | None = None
-    bar: float | None = None
-    subprotocols: tuple[str, ...] = ()
-    hello: str | None = field(default=None, repr=False)
-    title: str = ""
-    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DetectUrl:
     """Classify without adding, and show what watching would tell. Fails as AddSource does."""
 
-    url: str
+    request: DetectRequest
     reply: Reply[Previewed]
-    type: SourceType | None = None
-    selector: str | None = None
-    ignore: tuple[str, ...] = ()
-    filter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,30 +58,11 @@ class PreviewSource:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceEdit:
-    """What to change; None leaves a field as it is, `clear` names fields to empty."""
-
-    type: SourceType | None = None
-    enabled: bool | None = None
-    tags: tuple[str, ...] | None = None
-    selector: str | None = None
-    ignore: tuple[str, ...] | None = None
-    schedule: int | None = None
-    filter: str | None = None
-    bar: float | None = None
-    noise: tuple[str, ...] | None = None
-    subprotocols: tuple[str, ...] | None = None
-    hello: str | None = field(default=None, repr=False)
-    title: str | None = None
-    clear: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class EditSource:
     """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable, Stale."""
 
     source: SourceId
-    edit: SourceEdit
+    patch: SourcePatch
     reply: Reply[SourceView]
     expected: Expected = None
 

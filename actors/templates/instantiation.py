@@ -14,6 +14,7 @@ import trio
 
 from actors.errors import DomainError, LibraryFull
 from actors.interleaving import in_turns
+from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.refusals import words_of
@@ -89,7 +90,7 @@ class Templates:
         *tags, mark = wanted.tags
 
         def message(reply: Reply[AddedSource]) -> AddSource:
-            return AddSource(wanted.url, reply, type=wanted.type, tags=tuple(tags), mark=(mark,))
+            return AddSource(NewSource(wanted.url, type=wanted.type, tags=tuple(tags)), reply, (mark,))
 
         try:
             added = await self._registry.ask(message)

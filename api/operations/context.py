@@ -26,6 +26,10 @@ class OperationContext(Protocol):
     def limiter(self) -> Limiter:
         """Buckets for what has a rate of its own."""
 
+    @property
+    def request_id(self) -> str:
+        """The request's id, for log lines."""
+
 
 def known_id(text: str, noun: str) -> str:
     """Return an id in its one spelling. Raises NotFound for what can't be one."""

@@ -6,18 +6,9 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from api.schemas.sources import Ignore, PushFilter, Selector, Time, Url
+from actors.messages.requests import Ignore, Selector
+from api.schemas.sources import Time
 from storage.records.event import SourceType
-
-
-class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources."""
-
-    url: Url
-    type: SourceType | None = None
-    selector: Selector | None = None
-    ignore: Ignore = ()
-    filter: PushFilter | None = None
 
 
 class PreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,118 +8,19 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
+from actors.messages.requests import NewSource
 from api.problems import Problem
 from storage.records.event import SourceType
 
-Url = Annotated[
-    str,
-    Meta(min_length=1, max_length=2048, description="http, https, ws or wss", extra_json_schema={"format": "uri"}),
-]
-Tag = Annotated[str, Meta(min_length=1, max_length=100)]
-Tags = Annotated[
-    tuple[Tag, ...],
-    Meta(
-        max_length=50,
-        description="Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`",
-    ),
-]
-Selector = Annotated[str, Meta(min_length=1, max_length=1000, description="A CSS selector of what to watch in a page")]
-Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50, description="CSS selectors of what not to watch")]
-Schedule = Annotated[
-    str,
-    Meta(
-        pattern=r"^[0-9]{1,6}[smhd]$(?!\n)",
-        description="A fixed interval such as 10m, instead of the adaptive one",
-        extra={"form": "a whole number and one of s, m, h and d, such as 10m, 2h or 1d"},
-    ),
-]
-PushFilter = Annotated[
-    str,
-    Meta(
-        max_length=4096,
-        extra_json_schema={"format": "alert-query"},
-        description="A query that a push source's frames must match to become events, beside those that match an "
-        "alert; an empty one admits every frame",
-    ),
-]
-Bar = Annotated[
-    float,
-    Meta(
-        ge=0.2,
-        le=0.9,
-        description="The score from which a page's difference is told; a lower one tells more; null is 0.5",
-    ),
-]
-Subprotocol = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=100,
-        pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)",
-        description="A WebSocket subprotocol, a token of RFC 9110",
-        extra={"form": "a token of RFC 9110: letters without accents, digits and the signs !#$%&'*+-.^_`|~"},
-    ),
-]
-Subprotocols = Annotated[
-    tuple[Subprotocol, ...],
-    Meta(max_length=16, description="What a push source's handshake offers, best first"),
-]
-Hello = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=4096,
-        description="What is sent to a push source after each handshake, such as a subscription; {last_id} becomes the "
-        "id of the frame that was admitted last. Never shown again",
-    ),
-]
-Title = Annotated[str, Meta(max_length=200, description="Your own name for it, of one line", examples=["Day tickets"])]
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
-
-
-class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once.
-
-    `verify`: with `later`, a URL that can't be reached now is added, too, and found out when it answers.
-    """
-
-    url: Url
-    type: SourceType | None = None
-    tags: Tags = ()
-    selector: Selector | None = None
-    ignore: Ignore = ()
-    schedule: Schedule | None = None
-    backfill: Annotated[int, Meta(ge=0, le=50)] = 0
-    filter: PushFilter | None = None
-    bar: Bar | None = None
-    subprotocols: Subprotocols = ()
-    hello: Hello | None = None
-    title: Title = ""
-    verify: Literal["now", "later"] = "now"
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
     """Up to 20 URLs to watch."""
 
     sources: Annotated[tuple[NewSource, ...], Meta(min_length=1, max_length=20)]
-
-
-class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null empties `selector`, `schedule`, `filter`, `bar` and `hello`. The URL is fixed."""
-
-    type: SourceType | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
-    tags: Tags | UnsetType = UNSET
-    selector: Selector | UnsetType | None = UNSET
-    ignore: Ignore | UnsetType = UNSET
-    filter: PushFilter | UnsetType | None = UNSET
-    subprotocols: Subprotocols | UnsetType = UNSET
-    hello: Hello | UnsetType | None = UNSET
-    schedule: Schedule | UnsetType | None = UNSET
-    bar: Bar | UnsetType | None = UNSET
-    title: Title | UnsetType = UNSET
 
 
 class Detected(Struct, frozen=True):

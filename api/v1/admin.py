@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from actors.messages.sources import CheckNow, EditSource, SourceEdit
+from actors.messages.requests import SourcePatch
 from actors.overseer.overseer import Whole
 from actors.overseer.rows import Row
 from api.feed import Feed, overview_of
+from api.operations import sources
 from api.route import Answer, Call, Route
 from api.schemas import admin as wire
 from api.schemas.sources import HeldEvents
 from api.sse import MEDIA
 from api.v1.admin_deliveries import deliveries
 from api.v1.admin_sizes import sizes
-from api.v1.sources import ask_registry, time_or_null
+from api.v1.sources import time_or_null
 from storage.records import trail
 from storage.records.cursor import SourceSize
 from storage.records.times import rfc3339
@@ -182,13 +183,12 @@ async def _release(call: Call, path: str) -> None:
 
 async def _check(call: Call, path: str) -> None:
     source = call.context.overseer.source_of(path)
-    await ask_registry(call, lambda reply: CheckNow(source=source.id, reply=reply))
+    await sources.check(call, source.id)
 
 
 async def _able(call: Call, path: str, enabled: bool) -> None:
     source = call.context.overseer.source_of(path)
-    edit = SourceEdit(enabled=enabled)
-    await ask_registry(call, lambda reply: EditSource(source=source.id, edit=edit, reply=reply))
+    await sources.change(call, source.id, SourcePatch(enabled=enabled))
     call.context.overseer.changed()
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.messages.views import SourceView
+from api.operations import sources
 from api.pagination import next_page, place
 from api.route import Answer, Call, Route
 from api.schemas import why as wire
-from api.v1.sources import time_or_null, view_of
+from api.v1.sources import time_or_null
 from storage.interface.sources import Sources
 from storage.records import note, trail
 from storage.records.identity import SourceId
@@ -71,7 +72,7 @@ async def looks(call: Call) -> Answer:
     """Return a page of what became of the last looks at one source, with the notes of that stretch of time."""
     query: wire.LooksQuery = call.query
     before = place(call, tuple[int, int])
-    view = await view_of(call)
+    view = await sources.view(call, call.path["id"])
     rows = [row for row in trail.read(view.hot.trail)[::-1] if before is None or (row.first_at, row.last_at) < before]
     page, end = rows[: query.limit], None if before is None else before[0]
     start = page[-1].first_at if len(rows) > len(page) else None

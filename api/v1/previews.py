@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from msgspec import UNSET
-
 from actors import previews as made
-from actors.messages.sources import DetectUrl, PreviewSource
+from actors.messages.requests import DetectRequest
+from api.operations import sources
 from api.route import Answer, Call, Route
 from api.schemas import previews as wire
-from api.v1.sources import ask_registry, source_id, time_or_null, view_of
+from api.v1.sources import time_or_null
 from storage.records.times import rfc3339
 
 
@@ -75,40 +72,32 @@ def preview_of(shown: made.Preview) -> wire.Preview:
     )
 
 
+def detection_of(url: str, found: made.Previewed) -> wire.DetectAnswer:
+    """Return what a URL was found to be, and what watching it would tell, in the wire's words."""
+    detection = found.detection
+    return wire.DetectAnswer(
+        url=url,
+        type=detection.type,
+        confidence=detection.confidence,
+        evidence=detection.evidence,
+        final_url=detection.final_url,
+        content_type=detection.content_type,
+        feed_url=detection.feed_url,
+        supported=True,
+        discovered_feed_url=detection.feed_url,
+        source_id=found.source,
+        preview=preview_of(found.preview),
+    )
+
+
 async def detect(call: Call) -> Answer:
     """Classify a URL without adding it, and show what watching it would tell."""
-    asked: wire.DetectRequest = call.body
-    wish = partial(
-        DetectUrl, asked.url, type=asked.type, selector=asked.selector, ignore=asked.ignore, filter=asked.filter
-    )
-    found: made.Previewed = await ask_registry(call, lambda reply: wish(reply=reply), looks=True)
-    detection = found.detection
-    return Answer(
-        wire.DetectAnswer(
-            url=asked.url,
-            type=detection.type,
-            confidence=detection.confidence,
-            evidence=detection.evidence,
-            final_url=detection.final_url,
-            content_type=detection.content_type,
-            feed_url=detection.feed_url,
-            supported=True,
-            discovered_feed_url=detection.feed_url,
-            source_id=found.source,
-            preview=preview_of(found.preview),
-        )
-    )
+    return Answer(detection_of(call.body.url, await sources.detect(call, call.body)))
 
 
 async def preview(call: Call) -> Answer:
     """Show what another part of a watched page would be."""
-    asked: wire.PreviewRequest = call.body
-    source = source_id(call)
-    now = (await view_of(call)).source
-    selector = now.selector if asked.selector is UNSET else asked.selector
-    ignore = now.ignore if asked.ignore is UNSET else asked.ignore
-    wish = partial(PreviewSource, source, selector, ignore)
-    return Answer(preview_of(await ask_registry(call, wish, looks=True)))
+    return Answer(preview_of(await sources.preview(call, call.path["id"], call.body)))
 
 
 ROUTES = (
@@ -119,7 +108,7 @@ ROUTES = (
         run=detect,
         says="Classify a URL without watching it, and show what watching it would tell.",
         answers={200: wire.DetectAnswer},
-        body=(wire.DetectRequest,),
+        body=(DetectRequest,),
         refuses=("url-refused", "unprocessable"),
     ),
     Route(

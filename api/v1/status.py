@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from actors.messages.views import PushView, SourceView
+from api.operations import sources
 from api.route import Answer, Call, Route
 from api.schemas import sources as wire
-from api.v1.sources import breaker_of, time_or_null, view_of
+from api.v1.sources import breaker_of, time_or_null
 from storage.records.cursor import SourceSize
 
 
@@ -54,7 +55,7 @@ def status_of(view: SourceView, held: SourceSize) -> wire.SourceStatus:
 
 async def status(call: Call) -> Answer:
     """Return what the watching of one source does now."""
-    view = await view_of(call)
+    view = await sources.view(call, call.path["id"])
     return Answer(status_of(view, await call.context.storage.log.held(view.source.id)))
 
 

@@ -9,15 +9,15 @@ import trio
 from msgspec import UNSET
 
 from actors.errors import NotFound, Unprocessable
-from actors.messages.sources import ExplainSource, Teach
-from actors.messages.views import SourceExplanation, TeachResult
+from actors.messages.views import SourceExplanation
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
+from api.operations import sources
 from api.problems import Refusal
 from api.route import Answer, Call, Route
 from api.schemas import why as wire
 from api.v1.looks import notes_of
 from api.v1.reasons import Before, kind_of, why
-from api.v1.sources import ANSWER_WITHIN, source_id, time_or_null
+from api.v1.sources import time_or_null
 from storage.records.alert import Alert, covers
 from storage.records.cursor import Filter
 from storage.records.event import Event, Kind, Stored
@@ -101,26 +101,24 @@ async def source_why(call: Call) -> Answer:
     query: wire.WhyQuery = call.query
     if query.look and (call.key is None or "sources:write" not in call.key.scopes):
         raise Refusal("forbidden", "Looking again now (`look`) needs the scope sources:write.")
-    source = source_id(call)
-    with trio.fail_after(ANSWER_WITHIN):
-        found: SourceExplanation = await call.context.registry.ask(
-            lambda reply: ExplainSource(source, reply, query.text.strip(), query.look)
-        )
+    return Answer(explanation_of(query.text, await sources.explain(call, call.path["id"], query.text, look=query.look)))
+
+
+def explanation_of(text: str, found: SourceExplanation) -> wire.SourceWhy:
+    """Return why a text was not told, in the wire's words."""
     reasons = tuple(
         wire.KnownReason(kind=one.kind, says=one.says, at=time_or_null(one.at), event_id=one.event, text=one.text)
         for one in found.reasons
     )
-    best = [reasons[0].says] if query.text.strip() and reasons else []
-    return Answer(
-        wire.SourceWhy(
-            id=found.view.source.id,
-            url=found.view.source.url,
-            title=found.view.source.name,
-            type=found.view.source.type,
-            says=" ".join([*best, found.state]),
-            state=found.state,
-            reasons=reasons,
-        )
+    best = [reasons[0].says] if text.strip() and reasons else []
+    return wire.SourceWhy(
+        id=found.view.source.id,
+        url=found.view.source.url,
+        title=found.view.source.name,
+        type=found.view.source.type,
+        says=" ".join([*best, found.state]),
+        state=found.state,
+        reasons=reasons,
     )
 
 
@@ -134,10 +132,7 @@ async def feedback(call: Call) -> Answer:
     if event.source_type != "html" or event.alert_type is not UNSET:
         raise Unprocessable(_no_page(event), "path.id", event.id)
     texts = _texts(event)
-    with trio.fail_after(ANSWER_WITHIN):
-        learned: TeachResult = await call.context.registry.ask(
-            lambda reply: Teach(SourceId(stored.source), texts, verdict == "noise", reply)
-        )
+    learned = await sources.teach(call, SourceId(stored.source), texts, noise=verdict == "noise")
     return Answer(
         wire.Lesson(
             event_id=event.id,

@@ -14,6 +14,7 @@ import msgspec
 import trio
 from httpx_sse import EventSource, ServerSentEvent
 
+from actors.messages.requests import NewSource
 from actors.query import Analysed, QueryError, Texts, languages, matches, parse, told_in
 from actors.query.explain import explain
 from actors.query.nodes import All, Node, Not, Phrase, Word, units
@@ -25,7 +26,6 @@ from api.pagination import decode_cursor, encode_cursor
 from api.problems import Refusal
 from api.schemas.alerts import NewAlert
 from api.schemas.queries import StreamQuery
-from api.schemas.sources import NewSource
 from api.sse import event_frame, frames
 from api.v1.filters import sieve_of
 from api.validation import read_body, read_query

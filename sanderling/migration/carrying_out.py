@@ -15,7 +15,7 @@ import msgspec
 import trio
 
 from actors.interleaving import in_turns
-from api.schemas.sources import NewSource
+from actors.messages.requests import NewSource
 from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
 from sanderling.migration.alerting import Alerting

@@ -1,4 +1,4 @@
-"""RFC 3339 text, as it goes over the wire, and back to milliseconds."""
+"""RFC 3339 text, as it goes over the wire, and back to milliseconds; and intervals such as `10m`. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from storage.records.identity import Millis
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LAST = Millis(253_402_300_799_999)
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def rfc3339(at: Millis) -> str:
@@ -41,3 +42,22 @@ def parse_rfc3339(text: str) -> Millis:
     if moment.tzinfo is None:
         raise ValueError(f"no offset in {text[:40]!r}: write 2026-11-21T10:00:00Z")
     return Millis(round((moment - _EPOCH) / timedelta(milliseconds=1)))
+
+
+def seconds_of(interval: str) -> int:
+    """Return the seconds of an interval: a whole number and one of s, m, h and d.
+
+    >>> seconds_of("10m")
+    600
+    """
+    return int(interval[:-1]) * _UNITS[interval[-1]]
+
+
+def interval_text(seconds: int) -> str:
+    """Return seconds in the largest unit that divides them.
+
+    >>> interval_text(600), interval_text(90)
+    ('10m', '90s')
+    """
+    unit = next(unit for unit in "dhms" if seconds % _UNITS[unit] == 0)
+    return f"{seconds // _UNITS[unit]}{unit}"

@@ -56,7 +56,7 @@ async def test_hosts_take_turns_and_few_are_under_way_at_once(house: House) -> N
     house.registry.silent.update(slow)
     await begin(house, lines(*slow, "https://b.test/"))
     await wait_all_tasks_blocked()
-    asked = [message.url for message in house.registry.seen]
+    asked = [message.new.url for message in house.registry.seen]
     assert asked[:2] == ["https://a.test/0", "https://b.test/"] and len(asked) == importing.AT_ONCE + 1
 
 

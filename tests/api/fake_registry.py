@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from actors.errors import Conflict, DomainError, NotFound, Stale
+from actors.messages.requests import settings_of
 from actors.messages.sources import (
     AddSource,
     ChangePractice,
@@ -60,7 +61,7 @@ class FakeRegistry:
         while True:
             message = await self.mailbox.receive()
             self.seen.append(message)
-            if getattr(message, "url", None) in self.silent:
+            if _url_of(message) in self.silent:
                 continue
             try:
                 message.reply.answer(self._handle(message))
@@ -72,10 +73,11 @@ class FakeRegistry:
             case AddSource():
                 return self._add(message)
             case DetectUrl():
-                if message.url in self.refusals:
-                    raise self.refusals[message.url]
-                kind = message.type or "feed"
-                return Previewed(a_source(1, url=message.url, type=kind).detection, self.preview)
+                url = message.request.url
+                if url in self.refusals:
+                    raise self.refusals[url]
+                kind = message.request.type or "feed"
+                return Previewed(a_source(1, url=url, type=kind).detection, self.preview)
             case PreviewSource():
                 self._known(message.source)
                 return self.preview
@@ -147,27 +149,16 @@ class FakeRegistry:
             raise Stale
 
     def _add(self, message: AddSource) -> AddedSource:
-        refusal = self.refusals.get(message.url)
+        new = message.new
+        refusal = self.refusals.get(new.url)
         may_pass = isinstance(refusal, DomainError) and refusal.may_pass
-        if refusal is not None and not (message.later and may_pass):
+        if refusal is not None and not (new.verify == "later" and may_pass):
             raise refusal
         for view in self.views.values():
-            if view.source.url == message.url:
+            if view.source.url == new.url:
                 return AddedSource(view, created=False)
-        number = len(self.views) + 1
-        source = a_source(
-            number,
-            url=message.url,
-            tags=(*message.tags, *message.mark),
-            selector=message.selector,
-            ignore=message.ignore,
-            schedule=message.schedule,
-            bar=message.bar,
-            type=message.type or "feed",
-            subprotocols=message.subprotocols,
-            hello=message.hello,
-            title=message.title,
-        )
+        given = settings_of(new) | {"tags": (*new.tags, *message.mark), "type": new.type or "feed"}
+        source = a_source(len(self.views) + 1, **given)
         if refusal is not None:
             source = replace(source, detection=replace(source.detection, pending=True))
         view = self.views[source.id] = SourceView(source, SourceRuntime())
@@ -176,23 +167,15 @@ class FakeRegistry:
     def _edit(self, message: EditSource) -> SourceView:
         self._refuse_stale(message)
         view = self.views[message.source]
-        edit = message.edit
-        changes = {
-            name: getattr(edit, name)
-            for name in (
-                "type",
-                "enabled",
-                "tags",
-                "selector",
-                "ignore",
-                "schedule",
-                "bar",
-                "subprotocols",
-                "hello",
-                "title",
-            )
-            if getattr(edit, name) is not None
-        }
-        changes |= dict.fromkeys(edit.clear)
-        view = self.views[message.source] = SourceView(replace(view.source, **changes), view.hot)
+        view = self.views[message.source] = SourceView(replace(view.source, **settings_of(message.patch)), view.hot)
         return view
+
+
+def _url_of(message: Any) -> str | None:
+    match message:
+        case AddSource():
+            return message.new.url
+        case DetectUrl():
+            return message.request.url
+        case _:
+            return None

@@ -151,7 +151,7 @@ async def test_acts_go_to_the_registry_and_into_the_log_with_who_asked(house: Ho
             assert (answer.status_code, answer.json()) == (202, {"done": act, "path": path})
     check, off, on = house.registry.seen
     assert isinstance(check, CheckNow) and isinstance(off, EditSource) and isinstance(on, EditSource)
-    assert (off.edit.enabled, on.edit.enabled) == (False, True)
+    assert (off.patch.enabled, on.patch.enabled) == (False, True)
     acts = [fields for event, fields in house.logs if event == "admin.act"]
     assert [(act["act"], act["actor"], act["by"], act["done"]) for act in acts] == [
         (act, path, "svc_00000000", True) for act in ("check", "disable", "enable")

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from actors.errors import TooSoon, Unprocessable, UrlRefused
-from api.v1 import batches
+from api.operations import batches
 from storage.errors import DiskFull
 from tests.api.house import House
 
@@ -29,7 +29,7 @@ async def test_one_url_twice_is_added_by_the_first_that_names_it(house: House, c
     asked: list[str] = []
 
     def handle(message: Any) -> Any:
-        asked.append(message.url)
+        asked.append(message.new.url)
         return added(message)
 
     added, house.registry._handle = house.registry._handle, handle  # type: ignore[method-assign]
@@ -52,8 +52,8 @@ async def test_what_goes_wrong_with_one_is_told_at_its_place_and_spoils_no_other
     }
 
     def handle(message: Any) -> Any:
-        if message.url in house.registry.refusals:
-            message.reply.fail(house.registry.refusals[message.url])
+        if message.new.url in house.registry.refusals:
+            message.reply.fail(house.registry.refusals[message.new.url])
             return None
         return added(message)
 
@@ -114,7 +114,7 @@ async def test_few_are_under_way_at_once_and_begin_in_order(house: House, client
     original = house.registry.mailbox.ask
     object.__setattr__(house.context, "registry", SimpleNamespace(ask=ask))
     answer = await post(client, *({"url": url(n)} for n in range(20)))
-    begun = [message.url for message in house.registry.seen]
+    begun = [message.new.url for message in house.registry.seen]
     assert answer.status_code == 201 and most == batches.AT_ONCE
     assert sorted(begun[: batches.AT_ONCE]) == sorted(url(n) for n in range(batches.AT_ONCE))
 

@@ -85,7 +85,7 @@ async def test_an_alert_hears_of_practice_only_when_it_names_the_source(
 
 
 def test_what_a_source_is_for_is_no_part_of_the_wire() -> None:
-    from api.schemas.sources import NewSource, SourcePatch
+    from actors.messages.requests import NewSource, SourcePatch
 
     for shape in (NewSource, SourcePatch):
         assert "practice" not in {field.name for field in msgspec.structs.fields(shape)}

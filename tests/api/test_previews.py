@@ -40,7 +40,8 @@ async def test_detection_passes_on_every_wish_and_shows_the_preview(house: House
     answer = (await client.post("/v1/sources/detect", json=asked)).json()
     message = house.registry.seen[0]
     assert isinstance(message, DetectUrl)
-    assert (message.type, message.selector, message.ignore, message.filter) == ("html", "p", (".x",), "price")
+    wish = message.request
+    assert (wish.type, wish.selector, wish.ignore, wish.filter) == ("html", "p", (".x",), "price")
     shown = answer["preview"]
     assert shown["fetched_at"] == "2026-05-28T20:26:40.000Z"
     assert shown["feed"]["newest"][0]["published_at"] == "2026-05-28T20:26:40.000Z"

@@ -48,13 +48,8 @@ async def test_what_is_asked_for_reaches_the_registry(house: House, client: http
         "backfill": 7,
     }
     answer = (await client.post("/v1/sources", json=asked)).json()
-    message = house.registry.seen[0]
-    assert (message.type, message.tags, message.schedule, message.backfill) == (
-        "html",
-        ("topic:x", "label:mine"),
-        600,
-        7,
-    )
+    new = house.registry.seen[0].new
+    assert (new.type, new.tags, new.schedule, new.backfill) == ("html", ("topic:x", "label:mine"), "10m", 7)
     assert (answer["tags"], answer["schedule"], answer["selector"]) == (["topic:x", "label:mine"], "10m", "main")
     assert (answer["mode"], answer["ignore"]) == ("poll", [".ad"])
 
@@ -239,7 +234,7 @@ async def test_what_a_push_source_says_first_is_kept_and_never_shown(house: Hous
     changed = await client.patch(f"/v1/sources/{made.json()['id']}", json={"subprotocols": [], "hello": None})
     assert (changed.json()["subprotocols"], changed.json()["has_hello"]) == ([], False)
     assert "s3cret" not in made.text + changed.text + repr(house.registry.seen) + repr(house.registry.views)
-    assert house.registry.seen[0].hello == "token s3cret"
+    assert house.registry.seen[0].new.hello == "token s3cret"
 
 
 @pytest.mark.parametrize(

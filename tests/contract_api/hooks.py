@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
+from time import sleep
 from typing import Any
 from urllib.parse import urljoin
 
@@ -20,6 +21,7 @@ from schemathesis.transport import requests
 
 from sanderling.environment import environ
 
+KEY = environ()["KEY"]
 ORIGIN = environ()["ORIGIN"]
 """Scheme, host and port of the origin."""
 OUTSIDE = ("gtm-competitor-watch", "swedish-public-sector")
@@ -130,3 +132,22 @@ def _beginning(chunks: Iterator[bytes], timeout: object, most: int) -> tuple[byt
 
 assert callable(requests.read_event_stream)
 requests.read_event_stream = _beginning
+
+_send = requests.RequestsTransport.send
+
+
+def _patiently(transport: Any, case: Any, **kwargs: Any) -> Any:
+    """Send a request, and again as long as too many came without a key: whether one is let in says the answer after."""
+    while True:
+        response = _send(transport, case, **kwargs)
+        if response.status_code != 429 or _has_key(response.request):
+            return response
+        sleep(int(response.headers["retry-after"][0]))
+
+
+def _has_key(request: Any) -> bool:
+    given = request.headers.get("Authorization", "").removeprefix("Bearer "), request.headers.get("X-API-Key")
+    return KEY in given
+
+
+requests.RequestsTransport.send = _patiently

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actors.messages.requests import NewSource
 from actors.query import parse
 from api.schemas.alerts import NewAlert, NewDestination
-from api.schemas.sources import NewSource
 from sanderling.migration import fields, lists, recognising
 from sanderling.migration.changedetection import files
 from sanderling.migration.kinds import Kind

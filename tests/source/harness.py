@@ -13,6 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from actors.egress.traffic import build_egress
 from actors.jail.inline import InlineJail
 from actors.messages.recorder import RecorderMessage
+from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, CheckNow, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.recorder.actor import Recorder
@@ -128,8 +129,8 @@ class Watching:
     def _log(self, name: str, **fields: Any) -> None:
         self.logged.append((name, fields))
 
-    async def add(self, url: str, **wish: Any) -> AddedSource:
-        return await self.registry_box.ask(lambda reply: AddSource(url, reply, **wish))
+    async def add(self, url: str, *, mark: tuple[str, ...] = (), **wish: Any) -> AddedSource:
+        return await self.registry_box.ask(lambda reply: AddSource(NewSource(url, **wish), reply, mark))
 
     async def check(self, source: SourceId) -> None:
         await self.registry_box.ask(lambda reply: CheckNow(source, reply))

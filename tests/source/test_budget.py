@@ -36,7 +36,7 @@ async def test_schedules_that_ask_for_more_than_the_budget_are_said_and_logged(a
     async with watching(looks_per_second=0.05, host_rate=100.0) as (service, origin):
         for number in range(60):
             origin.bodies[f"/{number}"] = rss("Tide")
-        added = [await service.add(f"https://{SITE}/{number}", schedule=60) for number in range(60)]
+        added = [await service.add(f"https://{SITE}/{number}", schedule="1m") for number in range(60)]
         await trio.sleep(20 * EVERY)
         spent = service.registry.watchman.spent
         assert spent.passed >= 15 * EVERY and 0.8 < spent.rate < 1.2 and spent.says()

@@ -6,6 +6,7 @@ import pytest
 
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import Overloaded, UrlRefused
+from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
 from actors.sources.detection.classify import refused
 from actors.sources.looks.fetch import refusal
@@ -42,7 +43,9 @@ async def test_what_was_detected_is_told_also_where_another_type_was_asked_for(
 ) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"], origin.bodies["/page"] = rss("a", "b"), page("A page of some length.", "And more.")
-        found = await service.registry_box.ask(lambda reply: DetectUrl(f"https://{SITE}{path}", reply, type=wished))
+        found = await service.registry_box.ask(
+            lambda reply: DetectUrl(DetectRequest(f"https://{SITE}{path}", type=wished), reply)
+        )
         source = (await service.add(f"https://{SITE}{path}", type=wished)).view.source
         assert found.detection == source.detection
         assert (source.type, source.detection.type) == (wished or detected, detected)

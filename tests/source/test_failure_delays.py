@@ -5,7 +5,8 @@ from __future__ import annotations
 import trio
 
 from actors.egress.failures import Blame, LookFailed
-from actors.messages.sources import EditSource, SourceEdit
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import EditSource
 from actors.sources.schedule.failure_delays import FailureDelays
 from storage.records.alert import Alert
 from storage.records.identity import SourceId
@@ -20,7 +21,7 @@ FAILING, RECOVERED = "source_failing", "source_recovered"
 
 
 async def edit(service: Watching, source: SourceId, *, enabled: bool) -> None:
-    await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(enabled=enabled), reply))
+    await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(enabled=enabled), reply))
 
 
 async def waiting(service: Watching, *alerts: Alert) -> None:

@@ -6,7 +6,8 @@ import pytest
 import trio
 
 from actors.errors import Unprocessable
-from actors.messages.sources import EditSource, SourceEdit, Teach
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import EditSource, Teach
 from actors.messages.views import TeachResult
 from storage.records.identity import SourceId
 from storage.records.source import MOST_NOISE
@@ -84,7 +85,7 @@ async def test_a_higher_bar_tells_less_and_null_is_the_default_again(autojump_cl
         assert await service.events() == []
         last = notes_in(service.disk, source)[-1]
         assert last.bar == 0.9 and last.score is not None and 0.5 <= last.score < 0.9
-        edit = SourceEdit(clear=("bar",))
+        edit = SourcePatch(bar=None)
         view = await service.registry_box.ask(lambda reply: EditSource(source, edit, reply))
         assert view.source.bar is None
         origin.bodies["/page"] = page(*PROSE, "Closed on every Tuesday, too.")

@@ -6,6 +6,7 @@ import trio
 
 from actors.content.changes.diff import apply
 from actors.errors import Unprocessable
+from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
 from storage.records.event import Delta
 from storage.sqlite.in_loop import Disk
@@ -97,7 +98,7 @@ async def test_a_declared_page_is_not_fetched_before_robots_txt_allows_it(autoju
             if road == "add":
                 await service.add(URL, type="html")
             else:
-                await service.registry_box.ask(lambda reply: DetectUrl(URL, reply, type="html"))
+                await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(URL, type="html"), reply))
         assert origin.looks("/prices") == []
         origin.bodies["/robots.txt"] = b""
         await trio.sleep(25 * 3600)

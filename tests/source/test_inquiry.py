@@ -9,7 +9,8 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound
-from actors.messages.sources import EditSource, ExplainSource, SourceEdit
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import EditSource, ExplainSource
 from actors.messages.views import SourceExplanation
 from actors.sources.explanation.sentences import noted
 from storage.records.identity import Millis, SourceId
@@ -34,7 +35,7 @@ async def best(service: Watching, source: SourceId, text: str, **more: Any) -> t
 
 
 async def edit(service: Watching, source: SourceId, **changes: Any) -> None:
-    await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(**changes), reply))
+    await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(**changes), reply))
 
 
 async def test_what_was_told_is_found_with_its_event_whatever_the_accents(autojump_clock: object) -> None:
@@ -120,7 +121,7 @@ async def test_a_look_tells_what_is_new_what_is_furniture_and_what_is_not_there(
 async def test_a_look_finds_what_the_next_one_will_weigh(autojump_clock: object) -> None:
     async with watching(cadence_floor=600.0) as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
-        source = (await service.add(PAGE, schedule=86400)).view.source.id
+        source = (await service.add(PAGE, schedule="1d")).view.source.id
         await trio.sleep(601)
         origin.bodies["/page"] = page(*PROSE, NEWS)
         assert (await best(service, source, "dimanche", look=True))[0] == "due"
@@ -135,7 +136,7 @@ async def test_a_look_finds_what_the_next_one_will_weigh(autojump_clock: object)
 async def test_an_entry_of_a_feed_is_found_in_its_events_its_notes_and_its_document(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("Alpha", "Beta")
-        source = (await service.add(FEED, schedule=86400)).view.source.id
+        source = (await service.add(FEED, schedule="1d")).view.source.id
         assert (await best(service, source, "alpha"))[0] == "there"
         assert (await best(service, source, "text of beta"))[0] == "absent"
         await trio.sleep(61)

@@ -11,6 +11,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.errors import Busy, TooSoon
+from actors.messages.requests import DetectRequest, NewSource, SourcePatch
 from actors.messages.sources import (
     AddSource,
     CheckNow,
@@ -21,7 +22,6 @@ from actors.messages.sources import (
     ExplainSource,
     ListSources,
     PreviewSource,
-    SourceEdit,
 )
 from actors.sources.registry import lanes
 from storage.records.identity import SourceId
@@ -54,7 +54,7 @@ QUESTIONS: dict[str, Callable[[SourceId, Any], Any]] = {
     "examine": ExamineSource,
     "check": CheckNow,
     "explain": lambda source, reply: ExplainSource(source, reply, "x1"),
-    "edit": lambda source, reply: EditSource(source, SourceEdit(tags=("topic:a",)), reply),
+    "edit": lambda source, reply: EditSource(source, SourcePatch(tags=("topic:a",)), reply),
 }
 
 
@@ -115,7 +115,7 @@ async def test_r5_a_question_whose_asker_left_while_it_waited_in_the_mailbox_is_
         origin.bodies["/feed"] = rss("x1")
         reply: Reply[Any] = Reply()
         reply.leave()
-        await service.registry_box.send(AddSource(FEED, reply))
+        await service.registry_box.send(AddSource(NewSource(FEED), reply))
         await trio.sleep(60)
         assert not origin.asked
 
@@ -157,7 +157,7 @@ async def test_r5_a_preview_that_waits_for_its_host_does_not_delay_an_edit_of_it
         )
         await wait_all_tasks_blocked()
         with trio.fail_after(1):
-            await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(title="T"), reply))
+            await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(title="T"), reply))
         nursery.cancel_scope.cancel()
 
 
@@ -165,6 +165,6 @@ async def test_r5_a_url_that_is_being_detected_for_nobody_is_not_waited_for(auto
     async with watching() as (service, _):
         _add_deaf_host(service)
         with trio.move_on_after(2):
-            await service.registry_box.ask(lambda reply: DetectUrl(f"http://{DEAF}/", reply))
+            await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(f"http://{DEAF}/"), reply))
         await wait_all_tasks_blocked()
         assert service.registry.lanes.network.under_way == 0

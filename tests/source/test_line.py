@@ -271,4 +271,4 @@ async def test_a1_a_refusal_by_the_guard_stays_one_whatever_our_line_is(autojump
 
 async def _named(service: Watching, url: str, later: bool) -> None:
     with suppress(DomainError):
-        await service.add(url, later=later)
+        await service.add(url, verify="later" if later else "now")

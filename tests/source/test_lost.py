@@ -20,7 +20,7 @@ async def fails_as(was: bytes, now: bytes) -> tuple[str, str]:
         url = FEED if b"<rss" in was else PAGE
         path = url.removeprefix(f"https://{SITE}")
         origin.bodies[path] = was
-        source = (await service.add(url, schedule=7200)).view.source.id
+        source = (await service.add(url, schedule="2h")).view.source.id
         origin.bodies[path] = now
         await trio.sleep(61)
         await service.registry_box.ask(lambda reply: CheckNow(source, reply))

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import trio
 
-from actors.messages.sources import DescribeSource, EditSource, ListSources, SourceEdit
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import DescribeSource, EditSource, ListSources
 from actors.outline import written
 from actors.selection import SourceSelection
 from storage.records.identity import SourceId
@@ -39,7 +40,7 @@ async def test_a_source_is_called_what_it_calls_itself_until_the_user_names_it(
             lambda reply: ListSources(limit=9, reply=reply, where=SourceSelection(words=(title.lower(),)))
         )
         assert [view.source.id for view in found.views] == [source.id]
-        edit = SourceEdit(title="Mine")
+        edit = SourcePatch(title="Mine")
         await service.registry_box.ask(lambda reply: EditSource(source.id, edit, reply))
     async with watching(origin, disk=disk) as (service, origin):
         after = await source_of(service, source.id)

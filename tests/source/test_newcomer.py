@@ -9,7 +9,8 @@ import pytest
 import trio
 
 from actors.errors import DomainError, Unprocessable, UrlRefused
-from actors.messages.sources import CheckNow, DescribeSource, EditSource, SourceEdit
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import CheckNow, DescribeSource, EditSource
 from actors.messages.views import SourceView
 from storage.records.identity import SourceId
 from storage.sqlite.in_loop import Disk
@@ -31,7 +32,7 @@ async def view_of(service: Watching, source: SourceId) -> SourceView:
 async def added(service: Watching, origin: Origin, status: int = 503, **wish: Any) -> SourceView:
     """A source whose site was down when it was added."""
     origin.status = status
-    return (await service.add(URL, later=True, **wish)).view
+    return (await service.add(URL, verify="later", **wish)).view
 
 
 @pytest.mark.parametrize("status", [404, 500, 503, 401])
@@ -123,7 +124,7 @@ async def test_the_type_that_was_asked_for_is_what_it_is_watched_as(by: str, aut
         source = (await added(service, origin, type="html" if by == "add" else None)).source
         if by == "edit":
             edit = EditSource
-            await service.registry_box.ask(lambda reply: edit(source.id, SourceEdit(type="html"), reply))
+            await service.registry_box.ask(lambda reply: edit(source.id, SourcePatch(type="html"), reply))
         origin.bodies["/news"], origin.status = rss("a", "b"), None
         await trio.sleep(3600)
         found = (await view_of(service, source.id)).source
@@ -147,13 +148,13 @@ async def test_what_is_known_to_be_unwatchable_or_forbidden_is_refused_also_with
     async with watching() as (service, origin):
         origin.bodies["/news"] = b"%PDF-1.7"
         with pytest.raises(Unprocessable, match="PDF"):
-            await service.add(URL, later=True)
+            await service.add(URL, verify="later")
         origin.bodies["/page"], origin.bodies["/robots.txt"] = page(*TEXTS), b"User-agent: *\nDisallow: /page\n"
         for type in (None, "html"):
             with pytest.raises(Unprocessable, match=r"robots\.txt forbids"):
-                await service.add(f"https://{SITE}/page", later=True, type=type)
+                await service.add(f"https://{SITE}/page", verify="later", type=type)
         with pytest.raises(Unprocessable, match="push"):
-            await service.add(URL, later=True, type="push")
+            await service.add(URL, verify="later", type="push")
         assert len(service.registry.table) == 0
 
 
@@ -164,7 +165,7 @@ async def test_what_the_guard_refuses_is_never_added(url: str, autojump_clock: o
     async with watching() as (service, _):
         service.network.add("inside.example", "10.1.2.3", web(lambda asked: Answer(200), []))
         with pytest.raises(UrlRefused):
-            await service.add(url, later=True)
+            await service.add(url, verify="later")
         assert len(service.registry.table) == 0
 
 
@@ -172,7 +173,7 @@ async def test_what_the_guard_refuses_is_never_added(url: str, autojump_clock: o
 async def test_a_name_that_does_not_resolve_is_not_added(url: str, autojump_clock: object) -> None:
     async with watching() as (service, _):
         with pytest.raises(DomainError, match="does not resolve"):
-            await service.add(url, later=True)
+            await service.add(url, verify="later")
         assert len(service.registry.table) == 0
 
 
@@ -181,11 +182,11 @@ async def test_a_host_that_is_silent_is_added_and_a_redirect_into_a_private_netw
 ) -> None:
     async with watching() as (service, _):
         service.network.names["silent.example"] = [["93.184.216.77"]]
-        assert (await service.add("https://silent.example/", later=True)).view.source.detection.pending
+        assert (await service.add("https://silent.example/", verify="later")).view.source.detection.pending
         there = {"location": "http://10.0.0.7/"}
         service.network.add("sly.example", "93.184.216.78", web(lambda asked: Answer(302, b"", there), []))
         with pytest.raises(UrlRefused):
-            await service.add("http://sly.example/", later=True)
+            await service.add("http://sly.example/", verify="later")
 
 
 async def test_two_spellings_are_one_source_also_when_both_come_at_once(autojump_clock: object) -> None:
@@ -194,7 +195,7 @@ async def test_two_spellings_are_one_source_also_when_both_come_at_once(autojump
         found = list[tuple[SourceId, bool]]()
 
         async def add(url: str) -> None:
-            one = await service.add(url, later=True)
+            one = await service.add(url, verify="later")
             found.append((one.view.source.id, one.created))
 
         async with trio.open_nursery() as nursery:
@@ -206,11 +207,11 @@ async def test_two_spellings_are_one_source_also_when_both_come_at_once(autojump
 async def test_it_can_be_edited_asked_and_disabled_while_it_waits(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         source = (await added(service, origin, status=500)).source
-        await service.registry_box.ask(lambda reply: EditSource(source.id, SourceEdit(enabled=False), reply))
+        await service.registry_box.ask(lambda reply: EditSource(source.id, SourcePatch(enabled=False), reply))
         origin.bodies["/news"], origin.status = page(*TEXTS), None
         await trio.sleep(24 * 3600)
         assert (await view_of(service, source.id)).source.detection.pending
-        await service.registry_box.ask(lambda reply: EditSource(source.id, SourceEdit(enabled=True), reply))
+        await service.registry_box.ask(lambda reply: EditSource(source.id, SourcePatch(enabled=True), reply))
         await trio.sleep(61)
         if (await view_of(service, source.id)).source.detection.pending:
             await service.registry_box.ask(lambda reply: CheckNow(source.id, reply))
@@ -222,7 +223,7 @@ async def test_it_can_be_edited_asked_and_disabled_while_it_waits(autojump_clock
 async def test_a_push_source_that_refuses_the_handshake_is_kept_until_it_takes_one(autojump_clock: object) -> None:
     async with watching() as (service, _):
         service.network.names["push.example"] = [["93.184.216.50"]]
-        view = (await service.add(PUSH, later=True, filter="")).view
+        view = (await service.add(PUSH, verify="later", filter="")).view
         assert (view.source.type, view.source.detection.pending) == ("push", True)
         assert view.hot.health.reason.startswith("It has yet to answer")
         await trio.sleep(600)

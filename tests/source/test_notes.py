@@ -9,7 +9,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.messages.sources import SourceEdit
+from actors.messages.requests import SourcePatch
 from actors.sources.registry.actor import Registry
 from storage.records import note
 from storage.records.identity import Millis, SourceId
@@ -164,4 +164,4 @@ async def test_another_selector_forgets_the_page_and_keeps_the_notes(autojump_cl
 
 async def edit(registry: Registry, source: SourceId) -> None:
 
-    await registry._desk.edit(source, SourceEdit(selector="main"))
+    await registry._desk.edit(source, SourcePatch(selector="main"))

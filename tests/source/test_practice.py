@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from actors.errors import Conflict, LibraryFull, NotFound, TooSoon, UrlRefused
+from actors.messages.requests import SourcePatch
 from actors.messages.sources import (
     ChangePractice,
     DeleteSource,
@@ -18,7 +19,6 @@ from actors.messages.sources import (
     EndPractice,
     ListSources,
     ShowPractice,
-    SourceEdit,
 )
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice.documents import What, address
@@ -206,7 +206,7 @@ async def test_who_begins_and_ends_at_once_with_others_meets_no_fault(autojump_c
 async def test_a_disabled_one_says_so(autojump_clock: object) -> None:
     async with practising() as (service, _):
         source = (await show(service))[0].source.id
-        await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(enabled=False), reply))
+        await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(enabled=False), reply))
         with pytest.raises(Conflict, match="enable it first"):
             await change(service)
 

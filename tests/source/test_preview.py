@@ -8,7 +8,8 @@ import pytest
 import trio
 
 from actors.errors import TooSoon, Unprocessable
-from actors.messages.sources import DetectUrl, EditSource, PreviewSource, SourceEdit
+from actors.messages.requests import DetectRequest, SourcePatch
+from actors.messages.sources import DetectUrl, EditSource, PreviewSource
 from actors.previews import Preview, Previewed
 from storage.records.alert import Alert
 from tests.source.harness import SITE, Origin, Watching, rss, watching
@@ -32,7 +33,7 @@ def document(head: str = "") -> bytes:
 
 
 async def detect(service: Watching, url: str, **wish: Any) -> Previewed:
-    return await service.registry_box.ask(lambda reply: DetectUrl(url, reply, **wish))
+    return await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(url, **wish), reply))
 
 
 async def preview(service: Watching, source: Any, selector: str | None, *ignore: str) -> Preview:
@@ -191,7 +192,7 @@ async def test_what_is_no_css_is_refused_with_its_place_before_anything_is_asked
         assert origin.asked == []
         source = (await service.add(PAGE)).view.source.id
         with pytest.raises(Unprocessable) as refused:
-            await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(**wish), reply))
+            await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(**wish), reply))
         assert refused.value.location == where
 
 
@@ -219,7 +220,7 @@ async def test_a_watched_page_shows_what_another_selector_would_keep(autojump_cl
 async def test_a_preview_is_as_polite_as_a_check(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document()
-        source = (await service.add(PAGE, schedule=3600)).view.source.id
+        source = (await service.add(PAGE, schedule="1h")).view.source.id
         await trio.sleep(1000)
         looks = len(origin.looks("/page"))
         for _ in range(3):

@@ -9,7 +9,8 @@ from trio.testing import wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
 from actors.errors import Unprocessable
-from actors.messages.sources import EditSource, SourceEdit
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import EditSource
 from actors.sources.admission import Admission
 from actors.sources.schedule import silence as pulse
 from storage.records.alert import Alert
@@ -228,7 +229,7 @@ async def test_only_a_push_source_has_a_hello(autojump_clock: object) -> None:
                 await service.add(f"https://{SITE}/feed", **wish)
         source = (await service.add(f"https://{SITE}/feed")).view.source.id
         with pytest.raises(Unprocessable, match="only a push source"):
-            await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(hello="x"), reply))
+            await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(hello="x"), reply))
 
 
 async def test_each_frame_is_counted_once_as_what_it_was(autojump_clock: object) -> None:

@@ -9,6 +9,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import Conflict, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable, UrlRefused
+from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import (
     CheckNow,
     DeleteSource,
@@ -17,7 +18,6 @@ from actors.messages.sources import (
     EditSource,
     ExamineSource,
     ListSources,
-    SourceEdit,
 )
 from actors.messages.views import SourcePage, SourceView
 from actors.selection import SourceSelection
@@ -39,7 +39,7 @@ TEXT = "A paragraph that is long enough to count as text of a page, with a dozen
 
 
 async def edit(service: Watching, source: SourceId, **changes: Any) -> SourceView:
-    return await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(**changes), reply))
+    return await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(**changes), reply))
 
 
 async def delete(service: Watching, source: SourceId) -> None:
@@ -171,7 +171,7 @@ async def test_a_slow_origin_delays_no_other_question(autojump_clock: object) ->
 async def test_detecting_adds_nothing(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a", "b")
-        found = (await service.registry_box.ask(lambda reply: DetectUrl(URL, reply))).detection
+        found = (await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(URL), reply))).detection
         assert (found.type, "2 items" in found.evidence or "2 entries" in found.evidence) == ("feed", True)
         assert len(service.registry.table) == 0
 
@@ -254,9 +254,9 @@ async def test_an_edit_or_a_delete_of_what_somebody_else_has_changed_is_refused(
         origin.bodies["/feed"] = rss("a")
         before = (await service.add(URL)).view.source
         source, read = before.id, frozenset((revision_of(before),))
-        after = await service.registry_box.ask(lambda r: EditSource(source, SourceEdit(tags=("t:1",)), r, read))
+        after = await service.registry_box.ask(lambda r: EditSource(source, SourcePatch(tags=("t:1",)), r, read))
         for question in (
-            lambda reply: EditSource(source, SourceEdit(tags=("t:2",)), reply, read),
+            lambda reply: EditSource(source, SourcePatch(tags=("t:2",)), reply, read),
             lambda reply: DeleteSource(source, reply, read),
         ):
             with pytest.raises(Stale):

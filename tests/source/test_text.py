@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from actors.errors import Unprocessable
+from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import (
     CheckNow,
     DescribeSource,
@@ -16,7 +17,6 @@ from actors.messages.sources import (
     EditSource,
     ExplainSource,
     PreviewSource,
-    SourceEdit,
 )
 from tests.source.harness import SITE, Watching, page, rss, watching
 
@@ -67,7 +67,7 @@ async def test_what_is_new_in_a_document_is_told_with_its_difference(
     before, after, evidence, news = FORMS[form]
     async with watching() as (service, origin):
         origin.bodies["/document"] = before.encode()
-        source = (await service.add(URL, type=wished, schedule=7200)).view.source
+        source = (await service.add(URL, type=wished, schedule="2h")).view.source
         assert (source.type, source.detection.type, source.detection.format) == ("html", "html", form)
         assert source.detection.evidence.startswith(evidence) and not source.detection.forced
         origin.bodies["/document"] = after.encode()
@@ -84,7 +84,7 @@ async def test_what_is_new_in_a_document_is_told_with_its_difference(
 async def test_a_feed_that_is_declared_a_page_is_watched_as_one(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/document"] = rss(*(f"{n}|{text}" for n, text in enumerate(TEXTS)))
-        source = (await service.add(URL, type="html", schedule=7200)).view.source
+        source = (await service.add(URL, type="html", schedule="2h")).view.source
         assert (source.type, source.detection.type, source.detection.forced) == ("html", "feed", True)
         news = "The lighthouse will be dark for repairs in the first week of December, says the master."
         origin.bodies["/document"] = rss(f"9|{news}", *(f"{n}|{text}" for n, text in enumerate(TEXTS)))
@@ -102,7 +102,7 @@ async def test_a_document_that_becomes_another_kind_has_lost_its_type_and_tells_
     lines = {"text", "csv"}
     async with watching() as (service, origin):
         origin.bodies["/document"] = bodies[was]
-        source = (await service.add(URL, schedule=7200)).view.source.id
+        source = (await service.add(URL, schedule="2h")).view.source.id
         origin.bodies["/document"] = bodies[now]
         view = await looked(service, source)
         if was == now:
@@ -121,20 +121,20 @@ async def test_selectors_are_refused_for_a_text_in_a_sentence(autojump_clock: ob
             await service.add(URL, selector="main")
         assert refused.value.location == "body.selector"
         with pytest.raises(Unprocessable, match=says) as refused:
-            await service.registry_box.ask(lambda reply: DetectUrl(URL, reply, ignore=(".ad",)))
+            await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(URL, ignore=(".ad",)), reply))
         assert refused.value.location == "body.ignore"
         source = (await service.add(URL)).view.source.id
         with pytest.raises(Unprocessable, match=says):
             await service.registry_box.ask(lambda reply: PreviewSource(source, "main", (), reply))
         with pytest.raises(Unprocessable, match="has no elements") as refused:
-            await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(selector="main"), reply))
+            await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(selector="main"), reply))
         assert refused.value.location == "body.selector"
 
 
 async def test_a_preview_of_a_text_shows_its_blocks(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/document"] = TEXT.encode()
-        found = await service.registry_box.ask(lambda reply: DetectUrl(URL, reply))
+        found = await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(URL), reply))
         shown = found.preview.page
         assert shown is not None and [block.text for block in shown.blocks] == ["# Notices", *ITEMS]
         assert (shown.watched, shown.left_out) == (5, 0)

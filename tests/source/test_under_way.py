@@ -10,7 +10,8 @@ import pytest
 import trio
 
 from actors.errors import TooSoon
-from actors.messages.sources import DeleteSource, EditSource, SourceEdit, Teach
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import DeleteSource, EditSource, Teach
 from storage.errors import Unavailable
 from storage.records.identity import SourceId
 from tests.source.harness import SITE, Watching, page, rss, watching
@@ -20,12 +21,12 @@ Change = Callable[[Watching, SourceId], Awaitable[Any]]
 
 
 async def tag(service: Watching, source: SourceId) -> None:
-    await service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(tags=("label:a",)), reply))
+    await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(tags=("label:a",)), reply))
 
 
 async def pause(service: Watching, source: SourceId) -> None:
     for enabled in (False, True):
-        edit = SourceEdit(enabled=enabled)
+        edit = SourcePatch(enabled=enabled)
         await service.registry_box.ask(lambda reply, edit=edit: EditSource(source, edit, reply))  # type: ignore[misc]
 
 

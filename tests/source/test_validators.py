@@ -123,7 +123,7 @@ async def burst_after(ago: float) -> float:
         script = Script()
         script.join(service)
         script.says(page(TEXT))
-        source = (await service.add(f"https://{SITE}/page", schedule=1800)).view.source.id
+        source = (await service.add(f"https://{SITE}/page", schedule="30m")).view.source.id
         await hour()
         stamp = formatdate(NOW / 1000 + trio.current_time() + 1800 - ago, usegmt=True)
         script.says(page(TEXT.replace("10", "12")), last_modified=stamp)

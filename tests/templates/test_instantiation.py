@@ -6,7 +6,8 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.messages.sources import DeleteSource, EditSource, SourceEdit
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import DeleteSource, EditSource
 from actors.templates import instantiation, suggesting
 from actors.templates.report import LATE
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES
@@ -232,7 +233,7 @@ async def test_a_change_of_a_sources_tags_leaves_the_templates_tag(autojump_cloc
         market.site("a.example")
         source = (await market.attach("a.example")).sources[0].source
         assert source is not None
-        edit = SourceEdit(tags=("topic:mine",))
+        edit = SourcePatch(tags=("topic:mine",))
         await market.service.registry_box.ask(lambda reply: EditSource(source, edit, reply))
         assert (await market.library())["https://a.example/pricing"] == ("topic:mine", TAG)
 
@@ -255,7 +256,7 @@ async def test_a_disabled_source_stays_disabled_and_says_so(autojump_clock: obje
         market.site("a.example")
         source = (await market.attach("a.example")).sources[0].source
         assert source is not None
-        await market.service.registry_box.ask(lambda reply: EditSource(source, SourceEdit(enabled=False), reply))
+        await market.service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(enabled=False), reply))
         again = (await market.attach("a.example")).sources[0]
         assert (again.status, again.reason) == ("attached_existing", "it is disabled: enable it to watch it")
 

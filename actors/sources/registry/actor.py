@@ -140,11 +140,11 @@ class Registry:
             case AddSource():
                 return await self._desk.add(message)
             case DetectUrl():
-                return await self._desk.detect(message)
+                return await self._desk.detect(message.request)
             case PreviewSource():
                 return await self._desk.preview(message)
             case EditSource():
-                return await self._desk.edit(message.source, message.edit, message.expected)
+                return await self._desk.edit(message.source, message.patch, message.expected)
             case Teach():
                 return await self._desk.teach(message)
             case DeleteSource():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +17,8 @@ from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, DomainError, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
 from actors.locks import KeyedLocks
 from actors.messages.recorder import Record
-from actors.messages.sources import AddSource, DetectUrl, LookNow, PreviewSource, SourceEdit, Teach
+from actors.messages.requests import DetectRequest, SourcePatch, settings_of
+from actors.messages.sources import AddSource, LookNow, PreviewSource, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.previews import Preview, Previewed
 from actors.query import QueryError, parse
@@ -51,15 +53,15 @@ class SourceService:
         self._beginning = 0
         """Sources that are being saved, and not yet in the table."""
 
-    async def detect(self, wish: DetectUrl) -> Previewed:
+    async def detect(self, request: DetectRequest) -> Previewed:
         """Classify a URL without adding it, and show what watching it would tell."""
-        url = parse_url(wish.url)
-        part = Narrowing(wish.selector, wish.ignore)
-        _check_filter(wish.filter)
+        url = parse_url(request.url)
+        part = Narrowing(request.selector, request.ignore)
+        _check_filter(request.filter)
         await check_selectors(self._ports, part)
-        wanted = ClassifyRequest(wish.type, narrowed=bool(part), recent=True, listen=LISTEN)
+        wanted = ClassifyRequest(request.type, narrowed=bool(part), recent=True, listen=LISTEN)
         found = await classify(self._ports, url, wanted)
-        shown = await preview(self._ports, found, part, wish.filter)
+        shown = await preview(self._ports, found, part, request.filter)
         known = await self._ports.storage.sources.by_url(url.text)
         return Previewed(found.detection, shown, None if known is None else known.id)
 
@@ -94,32 +96,33 @@ class SourceService:
         shelf.put(url, fetched, at)
         return fetched, at
 
-    async def add(self, wish: AddSource) -> AddedSource:
+    async def add(self, message: AddSource) -> AddedSource:
         """Watch a URL, from a baseline that is the look which classified it."""
-        url = parse_url(wish.url)
-        part = Narrowing(wish.selector, wish.ignore)
-        _check_filter(wish.filter)
+        new = message.new
+        url = parse_url(new.url)
+        part = Narrowing(new.selector, new.ignore)
+        _check_filter(new.filter)
         if url.scheme not in ("ws", "wss"):
-            _check_only_push(wish.subprotocols, wish.hello)
+            _check_only_push(new.subprotocols, new.hello)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
-                await wish.reply.commit()
-                return AddedSource(await self._marked(existing.id, wish.mark), created=False)
+                await message.reply.commit()
+                return AddedSource(await self._marked(existing.id, message.mark), created=False)
             self._check_room()
             try:
                 found = await classify(
-                    self._ports, url, ClassifyRequest(wish.type, narrowed=bool(part), subprotocols=wish.subprotocols)
+                    self._ports, url, ClassifyRequest(new.type, narrowed=bool(part), subprotocols=new.subprotocols)
                 )
             except (Unprocessable, Overloaded) as error:
-                if not (wish.later and error.may_pass):
+                if not (new.verify == "later" and error.may_pass):
                     raise
-                return await self._keep(url, wish, error)
+                return await self._keep(url, message, error)
             if part and found.fetched is not None and found.type == "html":
                 await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
-            await wish.reply.commit()
-            live = self._make(url.text, wish, found)
+            await message.reply.commit()
+            live = self._make(url.text, message, found)
             self._check_room()  # others have been added while it was looked at
             self._beginning += 1
             try:
@@ -129,12 +132,12 @@ class SourceService:
                 self._beginning -= 1
             return AddedSource(self._table.describe(live.source.id), created=True)
 
-    async def _keep(self, url: Url, wish: AddSource, error: DomainError) -> AddedSource:
+    async def _keep(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
         """Add a URL that could not be looked at; its actor finds out what it is when it answers."""
-        await newcomer.check_addable(self._ports, url, wish.type, error)
-        await wish.reply.commit()
-        found = newcomer.guess(url, wish.type, error)
-        live = self._make(url.text, wish, Classification(found.type, found, url.text, None, self._ports.world.now()))
+        await newcomer.check_addable(self._ports, url, message.new.type, error)
+        await message.reply.commit()
+        found = newcomer.guess(url, message.new.type, error)
+        live = self._make(url.text, message, Classification(found.type, found, url.text, None, self._ports.world.now()))
         live.hot = newcomer.first_state(self._ports, live.source, error)
         self._check_room()
         self._beginning += 1
@@ -155,26 +158,26 @@ class SourceService:
         """Give a source the tags that it lacks."""
         live = self._table.get(source)
         tags = tuple(dict.fromkeys((*live.source.tags, *mark)))
-        return (
-            self._table.describe(source) if tags == live.source.tags else await self._edit(live, SourceEdit(tags=tags))
-        )
+        return self._table.describe(source) if tags == live.source.tags else await self._edit(live, {"tags": tags})
 
-    async def edit(self, source: SourceId, edit: SourceEdit, expected: Expected = None) -> SourceView:
+    async def edit(self, source: SourceId, patch: SourcePatch, expected: Expected = None) -> SourceView:
         """Change what the user asked for; the actor starts anew, with a new baseline if another part is watched."""
         async with self.locks.hold(self._table.get(source).source.url):
             live = self._table.get(source)
             _refuse_stale(live.source, expected)
-            return await self._edit(live, edit)
+            return await self._edit(live, settings_of(patch))
 
-    async def _edit(self, live: LiveSource, edit: SourceEdit) -> SourceView:
+    async def _edit(self, live: LiveSource, given: Mapping[str, Any]) -> SourceView:
+        """Set some fields of a source's record."""
         before, source = live.source, live.source.id
-        after = _edited(before, edit, self._ports.world.now())
+        after = _edited(before, given, self._ports.world.now())
         _check_filter(after.filter)
         if after.type != "push":
             _check_only_push(after.subprotocols, after.hello)
-        await check_selectors(self._ports, Narrowing(edit.selector, edit.ignore or ()))
-        if (edit.selector or edit.ignore) and before.detection.format in FORMATS:
-            where = "body.selector" if edit.selector else "body.ignore"
+        selector, ignore = given.get("selector"), given.get("ignore", ())
+        await check_selectors(self._ports, Narrowing(selector, ignore))
+        if (selector or ignore) and before.detection.format in FORMATS:
+            where = "body.selector" if selector else "body.ignore"
             raise Unprocessable(f"{before.url} is a document without elements: {NO_PARTS}", where)
         if after.type != before.type and "push" in (after.type, before.type):
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
@@ -182,7 +185,7 @@ class SourceService:
             return self._table.describe(source)
         await self._table.stop(live)
         if live.source is not before:  # it has answered meanwhile, and is known by now
-            after = _edited(live.source, edit, self._ports.world.now())
+            after = _edited(live.source, given, self._ports.world.now())
         try:
             changed = await self._replace(live, after)
         except StorageError:
@@ -220,7 +223,7 @@ class SourceService:
             kept = [key for key in live.source.noise if key not in keys]
             known = len(live.source.noise) - len(kept)
             noise = tuple([*kept, *keys][-MOST_NOISE:] if lesson.noise else kept)
-            view = await self._edit(live, SourceEdit(noise=noise))
+            view = await self._edit(live, {"noise": noise})
             return TeachResult(view, len(keys) - known if lesson.noise else known)
 
     async def _keys(self, texts: tuple[str, ...]) -> list[str]:
@@ -271,26 +274,16 @@ class SourceService:
             raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)
         return now
 
-    def _make(self, url: str, wish: AddSource, found: Classification) -> LiveSource:
-        now = self._ports.world.now()
+    def _make(self, url: str, message: AddSource, found: Classification) -> LiveSource:
+        now, given = self._ports.world.now(), settings_of(message.new)
+        given |= {"url": url, "type": found.type, "tags": tuple(dict.fromkeys((*message.new.tags, *message.mark)))}
         source = Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
-            url=url,
             watch_url=found.watch_url,
-            type=found.type,
             detection=found.detection,
             created_at=now,
             updated_at=now,
-            tags=tuple(dict.fromkeys((*wish.tags, *wish.mark))),
-            selector=wish.selector,
-            ignore=wish.ignore,
-            schedule=wish.schedule,
-            backfill=wish.backfill,
-            filter=wish.filter,
-            bar=wish.bar,
-            subprotocols=wish.subprotocols,
-            hello=wish.hello,
-            title=wish.title,
+            **given,
         )
         return LiveSource(source, SourceRuntime(interval=START_INTERVAL))
 
@@ -331,32 +324,15 @@ def _refuse_stale(source: Source, expected: Expected) -> None:
         raise Stale
 
 
-def _edited(source: Source, edit: SourceEdit, now: Millis) -> Source:
-    """Return a source with an edit applied, itself if nothing changes."""
-    given = {
-        name: value
-        for name in (
-            "type",
-            "enabled",
-            "tags",
-            "selector",
-            "ignore",
-            "schedule",
-            "filter",
-            "bar",
-            "noise",
-            "subprotocols",
-            "hello",
-            "title",
-        )
-        if (value := getattr(edit, name)) is not None
-    }
-    if edit.tags is not None:
+def _edited(source: Source, given: Mapping[str, Any], now: Millis) -> Source:
+    """Return a source with some fields set, itself if nothing changes. A user's tags leave the service's own."""
+    changes = dict(given)
+    if "tags" in changes:
         ours = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
-        given["tags"] = tuple(dict.fromkeys((*edit.tags, *ours)))  # a user's list is of the user's own
-    if edit.type is not None and source.detection.pending:
-        given["detection"] = replace(source.detection, type=edit.type, forced=True)
-    edited = replace(source, **given, **dict.fromkeys(edit.clear))
+        changes["tags"] = tuple(dict.fromkeys((*changes["tags"], *ours)))
+    if "type" in changes and source.detection.pending:
+        changes["detection"] = replace(source.detection, type=changes["type"], forced=True)
+    edited = replace(source, **changes)
     return source if edited == source else replace(edited, updated_at=now)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
 
 from actors.errors import DomainError
+from actors.messages.requests import DetectRequest, NewSource, Tags, Url
+from actors.messages.views import AddedSource
+from actors.previews import Previewed
 from api.dashboard.forms import Form, Wrong, wrong_of
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources.options import (
@@ -22,13 +25,14 @@ from api.dashboard.sources.options import (
     words_in,
 )
 from api.dashboard.sources.words import KINDS, counted
+from api.operations import sources
+from api.operations.batches import Failed
 from api.problems import Refusal
 from api.refusals import refusal_of
-from api.schemas import sources as wire
-from api.schemas.previews import DetectAnswer, DetectRequest
-from api.v1 import previews, sources
-from api.v1.batches import Failed, for_each
+from api.schemas.previews import DetectAnswer
+from api.v1.previews import detection_of
 from storage.records.event import SourceType
+from storage.records.source import Source
 
 MOST: Final = 20
 """URLs of one step, as in the API's batch."""
@@ -70,7 +74,7 @@ class Chosen(Form, frozen=True):
 class Pick(Struct, frozen=True, forbid_unknown_fields=True):
     """One that was shown."""
 
-    url: wire.Url
+    url: Url
     later: bool = False
 
 
@@ -102,14 +106,26 @@ class AddedUrl(NamedTuple):
     """What became of one URL."""
 
     url: str
-    result: wire.BatchResult
+    outcome: AddedSource | Failed
+
+    @property
+    def source(self) -> Source | None:
+        """The source that watches it."""
+        return self.outcome.view.source if isinstance(self.outcome, AddedSource) else None
+
+    @property
+    def status(self) -> Literal["watched", "there", "late", "refused"]:
+        """What became of it, as a word."""
+        if isinstance(self.outcome, AddedSource):
+            return "watched" if self.outcome.created else "there"
+        return "late" if self.outcome.late else "refused"
 
     @property
     def says(self) -> str:
         """What it is, or why it is not watched."""
-        if self.result.source is not None:
-            return self.result.source.detection.evidence
-        return self.result.error.detail if self.result.error is not None else ""
+        if isinstance(self.outcome, AddedSource):
+            return self.outcome.view.source.detection.evidence
+        return self.outcome.refusal.detail
 
 
 def lines_of(text: str) -> tuple[str, ...]:
@@ -170,7 +186,7 @@ async def look(visit: Visit) -> Page:
         return await _several(visit, form, urls)
     wish = DetectRequest(urls[0], form.type, form.selector, ignore_of(form), form.wanted)
     try:
-        answer = await visit.api(previews.detect, body=wish)
+        answer = detection_of(urls[0], await sources.detect(visit, wish))
     except (Refusal, DomainError) as error:
         if isinstance(error, DomainError) and error.may_pass:
             shows = {"form": form, "url": urls[0], "says": error.detail}
@@ -182,9 +198,7 @@ async def look(visit: Visit) -> Page:
 
 async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
     now, rest = urls[:MOST], urls[MOST:]
-    outcomes = await for_each(
-        visit.call(), now, lambda number: previews.detect(visit.call(body=DetectRequest(now[number])))
-    )
+    outcomes = await sources.detect_each(visit, now)
     found = [_found(url, outcome) for url, outcome in zip(now, outcomes, strict=True)]
     shows = {
         "found": found,
@@ -216,11 +230,11 @@ def _lines(text: str) -> tuple[str, ...]:
     return urls
 
 
-def _found(url: str, outcome: Any) -> FoundUrl:
+def _found(url: str, outcome: Previewed | Failed) -> FoundUrl:
     if isinstance(outcome, Failed):
         later = msgspec.json.encode(Pick(url, later=True)).decode() if outcome.may_pass else ""
         return FoundUrl(url, None, outcome.refusal.detail, later)
-    answer: DetectAnswer = outcome.body
+    answer = detection_of(url, outcome)
     pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url)).decode()
     return FoundUrl(url, answer, "", pick)
 
@@ -231,7 +245,7 @@ async def add(visit: Visit) -> Go:
     urls = _lines(form.urls)
     if len(urls) != 1:
         raise Wrong(urls="Here one URL is added. Look at several first.")
-    new = wire.NewSource(
+    new = NewSource(
         url=urls[0],
         type=form.type,
         tags=tags_of(form),
@@ -247,13 +261,13 @@ async def add(visit: Visit) -> Go:
         verify="later" if form.later else "now",
     )
     try:
-        answer = await visit.answer(sources.create, body=new)
+        added = await sources.add(visit, new)
     except (Refusal, DomainError) as error:
         raise blamed(error) from None
-    there = f"/sources/{answer.body.id}"
-    if answer.status != 201:
+    there = f"/sources/{added.view.source.id}"
+    if not added.created:
         return Go(there, "It was watched already. Nothing has changed.")
-    if answer.body.detection.pending:
+    if added.view.source.detection.pending:
         return Go(there, "It is kept, and has yet to answer. Where it begins is what is there at its first answer.")
     return Go(there, "It is watched from now on. What is there now is where it begins; what changes is told.")
 
@@ -264,11 +278,11 @@ async def add_chosen(visit: Visit) -> Page | Go:
     if not form.pick:
         raise Wrong("Nothing is ticked, so nothing was added.")
     picks = _picks(form.pick)
-    tags = checked("tags", words_in(form.tags), wire.Tags)
+    tags = checked("tags", words_in(form.tags), Tags)
     new = tuple(_new(pick, tags) for pick in picks)
-    answer: wire.BatchAnswer = await visit.api(sources.create, body=wire.SourceBatch(new))
-    added = [AddedUrl(result.url, result) for result in answer.results]
-    failed = [one for one in added if one.result.source is None]
+    outcomes = await sources.add_each(visit, new)
+    added = [AddedUrl(one.url, outcome) for one, outcome in zip(new, outcomes, strict=True)]
+    failed = [one for one in added if one.source is None]
     rest = lines_of(form.urls)
     if not failed and not rest:
         return Go("/sources", f"{counted(len(added), 'source')} watched from now on.")
@@ -277,8 +291,8 @@ async def add_chosen(visit: Visit) -> Page | Go:
     return Page("sources/added.html", f"Added {len(added) - len(failed)} of {len(added)}", shows)
 
 
-def _new(pick: Pick, tags: wire.Tags) -> wire.NewSource:
-    return wire.NewSource(pick.url, tags=tags, verify="later" if pick.later else "now")
+def _new(pick: Pick, tags: Tags) -> NewSource:
+    return NewSource(pick.url, tags=tags, verify="later" if pick.later else "now")
 
 
 def _picks(texts: Sequence[str]) -> tuple[Pick, ...]:

@@ -8,20 +8,22 @@ import trio
 from msgspec import UNSET
 
 from actors.errors import DomainError, Stale
+from actors.messages.requests import SourcePatch
 from actors.messages.views import SourceView
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.one import PATH, show
 from api.dashboard.sources.options import Options, ignore_of, subprotocols_of, tags_of
+from api.operations import sources
 from api.problems import Refusal
 from api.refusals import refusal_of
-from api.schemas import sources as wire
 from api.schemas.previews import Preview, PreviewRequest
-from api.v1 import previews, sources
+from api.v1.previews import preview_of
 from storage.records import trail
 from storage.records.revision import revision_of
 from storage.records.source import Source
+from storage.records.times import interval_text
 from storage.records.trail import Verdict
 
 PATIENCE: Final = 8.0
@@ -47,16 +49,16 @@ class Edit(Options, frozen=True, kw_only=True):
 
 async def check(visit: Visit) -> Go:
     """Look now, and tell what came of it, if it comes soon."""
-    there = f"/sources/{sources.source_id(visit.call())}"
-    before = await sources.view_of(visit.call())
+    id = visit.path["id"]
+    there, before = f"/sources/{sources.known(id)}", await sources.view(visit, id)
     try:
-        await sources.check(visit.call())
+        await sources.check(visit, id)
     except (Refusal, DomainError) as error:
         refusal = refusal_of(error, owner=True)
         return Go(there, words.sentence(refusal.detail if refusal is not None else str(error)), bad=True)
     with trio.move_on_after(PATIENCE):
         while True:
-            view = await sources.view_of(visit.call())
+            view = await sources.view(visit, id)
             if view.hot.looks > before.hot.looks:
                 says, bad = came_of_it(view)
                 return Go(there, says, bad=bad)
@@ -79,29 +81,29 @@ def came_of_it(view: SourceView) -> tuple[str, bool]:
 
 async def pause(visit: Visit) -> Go:
     """Stop watching, keep the source."""
-    record = await visit.api(sources.disable)
-    return Go(f"/sources/{record.id}", "Paused. It is not looked at until you say so.")
+    view = await sources.change(visit, visit.path["id"], SourcePatch(enabled=False))
+    return Go(f"/sources/{view.source.id}", "Paused. It is not looked at until you say so.")
 
 
 async def resume(visit: Visit) -> Go:
     """Watch again."""
-    record = await visit.api(sources.enable)
-    return Go(f"/sources/{record.id}", "It is watched again.")
+    view = await sources.change(visit, visit.path["id"], SourcePatch(enabled=True))
+    return Go(f"/sources/{view.source.id}", "It is watched again.")
 
 
 async def delete(visit: Visit) -> Go:
     """Forget a source."""
     form: Deletion = visit.form
-    view = await sources.view_of(visit.call())
+    view = await sources.view(visit, visit.path["id"])
     if form.confirm != CONFIRM:
         raise Wrong(confirm=f"Type “{CONFIRM}”.")
-    await visit.api(sources.delete)
+    await sources.delete(visit, visit.path["id"])
     return Go("/sources", f"Deleted: {words.name_of(view.source)}. Its past events stay until retention takes them.")
 
 
 async def edit(visit: Visit) -> Page:
     """Show how a source is watched, to be changed."""
-    view = await sources.view_of(visit.call())
+    view = await sources.view(visit, visit.path["id"])
     return _page(view, of(view.source))
 
 
@@ -124,7 +126,7 @@ def of(source: Source) -> Edit:
         tags=", ".join(words.labels(source)),
         selector=source.selector,
         ignore="\n".join(source.ignore),
-        schedule=None if source.schedule is None else sources.interval_text(source.schedule),
+        schedule=None if source.schedule is None else interval_text(source.schedule),
         bar=source.bar,
         filter=source.filter or None,
         everything=source.filter == "",
@@ -136,17 +138,17 @@ def of(source: Source) -> Edit:
 async def try_out(visit: Visit) -> Page:
     """Show what the page would be with these selectors; nothing is changed."""
     form: Edit = visit.form
-    view = await sources.view_of(visit.call())
-    preview = await visit.api(previews.preview, body=PreviewRequest(form.selector, ignore_of(form)))
-    return _page(view, form, preview)
+    view = await sources.view(visit, visit.path["id"])
+    found = await sources.preview(visit, view.source.id, PreviewRequest(form.selector, ignore_of(form)))
+    return _page(view, form, preview_of(found))
 
 
 async def save(visit: Visit) -> Go:
     """Change how a source is watched, unless somebody else has done so meanwhile."""
     form: Edit = visit.form
-    view = await sources.view_of(visit.call())
+    view = await sources.view(visit, visit.path["id"])
     try:
-        await sources.change(visit.call(), patch_of(view.source, form), frozenset((form.revision,)))
+        await sources.change(visit, view.source.id, patch_of(view.source, form), frozenset((form.revision,)))
     except Stale:
         raise Wrong("The source has been changed in another place since you opened this form. Open it anew.") from None
     says = "Saved."
@@ -155,11 +157,11 @@ async def save(visit: Visit) -> Go:
     return Go(f"/sources/{view.source.id}", says)
 
 
-def patch_of(source: Source, form: Edit) -> wire.SourcePatch:
+def patch_of(source: Source, form: Edit) -> SourcePatch:
     """Return the change that a form asks for: of what its kind of source has."""
     page, push = source.type == "html", source.type == "push"
     kept = form.hello if form.hello is not None else None if form.forget_hello else UNSET
-    return wire.SourcePatch(
+    return SourcePatch(
         title=form.title,
         tags=tags_of(form),
         selector=form.selector if page else UNSET,

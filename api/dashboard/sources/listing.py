@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
-from actors.messages.sources import ListSources
-from actors.messages.views import SourcePage, SourceView
+from actors.messages.requests import SourcePatch
+from actors.messages.views import SourceView
 from actors.selection import SourceSelection
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.lists import address
@@ -17,9 +16,9 @@ from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sessions import own_path
 from api.dashboard.sources import words
 from api.dashboard.sources.ticks import Strip, strip
+from api.operations import sources
+from api.operations.batches import Failed
 from api.pagination import decode_cursor, encode_cursor
-from api.v1 import sources
-from api.v1.batches import Failed, for_each
 from storage.records import trail
 from storage.records.event import SourceType
 
@@ -74,9 +73,7 @@ async def listing(visit: Visit) -> Page:
     target = _target(query)
     after = decode_cursor(query.cursor, tuple[int, float, str, int], target) if query.cursor else None
     where = picked(query)
-    page: SourcePage = await sources.ask_registry(
-        visit.call(), partial(_message, after=after, where=where), looks=bool(where)
-    )
+    page = await sources.page(visit, ON_A_PAGE, after, where)
     cursor = None if page.next_after is None else encode_cursor(page.next_after, target)
     shows = {
         "lines": [_line(view) for view in page.views],
@@ -91,10 +88,6 @@ async def listing(visit: Visit) -> Page:
         "kinds": list(words.KINDS.items()),
     }
     return Page("sources/list.html", "Sources", shows)
-
-
-def _message(reply: Any, *, after: Any, where: SourceSelection) -> ListSources:
-    return ListSources(limit=ON_A_PAGE, reply=reply, after=after, where=where)
 
 
 def picked(query: ListQuery) -> SourceSelection:
@@ -131,14 +124,15 @@ async def many(visit: Visit) -> Go | Page:
     if form.act == "delete":
         return await sure(visit)
     done = "paused" if form.act == "pause" else "watched again"
-    run = sources.disable if form.act == "pause" else sources.enable
-    return Go(own_path(form.back), *await _each(visit, form.source, run, done))
+    patch = SourcePatch(enabled=form.act != "pause")
+    outcomes = await sources.each(visit, form.source, lambda desk, id: sources.change(desk, id, patch))
+    return Go(own_path(form.back), *_outcome(outcomes, done))
 
 
 async def sure(visit: Visit) -> Page:
     """Ask whether these are to be deleted."""
     ids = _ids(visit)
-    found = await for_each(visit.call(), ids, lambda number: sources.view_of(visit.call(id=ids[number])))
+    found = await sources.each(visit, ids, sources.view)
     views = [one for one in found if isinstance(one, SourceView)]
     if not views:
         raise Wrong("None of these sources is there any more.")
@@ -167,14 +161,13 @@ async def delete_many(visit: Visit) -> Go:
     ids = _ids(visit)
     if form.confirm != sure_word(len(ids)):
         raise Wrong(confirm=f"Type “{sure_word(len(ids))}”.")
-    return Go(own_path(form.back), *await _each(visit, ids, sources.delete, "deleted"))
+    return Go(own_path(form.back), *_outcome(await sources.each(visit, ids, sources.delete), "deleted"))
 
 
-async def _each(visit: Visit, ids: Sequence[str], run: Any, done: str) -> tuple[str, bool]:
-    """Do one thing to each, and return what came of it: a sentence, and whether it is bad."""
-    outcomes = await for_each(visit.call(), ids, lambda number: run(visit.call(id=ids[number])))
+def _outcome(outcomes: Sequence[object], done: str) -> tuple[str, bool]:
+    """Return what came of one thing done to each: a sentence, and whether it is bad."""
     failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-    says = f"{words.counted(len(ids) - len(failed), 'source')} {done}."
+    says = f"{words.counted(len(outcomes) - len(failed), 'source')} {done}."
     if failed:
         says += f" {len(failed)} not: {words.sentence(failed[0].refusal.detail)}"
     return says, bool(failed)

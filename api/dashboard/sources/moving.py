@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -14,16 +13,14 @@ from actors import outline
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.messages.importing import BeginImport, Importing, ShowImport, StopImport
-from actors.messages.sources import ListSources
-from actors.messages.views import SourcePage
+from actors.messages.requests import Tags
 from actors.outline import FeedLine, Outline
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Download, Go, Page, Screen, Visit
 from api.dashboard.sources.options import checked, words_in
 from api.dashboard.sources.words import counted
-from api.schemas import sources as wire
-from api.v1 import sources
+from api.operations import sources
 from storage.records.source import Source
 
 PATH: Final = "/sources/import"
@@ -114,7 +111,7 @@ async def _foreseen(visit: Visit, line: FeedLine) -> Foreseen:
 async def begin(visit: Visit) -> Go:
     """Begin to add a list."""
     form: Begin = visit.form
-    given: tuple[str, ...] = checked("tags", words_in(form.tags), wire.Tags)
+    given: tuple[str, ...] = checked("tags", words_in(form.tags), Tags)
     try:
         lines = msgspec.json.decode(form.lines, type=tuple[FeedLine, ...])
     except (msgspec.MsgspecError, UnicodeError):
@@ -150,19 +147,15 @@ async def stop(visit: Visit) -> Go:
 async def export(visit: Visit) -> Download:
     """Return the library as a list of feeds."""
     library: list[Source] = []
-    after: tuple[int, float, str, int] | None = None
+    after: sources.Place | None = None
     while True:
-        page: SourcePage = await sources.ask_registry(visit.call(), partial(_slice, after=after))
+        page = await sources.page(visit, A_SLICE, after)
         library += [view.source for view in page.views]
         if (after := page.next_after) is None:
             break
     library.sort(key=lambda source: source.id)
     text = "".join(outline.written(library, "Sanderling"))
     return Download("sanderling.opml", text.encode(), outline.MEDIA)
-
-
-def _slice(reply: Any, after: tuple[int, float, str, int] | None) -> ListSources:
-    return ListSources(limit=A_SLICE, reply=reply, after=after)
 
 
 SCREENS = (

@@ -8,8 +8,7 @@ from typing import Annotated, Final, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.messages.sources import ExamineSource
-from actors.messages.views import SourceExamination, SourceView
+from actors.messages.views import SourceView
 from api.dashboard.amounts import size
 from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form
@@ -17,11 +16,13 @@ from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.course import course
 from api.dashboard.sources.timeline import timeline
+from api.operations import sources
 from api.schemas.queries import EventsQuery
-from api.schemas.why import SourceWhy, WhyQuery
-from api.v1 import events, sources, why
+from api.schemas.why import SourceWhy
+from api.v1 import events
 from api.v1.looks import notes_of
 from api.v1.past import END
+from api.v1.why import explanation_of
 from storage.records import scores, trail
 from storage.records.cursor import Filter
 from storage.records.event import Kind, SourceType
@@ -97,20 +98,21 @@ async def show(visit: Visit) -> Page:
     query: ShowQuery = visit.query
     answer = None
     if query.text.strip():
-        answer = await visit.api(why.source_why, query=WhyQuery(text=query.text.strip()))
+        answer = explanation_of(query.text, await sources.explain(visit, visit.path["id"], query.text))
     return await shown(visit, answer, query)
 
 
 async def look_why(visit: Visit) -> Page:
     """Show why a text was not told, after a look now."""
     query = ShowQuery(text=visit.form.text)
-    return await shown(visit, await visit.api(why.source_why, query=WhyQuery(text=query.text, look=True)), query)
+    found = await sources.explain(visit, visit.path["id"], query.text, look=True)
+    return await shown(visit, explanation_of(query.text, found), query)
 
 
 async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Page:
     """Return the page of a source, with an answer to why a text was not told if there is one."""
-    id = sources.source_id(visit.call())
-    found: SourceExamination = await sources.ask_registry(visit.call(), lambda reply: ExamineSource(id, reply))
+    id = sources.known(visit.path["id"])
+    found = await sources.examine(visit, id)
     view, hot = found.view, found.view.hot
     rows = trail.read(hot.trail)
     told = await _events(visit, id, query.cursor)

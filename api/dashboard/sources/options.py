@@ -7,8 +7,8 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
+from actors.messages import requests as ask
 from api.dashboard.forms import Form, Wrong, plainly
-from api.schemas import sources as wire
 
 T = TypeVar("T")
 _Lines = Annotated[str, Meta(max_length=60_000)]
@@ -17,16 +17,16 @@ _Lines = Annotated[str, Meta(max_length=60_000)]
 class Options(Form, frozen=True):
     """Tags are separated by commas or lines, selectors to ignore by lines. everything: each frame is an event."""
 
-    title: wire.Title = ""
+    title: ask.Title = ""
     tags: Annotated[str, Meta(max_length=6_000)] = ""
-    selector: wire.Selector | None = None
+    selector: ask.Selector | None = None
     ignore: _Lines = ""
-    schedule: wire.Schedule | None = None
-    bar: wire.Bar | None = None
-    filter: wire.PushFilter | None = None
+    schedule: ask.Schedule | None = None
+    bar: ask.Bar | None = None
+    filter: ask.PushFilter | None = None
     everything: bool = False
     subprotocols: Annotated[str, Meta(max_length=2_000)] = ""
-    hello: wire.Hello | None = None
+    hello: ask.Hello | None = None
 
     @property
     def wanted(self) -> str | None:
@@ -50,19 +50,19 @@ def lines_in(text: str) -> tuple[str, ...]:
 
 def tags_of(form: Options) -> tuple[str, ...]:
     """Return the tags. Raises Wrong."""
-    tags: tuple[str, ...] = checked("tags", words_in(form.tags), wire.Tags)
+    tags: tuple[str, ...] = checked("tags", words_in(form.tags), ask.Tags)
     return tags
 
 
 def ignore_of(form: Options) -> tuple[str, ...]:
     """Return the selectors of what not to watch. Raises Wrong."""
-    selectors: tuple[str, ...] = checked("ignore", lines_in(form.ignore), wire.Ignore)
+    selectors: tuple[str, ...] = checked("ignore", lines_in(form.ignore), ask.Ignore)
     return selectors
 
 
 def subprotocols_of(form: Options) -> tuple[str, ...]:
     """Return what a handshake offers. Raises Wrong."""
-    names: tuple[str, ...] = checked("subprotocols", words_in(form.subprotocols), wire.Subprotocols)
+    names: tuple[str, ...] = checked("subprotocols", words_in(form.subprotocols), ask.Subprotocols)
     return names
 
 

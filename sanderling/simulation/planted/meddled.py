@@ -8,7 +8,8 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from actors.messages.sources import AddSource, SourceEdit
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import AddSource
 from actors.messages.views import AddedSource
 from actors.sources.push.committer import Committer
 from actors.sources.registry.service import SourceService
@@ -56,10 +57,10 @@ def import_forgets_an_edit() -> AbstractContextManager[Any]:
     """A list that is imported gives its tags to what is there already, over those that its user has given."""
     right = SourceService.add
 
-    async def wrong(self: SourceService, wish: AddSource) -> AddedSource:
-        added = await right(self, wish)
-        if not added.created and wish.tags:
-            await self.edit(added.view.source.id, SourceEdit(tags=wish.tags), None)
+    async def wrong(self: SourceService, message: AddSource) -> AddedSource:
+        added = await right(self, message)
+        if not added.created and message.new.tags:
+            await self.edit(added.view.source.id, SourcePatch(tags=message.new.tags), None)
         return added
 
     return patch.object(SourceService, "add", wrong)

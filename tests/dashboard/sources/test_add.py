@@ -33,16 +33,16 @@ async def test_the_field_begins_with_what_another_page_gave(browser: Browser) ->
 async def test_one_url_is_shown_with_its_evidence_and_added_only_then(house: House, browser: Browser) -> None:
     house.registry.preview = of_a_feed()
     await pasted(browser, "a.test/feed")
-    assert asked(house, DetectUrl)[0].url == URL and not asked(house, AddSource)
+    assert asked(house, DetectUrl)[0].request.url == URL and not asked(house, AddSource)
     for words in ("root element <rss>", "High water on Sunday", "25 entries are there", "The second look"):
         assert words in browser.text
     (named,) = browser.page.xpath("//input[@name='title']")
     assert (named.get("value"), named.get("placeholder")) == ("", "Tide tables"), "not the user's own name yet"
     fields = {"title": "Tides", "tags": "sea, topic:ports", "schedule": "10m", "backfill": "3"}
     await browser.submit("/sources/add", fields)
-    (added,) = asked(house, AddSource)
+    added = asked(house, AddSource)[0].new
     assert (added.url, added.title, added.tags) == (URL, "Tides", ("label:sea", "topic:ports"))
-    assert (added.schedule, added.backfill) == (600, 3)
+    assert (added.schedule, added.backfill) == ("10m", 3)
     assert browser.path.startswith("/sources/") and "It is watched from now on" in browser.text
 
 
@@ -52,11 +52,11 @@ async def test_selectors_are_tried_out_before_anything_is_added(house: House, br
     assert "34 blocks" in browser.text and "left out: menu" in browser.text and "robots.txt allows it." in browser.text
     form = {"selector": "main", "ignore": ".ad, .tip\n#x", "tags": "mine", "type": "html"}
     await browser.post("/sources/look", {"urls": "https://a.test/prices", **form})
-    wish = asked(house, DetectUrl)[-1]
+    wish = asked(house, DetectUrl)[-1].request
     assert (wish.selector, wish.ignore, wish.type) == ("main", (".ad, .tip", "#x"), "html")
     assert "The selector keeps 1 element" in browser.text
     await browser.submit("/sources/add")
-    (added,) = asked(house, AddSource)
+    added = asked(house, AddSource)[0].new
     assert (added.selector, added.ignore, added.tags) == ("main", (".ad, .tip", "#x"), ("label:mine",))
 
 
@@ -65,7 +65,7 @@ async def test_a_stream_shows_its_frames_and_which_would_be_told(house: House, b
     await pasted(browser, "wss://a.test/x", filter="tide", hello="sub", type="push")
     assert "7 frames came in 3.0 s" in browser.text and "closed by the server" in browser.text
     assert browser.page.xpath("//span[contains(@class,'badge')]/text()")  # the kind, in words
-    assert asked(house, DetectUrl)[0].filter == "tide"
+    assert asked(house, DetectUrl)[0].request.filter == "tide"
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ async def test_of_many_each_has_its_line_and_the_good_ones_are_added(house: Hous
     assert not asked(house, AddSource)
     assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == ["https://10.0.0.1/"]  # to be mended
     await browser.submit("/sources/chosen")
-    assert [one.url for one in asked(house, AddSource)] == ["https://a.test/1", "https://a.test/2"]
-    assert {(one.title, one.tags) for one in asked(house, AddSource)} == {("", ("label:sea",))}
+    assert [one.new.url for one in asked(house, AddSource)] == ["https://a.test/1", "https://a.test/2"]
+    assert {(one.new.title, one.new.tags) for one in asked(house, AddSource)} == {("", ("label:sea",))}
     assert browser.path == "/sources" and "2 sources watched from now on." in browser.text
 
 

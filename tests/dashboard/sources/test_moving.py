@@ -8,6 +8,7 @@ import pytest
 from trio.testing import wait_all_tasks_blocked
 
 from actors.errors import UrlRefused
+from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource
 from actors.outline import FeedLine
 from storage.records.source import SourceRuntime, SourceState
@@ -35,8 +36,8 @@ async def watched(house: House, url: str) -> None:
     put(house, 9, url=url)
 
 
-def added(house: House) -> list[AddSource]:
-    return [message for message in house.registry.seen if isinstance(message, AddSource)]
+def added(house: House) -> list[NewSource]:
+    return [message.new for message in house.registry.seen if isinstance(message, AddSource)]
 
 
 async def test_a_list_is_shown_with_what_would_be_added_before_it_is(house: House, browser: Browser) -> None:

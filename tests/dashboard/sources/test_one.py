@@ -245,7 +245,7 @@ async def test_an_edit_begins_with_what_is_and_changes_what_is_asked(house: Hous
         0.7,
     )
     (asked,) = [message for message in house.registry.seen if isinstance(message, EditSource)]
-    assert asked.edit.tags == ("label:one",)
+    assert asked.patch.tags == ("label:one",)
     assert "begins with a new first look" in browser.text
 
 

@@ -15,9 +15,9 @@ import trio
 
 from actors.egress.url import parse_url
 from actors.errors import DomainError, Unprocessable, UrlRefused
+from api.operations.context import OperationContext
 from api.problems import INTERNAL, Refusal
 from api.refusals import refusal_of
-from api.route import Call
 
 AT_ONCE = 8
 """URLs of one request that are under way at once: a quarter of what the registry handles at once for all."""
@@ -45,7 +45,9 @@ def place_of(number: int) -> str:
     return f"body.sources[{number}]"
 
 
-async def for_each(call: Call, urls: Sequence[str], act: Callable[[int], Awaitable[R]]) -> Sequence[R | Failed]:
+async def for_each(
+    desk: OperationContext, urls: Sequence[str], act: Callable[[int], Awaitable[R]]
+) -> Sequence[R | Failed]:
     """Do something for each URL, by its number, and return what became of each, in their order.
 
     What is wrong with one is said of its `place_of`.
@@ -57,7 +59,7 @@ async def for_each(call: Call, urls: Sequence[str], act: Callable[[int], Awaitab
     async def run(numbers: Sequence[int], token: object) -> None:
         try:
             for number in numbers:
-                outcomes[number] = await _outcome(call, partial(act, number), place_of(number))
+                outcomes[number] = await _outcome(desk, partial(act, number), place_of(number))
         finally:
             slots.release_on_behalf_of(token)
 
@@ -82,17 +84,17 @@ def _by_url(urls: Sequence[str]) -> Sequence[Sequence[int]]:
     return tuple(found.values())
 
 
-async def _outcome(call: Call, act: Callable[[], Awaitable[R]], where: str) -> R | Failed:
+async def _outcome(desk: OperationContext, act: Callable[[], Awaitable[R]], where: str) -> R | Failed:
     try:
         return await act()
     except trio.TooSlowError:
         return Failed(LATE, late=True)
     except Exception as error:  # whatever it is, it is this URL's; a fault of ours is logged and told as one
         may_pass = isinstance(error, DomainError) and error.may_pass
-        return Failed(_refusal(call, error, where), late=False, may_pass=may_pass)
+        return Failed(_refusal(desk, error, where), late=False, may_pass=may_pass)
 
 
-def _refusal(call: Call, error: Exception, where: str) -> Refusal:
+def _refusal(desk: OperationContext, error: Exception, where: str) -> Refusal:
     if isinstance(error, Unprocessable) and not error.location.startswith(where):
         location = error.location
         error.location = where + location.removeprefix("body")
@@ -100,6 +102,6 @@ def _refusal(call: Call, error: Exception, where: str) -> Refusal:
     refusal = refusal_of(error)
     if refusal is None:
         said = f"{type(error).__name__}: {error}"[:500]
-        call.context.world.log("http.fault", level="error", request_id=call.request_id, where=where, error=said)
+        desk.context.world.log("http.fault", level="error", request_id=desk.request_id, where=where, error=said)
         return INTERNAL
     return refusal

@@ -1,0 +1,224 @@
+"""Sources, for any face: each question is checked and put to the registry's actor; its answer is a record."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
+from typing import TypeVar
+
+import trio
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from actors.errors import Unprocessable
+from actors.messages.requests import DetectRequest, NewSource, SourcePatch
+from actors.messages.sources import (
+    AddSource,
+    CheckNow,
+    DeleteSource,
+    DescribeSource,
+    DetectUrl,
+    EditSource,
+    ExamineSource,
+    ExplainSource,
+    ListSources,
+    PreviewSource,
+    RegistryMessage,
+    Teach,
+)
+from actors.messages.views import (
+    AddedSource,
+    SourceExamination,
+    SourceExplanation,
+    SourcePage,
+    SourceView,
+    TeachResult,
+)
+from actors.previews import Preview, Previewed
+from actors.selection import ALL, SourceSelection
+from actors.settings import wall_limit
+from api.operations.batches import Failed, for_each, place_of
+from api.operations.context import OperationContext, known_id
+from api.schemas.previews import PreviewRequest
+from storage.records.identity import Millis, SourceId
+from storage.records.revision import Expected
+from storage.records.source import OWN_NAMESPACES
+from storage.records.times import seconds_of
+from supervision import Reply
+
+R = TypeVar("R")
+ANSWER_WITHIN = 15.0
+"""Seconds for the registry's answer, beside the time of a look where there is one."""
+_SHORTEST, _LONGEST = 60, 7 * 86400
+Place = tuple[int, float, str, int]
+
+# --- what is asked for -----------------------------------------------------------------------------------------------
+
+
+def known(id: str) -> SourceId:
+    """Return a source's id in its one spelling. Raises NotFound for what can't be one."""
+    return SourceId(known_id(id, "source"))
+
+
+def tags_of(tags: tuple[str, ...], where: str, there: Collection[str] = ()) -> tuple[str, ...]:
+    """Return tags with their namespaces. Raises Unprocessable for the service's own, unless they are there already.
+
+    >>> tags_of(("topic:ai", "mine", "mine"), "body.tags")
+    ('topic:ai', 'label:mine')
+    """
+    named: dict[str, None] = {}
+    for index, tag in enumerate(tags):
+        space, colon, value = tag.strip().partition(":")
+        if not colon:
+            space, value = "label", space
+        if not space or not value or (space in OWN_NAMESPACES and f"{space}:{value}" not in there):
+            ours = space in OWN_NAMESPACES
+            rule = (
+                f"the namespace {space!r} is the service's own; take another, or none"
+                if ours
+                else "write <namespace>:<value>, or a word"
+            )
+            raise Unprocessable(f"{where}[{index}]: {rule}", f"{where}[{index}]", tag)
+        named[f"{space}:{value}"] = None
+    return tuple(named)
+
+
+def title_of(text: str) -> str:
+    """Return a title as it is kept: one line.
+
+    >>> title_of("  Day\\n tickets ")
+    'Day tickets'
+    """
+    return " ".join(text.split())
+
+
+def _check_schedule(schedule: str, where: str) -> None:
+    if not _SHORTEST <= seconds_of(schedule) <= _LONGEST:
+        raise Unprocessable(f"{where}: an interval is from 1m to 7d", where, schedule)
+
+
+def _check_distinct(subprotocols: tuple[str, ...], where: str) -> None:
+    """Refuse a subprotocol that is there twice, which RFC 6455 forbids."""
+    for index, name in enumerate(subprotocols):
+        if name in subprotocols[:index]:
+            raise Unprocessable(f"{where}[{index}]: {name} is there already", f"{where}[{index}]", name)
+
+
+def checked(new: NewSource, where: str = "body") -> NewSource:
+    """Return a request with tags and title as they are kept. Raises Unprocessable."""
+    if new.schedule is not None:
+        _check_schedule(new.schedule, f"{where}.schedule")
+    _check_distinct(new.subprotocols, f"{where}.subprotocols")
+    return replace(new, tags=tags_of(new.tags, f"{where}.tags"), title=title_of(new.title))
+
+
+def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
+    """Return a change with tags and title as they are kept; `there` are the tags that the source has.
+
+    Raises Unprocessable.
+    """
+    if isinstance(patch.schedule, str):
+        _check_schedule(patch.schedule, "body.schedule")
+    if patch.subprotocols is not UNSET:
+        _check_distinct(patch.subprotocols, "body.subprotocols")
+    if patch.tags is not UNSET:
+        patch = replace(patch, tags=tags_of(patch.tags, "body.tags", there))
+    return patch if patch.title is UNSET else replace(patch, title=title_of(patch.title))
+
+
+# --- operations ------------------------------------------------------------------------------------------------------
+
+
+async def _asked(desk: OperationContext, make: Callable[[Reply[R]], RegistryMessage], *, looks: bool = False) -> R:
+    """Ask the registry. Raises what it answers with, and TooSlowError (503) when it doesn't."""
+    settings = desk.context.settings
+    with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + wall_limit(settings.parse_deadline)) * looks):
+        return await desk.context.registry.ask(make)
+
+
+async def add(desk: OperationContext, new: NewSource, where: str = "body") -> AddedSource:
+    """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
+    wanted = checked(new, where)
+    return await _asked(desk, lambda reply: AddSource(wanted, reply), looks=True)
+
+
+async def add_each(desk: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
+    """Add several, each by itself, and return what became of each."""
+    urls = [new.url for new in batch]
+    return await for_each(desk, urls, lambda number: add(desk, batch[number], place_of(number)))
+
+
+async def view(desk: OperationContext, id: str) -> SourceView:
+    """Return a source as it is now. Raises NotFound."""
+    source = known(id)
+    return await _asked(desk, lambda reply: DescribeSource(source, reply))
+
+
+async def page(
+    desk: OperationContext, limit: int, after: Place | None = None, where: SourceSelection = ALL
+) -> SourcePage:
+    """Return a page of sources, worst health first."""
+    return await _asked(desk, lambda reply: ListSources(limit, reply, after, where), looks=bool(where))
+
+
+async def change(desk: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> SourceView:
+    """Change a source, from an expected revision. Raises NotFound, Stale, Unprocessable."""
+    source = known(id)
+    there = (await view(desk, id)).source.tags if patch.tags else ()
+    wanted = checked_patch(patch, there)
+    return await _asked(desk, lambda reply: EditSource(source, wanted, reply, expected), looks=True)
+
+
+async def delete(desk: OperationContext, id: str, expected: Expected = None) -> None:
+    """Stop watching and forget; the events stay. Raises NotFound, Stale."""
+    source = known(id)
+    await _asked(desk, lambda reply: DeleteSource(source, reply, expected))
+
+
+async def check(desk: OperationContext, id: str) -> Millis:
+    """Look now; return when the look is due. Raises NotFound, Conflict, TooSoon."""
+    source = known(id)
+    return await _asked(desk, lambda reply: CheckNow(source, reply))
+
+
+async def detect(desk: OperationContext, request: DetectRequest) -> Previewed:
+    """Classify a URL without adding it, and show what watching it would tell. Raises as `add`."""
+    return await _asked(desk, lambda reply: DetectUrl(request, reply), looks=True)
+
+
+async def detect_each(desk: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
+    """Detect several, each by itself, and return what became of each."""
+    return await for_each(desk, urls, lambda number: detect(desk, DetectRequest(urls[number])))
+
+
+async def preview(desk: OperationContext, id: str, request: PreviewRequest) -> Preview:
+    """Show what another part of a watched page would be. Raises NotFound, Unprocessable, TooSoon, Overloaded."""
+    source = known(id)
+    now = (await view(desk, id)).source
+    selector = now.selector if request.selector is UNSET else request.selector
+    ignore = now.ignore if request.ignore is UNSET else request.ignore
+    return await _asked(desk, partial(PreviewSource, source, selector, ignore), looks=True)
+
+
+async def examine(desk: OperationContext, id: str) -> SourceExamination:
+    """Say what a source's score is made of, and why the next look is when it is. Raises NotFound."""
+    source = known(id)
+    return await _asked(desk, lambda reply: ExamineSource(source, reply))
+
+
+async def explain(desk: OperationContext, id: str, text: str = "", *, look: bool = False) -> SourceExplanation:
+    """Say why a text was not told; `look` now too, if politeness allows. Raises NotFound."""
+    source = known(id)
+    return await _asked(desk, lambda reply: ExplainSource(source, reply, text.strip(), look))
+
+
+async def teach(desk: OperationContext, source: SourceId, texts: tuple[str, ...], *, noise: bool) -> TeachResult:
+    """Take blocks of a page into the source's noise, or out of it. Raises NotFound, Unprocessable."""
+    return await _asked(desk, lambda reply: Teach(source, texts, noise, reply))
+
+
+async def each(
+    desk: OperationContext, ids: Sequence[str], act: Callable[[OperationContext, str], Awaitable[R]]
+) -> Sequence[R | Failed]:
+    """Do one thing to several sources, each by itself, and return what became of each."""
+    return await for_each(desk, ids, lambda number: act(desk, ids[number]))
