@@ -11,7 +11,7 @@ from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, tol
 from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, lines_of
 from api.dashboard.screen import Page, Screen, Visit
-from api.v1 import events
+from api.operations import events
 from storage.records.alert import Alert, covers
 from storage.records.event import Delta, Diff, Event, Kind, Stored
 from storage.records.identity import SourceId
@@ -45,10 +45,9 @@ def _meets(alert: Alert, texts: Texts) -> bool:
 
 async def show(visit: Visit) -> Page:
     """Show an event."""
-    body: bytes = await visit.api(events.one)
-    event = _decode(body)
-    stored = await visit.context.storage.log.get(event.id)
-    alerts = met_by(stored, await visit.context.storage.alerts.all()) if stored is not None else []
+    stored = await events.named(visit, visit.path["id"])
+    body, event = stored.body, _decode(stored.body)
+    alerts = met_by(stored, await visit.context.storage.alerts.all())
     verdict = signatures.verify(body, await visit.context.jwks())
     raw = msgspec.json.format(body, indent=2).decode()
     watched = await visit.context.storage.sources.get(SourceId(event.source_id))

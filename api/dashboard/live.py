@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from api.dashboard.screen import LiveStream, Screen, Visit
-from api.reader import Reader
-from api.route import Answer
+from api.operations import streams
+from api.operations.streams import Listener, OpenStream
 from api.schemas.queries import StreamQuery
-from api.v1 import stream
+
+HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
 
 
 async def everything(visit: Visit) -> LiveStream:
     """Stream the events that pass the filters."""
-    _check_room(visit)
-    return _live(await visit.answer(stream.everything, query=visit.query))
+    return _live(await streams.everything(visit, visit.query, _listener(visit)))
 
 
 async def channel(visit: Visit) -> LiveStream:
     """Stream one channel."""
-    _check_room(visit)
-    return _live(await visit.answer(stream.channel, query=visit.query))
+    return _live(await streams.channel(visit, visit.path["channel"], visit.query, _listener(visit)))
 
 
-def _check_room(visit: Visit) -> None:
+def _listener(visit: Visit) -> Listener:
     assert visit.session is not None
-    visit.streams.check_room(visit.session)
+    return Listener(visit.session, visit.headers.get("Last-Event-ID", "").strip())
 
 
-def _live(answer: Answer) -> LiveStream:
-    assert isinstance(answer.stream, Reader)
-    return LiveStream(answer.stream, answer.headers)
+def _live(opened: OpenStream) -> LiveStream:
+    return LiveStream(opened.reader, HEADERS | {"Sanderling-Replay-From": opened.replay_from})
 
 
 SCREENS = (

@@ -18,9 +18,9 @@ from werkzeug.datastructures import Headers
 from api.dashboard.forms import EMPTY, Draft, Form
 from api.dashboard.hours import Hours
 from api.dashboard.moments import Moment, Stamp, moment_of
-from api.route import SCOPES, Answer, Call, NoQuery, Route
+from api.pagination import next_path
+from api.route import NoQuery, Route
 from storage.records.identity import Millis
-from storage.records.key import ApiKey
 from storage.records.session import Session
 
 if TYPE_CHECKING:
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from api.reader import Reader
     from api.streams import Streams
 
-OWNER = ApiKey("dashboard", "the dashboard", "dashboard", "", tuple(sorted(SCOPES)), Millis(0))
-"""As whom the API's own handlers see who has signed in. It is no key: nothing can be sent that stands for it."""
-RESUME = "Last-Event-ID"
-"""The one header of a page's request that is handed on to the API's handlers."""
 FORM_LIMIT = 64 << 10
 """Bytes of a form, unless its screen says otherwise."""
 
@@ -68,41 +64,9 @@ class Visit:
     form: Any = None
     draft: Draft = EMPTY
 
-    async def api(
-        self, run: Callable[[Call], Awaitable[Answer]], *, query: Any = None, body: Any = None, **path: str
-    ) -> Any:
-        """Return the body with which one of the API's own handlers answers. Raises as the handler does.
-
-        query, body: structs of the handler's route. path: its path's parameters; this screen's where none are given.
-        """
-        return (await self.answer(run, query=query, body=body, **path)).body
-
-    async def answer(
-        self, run: Callable[[Call], Awaitable[Answer]], *, query: Any = None, body: Any = None, **path: str
-    ) -> Answer:
-        """Return a handler's whole answer, where its status or its `next` link tells something; see `api`."""
-        return await run(self.call(query=query, body=body, **path))
-
-    def call(self, *, query: Any = None, body: Any = None, **path: str) -> Call:
-        """Return the call with which this visit asks a handler of the API."""
-        return Call(
-            context=self.context,
-            streams=self.streams,
-            path=path or self.path,
-            query=NoQuery() if query is None else query,
-            body=body,
-            key=OWNER,
-            headers=Headers([(RESUME, one) for one in self.headers.getlist(RESUME)]),
-            request_id=self.request_id,
-            limiter=self.limiter,
-            address=self.address,
-            target=self.target,
-        )
-
-    def onward(self, answer: Answer) -> str:
-        """Return the path to the next page of a list, as its `Link` header has it; "" at the end."""
-        link = answer.headers.get("Link", "").partition(">")[0].removeprefix("<")
-        return link.removeprefix(self.context.settings.public_url())
+    def onward(self, cursor: str | None) -> str:
+        """Return the path to the next page of the list that this page shows; "" at the end."""
+        return "" if cursor is None else next_path(self.target, cursor)
 
     def moment(self, at: Stamp) -> Moment:
         """Return a moment (milliseconds, or RFC 3339) as the reader's clock shows it."""

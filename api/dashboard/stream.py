@@ -12,19 +12,12 @@ from api.dashboard.events import curl
 from api.dashboard.forms import Draft
 from api.dashboard.items import Item, items_of
 from api.dashboard.screen import Page, Screen, Visit
+from api.operations import events
 from api.problems import Refusal
 from api.schemas.queries import EventsQuery
-from api.v1 import events
 
 SHOWN = 50
 _Text = Annotated[str, Meta(max_length=500)]
-
-
-class _Page(Struct):
-    events: tuple[msgspec.Raw, ...]
-
-
-_decode = msgspec.json.Decoder(_Page).decode
 
 
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,8 +55,8 @@ async def newest(visit: Visit, wanted: StreamQuery, limit: int = SHOWN) -> tuple
         },
         EventsQuery,
     )
-    answer = await visit.answer(events.history, query=query)
-    return items_of(bytes(raw) for raw in _decode(answer.body).events), visit.onward(answer)
+    page = await events.history(visit, query, visit.target)
+    return items_of(stored.body for stored in page.events), visit.onward(page.cursor)
 
 
 async def show(visit: Visit) -> Page:

@@ -11,8 +11,9 @@ from msgspec import Meta, Struct
 from actors.settings import Settings, masked, meaning
 from api.dashboard.amounts import size
 from api.dashboard.screen import Page, Screen, Visit
-from api.schemas.admin import Overview, Sizes, SizesQuery, TreePage, TreeQuery
-from api.v1 import admin, admin_sizes
+from api.feed import overview_of
+from api.operations import system as operations
+from api.schemas.admin import TreeQuery
 from storage.records.identity import Millis, millis_of
 
 ROWS = 50
@@ -69,12 +70,12 @@ def _in_words(value: object, unit: str) -> str:
 async def show(visit: Visit) -> Page:
     """Show the service itself."""
     wanted: ShownPart = visit.query
-    overview: Overview = await visit.api(admin.overview)
+    overview = overview_of(visit.context)
     query = TreeQuery(filter=wanted.filter, start=wanted.start, limit=ROWS)
-    tree: TreePage = await visit.api(admin.tree, query=query)
+    tree = await operations.tree(visit, query)
     bounds = await visit.context.storage.log.bounds()
     files = visit.context.storage.sizes()
-    taken: Sizes = await visit.api(admin_sizes.sizes, query=SizesQuery(limit=HEAVIEST))
+    taken = await operations.sizes(visit, HEAVIEST)
     shows = {
         "overview": overview,
         "tree": tree,

@@ -11,8 +11,9 @@ from api.dashboard.hours import HOUR
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources.words import shown_as
 from api.dashboard.stream import StreamQuery, newest
-from api.schemas.admin import Overview, TreePage, TreeQuery, TreeRow
-from api.v1 import admin
+from api.feed import overview_of
+from api.operations import system
+from api.schemas.admin import TreeQuery, TreeRow
 from storage.records.destination import Destination
 from storage.records.identity import Millis
 
@@ -58,7 +59,7 @@ async def needs(visit: Visit) -> list[Need]:
         *[_need(hook, "disabled", "bad", _CLOSED) for hook in hooks if hook.enabled and hook.state == "disabled"],
         *[_need(hook, "needs a secret", "warn", _UNSEEN) for hook in hooks if hook.was_enabled],
     ]
-    worst: TreePage = await visit.api(admin.tree, query=TreeQuery(limit=NEEDS))
+    worst = await system.tree(visit, TreeQuery(limit=NEEDS))
     return [*closed, *[need for row in worst.rows if (need := need_of(row)) is not None]][:NEEDS]
 
 
@@ -88,7 +89,7 @@ def labels(hours: Sequence[int], now: Millis, zone: ZoneInfo) -> list[str]:
 
 async def today(visit: Visit) -> Page:
     """Show the start page."""
-    overview: Overview = await visit.api(admin.overview)
+    overview = overview_of(visit.context)
     hours = await visit.hours.last(visit.now)
     since = await visit.streams.newest_id()
     items, _ = await newest(visit, StreamQuery(), SHOWN)

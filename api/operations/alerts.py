@@ -14,10 +14,10 @@ from actors.messages.matcher import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
 from api.etags import guarded, refuse_stale
 from api.operations.context import OperationContext, known_id
+from api.operations.streams import CHANNELS
 from api.operations.whole import whole
 from api.problems import invalid
 from api.schemas import alerts as wire
-from api.v1.stream import CHANNELS
 from storage.records.alert import MOST_ALERTS, Alert
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected

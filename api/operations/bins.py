@@ -46,6 +46,11 @@ async def named(desk: OperationContext, id: str) -> Bin:
     return found
 
 
+async def new_address(desk: OperationContext) -> str:
+    """Make a bin; return where it takes what it is sent. Raises Conflict."""
+    return bins_of(desk).address(await bins_of(desk).mint())
+
+
 async def delete(desk: OperationContext, id: str) -> None:
     """Forget a bin and what it captured. Raises NotFound."""
     await desk.context.storage.bins.delete((await named(desk, id)).id)

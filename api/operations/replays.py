@@ -18,11 +18,11 @@ from actors.notices import about
 from api.channels import channel_of
 from api.operations.context import OperationContext
 from api.operations.destinations import named
+from api.operations.past import TimeWindow, find, names_event, position
 from api.problems import invalid
 from api.ratelimit import Limit
 from api.reader import EventFilter
 from api.schemas import alerts as wire
-from api.v1.past import TimeWindow, find, names_event, position
 from storage.records.body import id_in
 from storage.records.cursor import MATCHED
 from storage.records.delivery import Match, Replayed

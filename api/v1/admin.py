@@ -10,15 +10,14 @@ from typing import Any
 
 from actors.messages.requests import SourcePatch
 from actors.overseer.overseer import Whole
-from actors.overseer.rows import Row
 from api.feed import Feed, overview_of
-from api.operations import sources
+from api.operations import sources, system
+from api.operations.system import row_of
 from api.route import Answer, Call, Route
 from api.schemas import admin as wire
 from api.schemas.sources import HeldEvents
 from api.sse import MEDIA
 from api.v1.admin_deliveries import deliveries
-from api.v1.admin_sizes import sizes
 from api.v1.sources import time_or_null
 from storage.records import trail
 from storage.records.cursor import SourceSize
@@ -28,31 +27,14 @@ TRAIL = 20
 CRASHES = 10
 
 
-def row_of(row: Row) -> wire.TreeRow:
-    """Return a row in the wire's words."""
-    return wire.TreeRow(
-        path=row.path,
-        name=row.name,
-        kind=row.kind,
-        state=row.state,
-        health=None if row.health is None else round(row.health, 4),
-        flag=row.flag,
-        restarts=row.restarts,
-        since=rfc3339(row.since),
-        error=row.error,
-        next=time_or_null(row.next),
-        title=row.title,
-    )
-
-
 async def tree(call: Call) -> Answer:
     """Return a page of rows."""
-    query: wire.TreeQuery = call.query
-    if query.paths:
-        found = call.context.overseer.some(query.paths)
-        return Answer(wire.TreePage(len(found), 0, tuple(row_of(row) for row in found)))
-    rows, total = await call.context.overseer.page(query.sort, query.filter, query.start, query.limit)
-    return Answer(wire.TreePage(total, query.start, tuple(row_of(row) for row in rows)))
+    return Answer(await system.tree(call, call.query))
+
+
+async def sizes(call: Call) -> Answer:
+    """Return what the storage takes, and the heaviest sources."""
+    return Answer(await system.sizes(call, call.query.limit))
 
 
 async def part(call: Call) -> Answer:

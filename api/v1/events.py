@@ -7,20 +7,17 @@ here as it does on a stream.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from msgspec import Struct
 
-from actors.errors import NotFound
-from api.problems import Refusal
-from api.reader import EventFilter
+from api.operations import events
+from api.pagination import next_link
 from api.route import Answer, Call, Route
 from api.schemas.queries import EventsQuery
 from api.schemas.sources import Time
-from api.v1.past import FoundEvents, PastRequest, TimeWindow, asked_of, find, lead_on, sieve_for
 from storage.records.event import Event, Stored
-from storage.records.identity import Millis, Seq, millis_of
+from storage.records.identity import Millis
 from storage.records.times import rfc3339
 
 
@@ -35,43 +32,10 @@ class EventsPage(Struct, frozen=True):
 
 async def history(call: Call) -> Answer:
     """Return a page of history."""
-    sieve = await sieve_for(call, call.query)
-    async with nullcontext() if sieve.reads_text else call.streams.pages:  # searches have a bound of their own
-        return await _answer(call, asked_of(call), sieve)
-
-
-async def _answer(call: Call, asked: PastRequest, sieve: EventFilter) -> Answer:
-    query: EventsQuery = call.query
-    log, newest_first = call.context.storage.log, query.order == "desc"
-    window, _, cursor = asked
-    left = _left(window, cursor, (await log.bounds()).floor, newest_first)
-    found = await find(log, left, sieve, query.limit, newest_first=newest_first)
-    bounds = await log.bounds()
-    _left(window, cursor, bounds.floor, newest_first)
-    found = _kept(found, bounds.floor)
-    clamped = window.after < bounds.floor
-    begins = bounds.oldest if not asked.began and not clamped else max(window.after, bounds.floor) + 1
-    following, headers = lead_on(call, asked, found.next)
-    page = _page(found.events, following, millis_of(Seq(begins)), asked.began and clamped)
-    return Answer(page, headers=headers)
-
-
-def _left(window: TimeWindow, cursor: int | None, floor: Seq, newest_first: bool) -> TimeWindow:
-    """Return what is left of a window after a cursor. Raises Refusal (410) when retention has cut into it there."""
-    start = Seq(max(window.after, floor))
-    if cursor is None:
-        return window._replace(after=start)
-    if newest_first:
-        return TimeWindow(start, Seq(min(window.before, cursor)))
-    if cursor < floor:
-        raise Refusal("cursor-expired", "Events after this cursor have been deleted by retention.")
-    return window._replace(after=Seq(max(window.after, cursor)))
-
-
-def _kept(found: FoundEvents, floor: Seq) -> FoundEvents:
-    """Return a page without what retention has deleted while it was read: a part of that may be missing already."""
-    events = [event for event in found.events if event.seq > floor]
-    return FoundEvents(events, None if found.next is None else Seq(max(found.next, floor)))
+    page = await events.history(call, call.query, call.target)
+    base_url = call.context.settings.public_url()
+    headers = {} if page.cursor is None else {"Link": next_link(base_url, call.target, page.cursor)}
+    return Answer(_page(*page), headers=headers)
 
 
 def _page(events: Sequence[Stored], cursor: str | None, begins: Millis, clamped: bool) -> bytes:
@@ -86,10 +50,7 @@ def _page(events: Sequence[Stored], cursor: str | None, begins: Millis, clamped:
 
 async def one(call: Call) -> Answer:
     """Return one event, exactly as it was signed."""
-    event = await call.context.storage.log.get(call.path["id"])
-    if event is None:
-        raise NotFound("There is no such event, or retention has deleted it.")
-    return Answer(event.body)
+    return Answer((await events.named(call, call.path["id"])).body)
 
 
 def _route(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:

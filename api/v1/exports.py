@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from api.export import MEDIA, Export
+from api.operations.past import EARLIEST, sieve_for, window_of
 from api.route import Answer, Call, Route
 from api.schemas.queries import ExportQuery
-from api.v1.past import EARLIEST, sieve_for, window_of
 from storage.records.event import Event, Kind
 from storage.records.identity import Seq, id_of, millis_of
 from storage.records.times import rfc3339

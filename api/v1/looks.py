@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from actors.messages.views import SourceView
 from api.operations import sources
+from api.operations.reasons import note_of
+from api.operations.why import notes_of
 from api.pagination import next_page, place
 from api.route import Answer, Call, Route
 from api.schemas import why as wire
-from api.v1.sources import time_or_null
-from storage.interface.sources import Sources
-from storage.records import note, trail
-from storage.records.identity import SourceId
-from storage.records.note import Note, Part
+from storage.records import trail
+from storage.records.note import Note
 from storage.records.times import rfc3339
 from storage.records.trail import Row
 
@@ -28,33 +27,6 @@ def _row(row: Row) -> wire.Looks:
         ms=row.ms,
         verdict=row.verdict.name.lower(),
     )
-
-
-def _part(part: Part) -> wire.LookPart:
-    score = round(part.score, 3)
-    return wire.LookPart(text=part.text, rule=part.rule, key=part.key, came=part.came, told=part.told, score=score)
-
-
-def note_of(one: Note) -> wire.LookNote:
-    """Return a note in the wire's words."""
-    return wire.LookNote(
-        at=rfc3339(one.at),
-        verdict=one.came,
-        reason=one.reason,
-        compared_with=time_or_null(one.since),
-        score=None if one.score is None else round(one.score, 3),
-        bar=one.bar,
-        withheld=tuple(_part(part) for part in one.parts if not part.told),
-        told=tuple(_part(part) for part in one.parts if part.told),
-        counts=dict(one.counts),
-        until=time_or_null(one.until),
-    )
-
-
-async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
-    """Return the notes of a source, oldest first; none when it is gone."""
-    stored = await sources.get(source)
-    return note.read(note.opened(stored.base).notes) if stored is not None else ()
 
 
 def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> wire.LookTrail:

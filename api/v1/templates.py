@@ -5,34 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from actors.errors import NotFound
-from actors.templates.expansion import Values
-from actors.templates.parameters import BadParameters, described, read_parameters
+from actors.templates.parameters import described
 from actors.templates.report import AlertOutcome, Foreseen, Report, SourceOutcome
 from actors.templates.template import Template
-from api.operations.alerts import put_in_force
-from api.problems import FieldError, Refusal, shown
+from api.operations import templates as operations
 from api.route import LETS_OUT, Answer, Call, Route
 from api.schemas import templates as wire
-
-# --- requests to records ---------------------------------------------------------------------------------------------
-
-
-def template_of(call: Call) -> Template:
-    """Return the template in the path. Raises NotFound."""
-    found = call.context.templates.catalogue.get(call.path["template_id"])
-    if found is None:
-        raise NotFound("There is no such template; GET /v1/templates lists them.")
-    return found
-
-
-def _values(call: Call, template: Template) -> Values:
-    try:
-        return read_parameters(template, call.body.params)
-    except BadParameters as error:
-        wrong = [FieldError(f"body.{place}", says, shown(value)) for place, says, value in error.wrong]
-        raise Refusal("invalid-request", f"body.{error.detail}", wrong) from None
-
 
 # --- records to answers ----------------------------------------------------------------------------------------------
 
@@ -64,11 +42,13 @@ def _about(template: Template) -> dict[str, Any]:
     }
 
 
-def _summary(template: Template) -> wire.TemplateSummary:
+def summary_of(template: Template) -> wire.TemplateSummary:
+    """Return a template in short."""
     return wire.TemplateSummary(**_about(template), parameters=tuple(each.key for each in template.parameters))
 
 
-def _record(template: Template) -> wire.TemplateRecord:
+def record_of(template: Template) -> wire.TemplateRecord:
+    """Return all that a template takes and attaches."""
     return wire.TemplateRecord(
         **_about(template),
         parameters=_parameters(template),
@@ -81,7 +61,8 @@ def _record(template: Template) -> wire.TemplateRecord:
     )
 
 
-def _previewed(template: Template, found: Foreseen, *, alerts: bool) -> wire.TemplatePreview:
+def preview_of(template: Template, found: Foreseen, *, alerts: bool) -> wire.TemplatePreview:
+    """Return what an instantiation would attach, in the wire's words."""
     sources = tuple(
         wire.PreviewedSource(wanted.url, "new" if known is None else "existing", known, wanted.type, wanted.tags)
         for wanted, known in found.sources
@@ -111,7 +92,8 @@ def _reported_alert(outcome: AlertOutcome) -> wire.ReportedAlert:
     return wire.ReportedAlert(outcome.name, outcome.status, outcome.alert, outcome.count, outcome.reason)
 
 
-def _reported(template: Template, report: Report) -> wire.TemplateReport:
+def report_of(template: Template, report: Report) -> wire.TemplateReport:
+    """Return what became of an instantiation, in the wire's words."""
     count = Counter(outcome.status for outcome in report.sources)
     first = next((outcome.alert for outcome in report.alerts if outcome.alert is not None), None)
     return wire.TemplateReport(
@@ -137,30 +119,32 @@ def _reported(template: Template, report: Report) -> wire.TemplateReport:
 # --- handlers --------------------------------------------------------------------------------------------------------
 
 
+def _template(call: Call) -> Template:
+    return operations.named(call, call.path["template_id"])
+
+
 async def list_templates(call: Call) -> Answer:
     """Return all templates."""
-    return Answer([_summary(template) for template in call.context.templates.catalogue])
+    return Answer([summary_of(template) for template in call.context.templates.catalogue])
 
 
 async def describe(call: Call) -> Answer:
     """Return one template."""
-    return Answer(_record(template_of(call)))
+    return Answer(record_of(_template(call)))
 
 
 async def preview(call: Call) -> Answer:
     """Return what an instantiation would attach."""
-    template = template_of(call)
-    found = await call.context.templates.preview(template, _values(call, template))
-    return Answer(_previewed(template, found, alerts=call.body.alerts))
+    template = _template(call)
+    found = await operations.preview(call, template, call.body)
+    return Answer(preview_of(template, found, alerts=call.body.alerts))
 
 
 async def instantiate(call: Call) -> Answer:
-    """Attach what is not yet attached. Raises TooSlowError (503) when alerts can't be put in force now."""
-    template = template_of(call)
-    report = await call.context.templates.instantiate(template, _values(call, template), alerts=call.body.alerts)
-    if report.alerts:  # also when all were there: a call that was cut off may not have come to this
-        await put_in_force(call)
-    return Answer(_reported(template, report), settled=not report.late)
+    """Attach what is not yet attached."""
+    template = _template(call)
+    report = await operations.instantiate(call, template, call.body)
+    return Answer(report_of(template, report), settled=not report.late)
 
 
 _ONE = "/v1/templates/{template_id}"

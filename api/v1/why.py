@@ -2,95 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
-import trio
 from msgspec import UNSET
 
-from actors.errors import NotFound, Unprocessable
+from actors.errors import Unprocessable
 from actors.messages.views import SourceExplanation
-from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
-from api.operations import sources
+from api.operations import events, sources
+from api.operations import why as operations
 from api.problems import Refusal
 from api.route import Answer, Call, Route
 from api.schemas import why as wire
-from api.v1.looks import notes_of
-from api.v1.reasons import Before, kind_of, why
 from api.v1.sources import time_or_null
-from storage.records.alert import Alert, covers
-from storage.records.cursor import Filter
-from storage.records.event import Event, Kind, Stored
-from storage.records.identity import SourceId, millis_of, seq_at
-from storage.records.note import Note
-from storage.records.times import parse_rfc3339
+from storage.records.event import Event
+from storage.records.identity import SourceId
 
-MOST_ALERTS = 2_000
-"""Alerts that are tried on one event for an answer."""
-_SLICE = 50
 _event = msgspec.json.Decoder(Event)
-
-
-async def _found(call: Call) -> tuple[Stored, Event]:
-    stored = await call.context.storage.log.get(call.path["id"])
-    if stored is None:
-        raise NotFound("There is no such event, or retention has deleted it.")
-    return stored, _event.decode(stored.body)
 
 
 async def event_why(call: Call) -> Answer:
     """Say why an event was emitted."""
-    stored, event = await _found(call)
-    notes = await notes_of(call.context.storage.sources, stored.source)
-    before = await _before(call, stored, notes) if kind_of(event) == "page" else Before()
-    alerts = await _alerts(call, stored, event)
     named = call.key is not None and "alerts:read" in call.key.scopes
-    return Answer(why(event, _of_look(notes, event), before, alerts, named=named))
-
-
-def _of_look(notes: Sequence[Note], event: Event) -> Note | None:
-    """Return the note of the look that found an event: the one of that moment."""
-    at = parse_rfc3339(event.fetched_at)
-    return next((note for note in notes if note.at == at and note.came in ("told", "baseline", "held")), None)
-
-
-async def _before(call: Call, stored: Stored, notes: Sequence[Note]) -> Before:
-    """Return the source's event before this one, or the first look if that is later or nothing can lie between."""
-    log = call.context.storage.log
-    first = max((note.at for note in notes if note.came == "baseline" and seq_at(note.at) < stored.seq), default=None)
-    page = await log.read_back(stored.seq, 1, Filter(sources=(stored.source,), kinds=(Kind.HTML, Kind.PRACTICE)))
-    for earlier in page.events:
-        if first is None or earlier.seq > seq_at(first):
-            return Before(millis_of(earlier.seq), _event.decode(earlier.body).id)
-    if first is not None:
-        return Before(first)
-    source = await call.context.storage.sources.get(stored.source)
-    floor = (await log.bounds()).floor
-    if source is None or page.scanned or seq_at(source.source.created_at) <= floor:
-        return Before()
-    return Before(source.source.created_at)
-
-
-async def _alerts(call: Call, stored: Stored, event: Event) -> list[str]:
-    """Return the names of the enabled alerts that match an event as they are now."""
-    texts = Texts(told_in(stored.body))
-    names = []
-    enabled = [alert for alert in await call.context.storage.alerts.all() if alert.enabled]
-    for number, alert in enumerate(enabled[:MOST_ALERTS]):
-        if number % _SLICE == 0:
-            await trio.lowlevel.checkpoint()
-        if covers(alert.source_ids, stored) and _matches(alert, event, texts):
-            names.append(alert.name)
-    return names
-
-
-def _matches(alert: Alert, event: Event, texts: Texts) -> bool:
-    if event.alert_type is not UNSET:
-        return event.alert_type in alert.notices
-    try:
-        return matches(parse(alert.filter_query, alert.language), texts.of(alert.match))
-    except (QueryError, UnknownLanguage):
-        return False  # the work of another version, which the matcher logs
+    return Answer(await operations.event_why(call, call.path["id"], named=named))
 
 
 # --- why didn't I? ----------------------------------------------------------------------------------------------------
@@ -127,7 +59,8 @@ def explanation_of(text: str, found: SourceExplanation) -> wire.SourceWhy:
 
 async def feedback(call: Call) -> Answer:
     """Learn from a user that an event of a page was noise, or real after all."""
-    stored, event = await _found(call)
+    stored = await events.named(call, call.path["id"])
+    event = _event.decode(stored.body)
     verdict: wire.FeedbackVerdict = call.body.verdict
     if event.source_type != "html" or event.alert_type is not UNSET:
         raise Unprocessable(_no_page(event), "path.id", event.id)

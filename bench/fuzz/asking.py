@@ -22,12 +22,12 @@ from actors.query.nodes import Any as AnyOf
 from actors.query.parts import Part
 from actors.query.words import LONGEST
 from api import searching
-from api.pagination import decode_cursor, encode_cursor
+from api.cursors import decode_cursor, encode_cursor
+from api.operations.filters import sieve_of
 from api.problems import Refusal
 from api.schemas.alerts import NewAlert
 from api.schemas.queries import StreamQuery
 from api.sse import event_frame, frames
-from api.v1.filters import sieve_of
 from api.validation import read_body, read_query
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance

@@ -13,9 +13,9 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from api.operations import past
 from api.problems import Refusal
 from api.schemas.queries import EventsQuery
-from api.v1 import past
 from api.v1.events import history
 from storage.records.event import Stored
 from storage.records.identity import START, Seq

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.messages.views import SourceView
-from api.pagination import decode_cursor, encode_cursor
+from api.cursors import decode_cursor, encode_cursor
 from api.problems import Refusal
 from storage.records.delivery import Attempt
 from storage.records.health import Health

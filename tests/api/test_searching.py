@@ -10,13 +10,13 @@ from actors.jail.inline import InlineJail
 from actors.query.search import SearchRequest
 from api import searching
 from api.export import Export
+from api.operations import past
+from api.operations.filters import sieve_of
 from api.reader import Reader
 from api.schemas.queries import EventsQuery
 from api.searching import PIECE, SHORT, Texts
 from api.streams import Streams
-from api.v1 import past
 from api.v1.events import history
-from api.v1.filters import sieve_of
 from storage.records.identity import START, Seq
 from tests.api.calls import a_call, next_target
 from tests.api.house import House, ids

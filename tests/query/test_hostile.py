@@ -17,9 +17,9 @@ from actors.query import Analysed, QueryError, languages, matches, parse
 from actors.query.advice import advice
 from actors.query.explain import explain
 from actors.query.parts import Part
+from api.operations.filters import sieve_of
 from api.problems import Refusal
 from api.searching import Texts
-from api.v1.filters import sieve_of
 from storage.records.event import Kind, Stored
 from storage.records.identity import Seq, SourceId
 

@@ -27,10 +27,9 @@ from api.dashboard.alerts.picker import ids_of, picker
 from api.dashboard.alerts.trying import TrialResult, tried
 from api.dashboard.forms import Draft, Wrong
 from api.dashboard.screen import Go, Page, Secret, Visit
-from api.operations import alerts, destinations
+from api.operations import alerts, bins, destinations
 from api.problems import Refusal
 from api.schemas import alerts as wire
-from api.v1 import bins
 from api.v1.webhooks import admitted
 
 NOTICES = (
@@ -93,7 +92,7 @@ async def create(visit: Visit) -> Go:
     if form.deliver == "later":
         return Go(there, "The alert is made. It matches from now on; give it a destination when you like.")
     try:
-        url = form.url if form.deliver == "url" else (await visit.api(bins.create)).url
+        url = form.url if form.deliver == "url" else await bins.new_address(visit)
         assert url is not None
         label = BIN if form.deliver == "bin" else None
         wanted = wire.NewDestination(url=url, delivery_mode=form.delivery_mode, label=label)

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from actors.query.languages import languages
+from actors.templates.template import Template
 from api.dashboard.alerts.form import ABOUT
 from api.dashboard.catalogue.fields import Fill, blamed, fields_of, filled
 from api.dashboard.screen import Page, Visit
+from api.operations import templates
 from api.problems import Refusal
-from api.route import Answer, Call
-from api.schemas.templates import TemplatePreview, TemplateRecord, TemplateReport, TemplateSummary
-from api.v1 import templates
+from api.schemas.templates import TemplateRecord
+from api.v1.templates import preview_of, record_of, report_of, summary_of
 
 
 async def show_all(visit: Visit) -> Page:
     """List the templates."""
-    every: list[TemplateSummary] = await visit.api(templates.list_templates)
+    every = [summary_of(template) for template in visit.context.templates.catalogue]
     return Page("catalogue/list.html", "Templates", {"every": every, "folder": visit.context.settings.templates})
 
 
 async def show_one(visit: Visit) -> Page:
     """Show a template: what it takes, what it attaches, what it suggests."""
-    record = await _record(visit)
+    record = record_of(_template(visit))
     fields = fields_of(record.parameters)
     labels = {field.name: field.parameter.key.capitalize() for field in fields}
     shows = {"template": record, "fields": fields, "labels": labels, "tag": _tag(record)} | _words()
@@ -32,9 +34,11 @@ async def show_one(visit: Visit) -> Page:
 
 async def preview(visit: Visit) -> Page:
     """Show what would be attached, and what is there already. Nothing is asked of the network."""
-    record = await _record(visit)
-    found: TemplatePreview = await _ask(visit, templates.preview, record)
+    record = record_of(_template(visit))
     form: Fill = visit.form
+    with _beside_fields(record):
+        foreseen = await templates.preview(visit, _template(visit), filled(form, record.parameters))
+    found = preview_of(_template(visit), foreseen, alerts=form.alerts)
     given = [(field.name, getattr(form, field.name)) for field in fields_of(record.parameters)]
     return Page(
         "catalogue/preview.html",
@@ -45,22 +49,24 @@ async def preview(visit: Visit) -> Page:
 
 async def attach(visit: Visit) -> Page:
     """Attach, and report. A page of its own without a redirect: to load it again does what is left, and no more."""
-    record = await _record(visit)
-    report: TemplateReport = await _ask(visit, templates.instantiate, record)
+    record = record_of(_template(visit))
+    with _beside_fields(record):
+        done = await templates.instantiate(visit, _template(visit), filled(visit.form, record.parameters))
+    report = report_of(_template(visit), done)
     alert = next((each.alert_id for each in report.alerts if each.alert_id is not None), None)
     shows = {"template": record, "report": report, "tag": _tag(record), "alert": alert}
     return Page("catalogue/report.html", record.name, shows)
 
 
-async def _record(visit: Visit) -> TemplateRecord:
-    record: TemplateRecord = await visit.api(templates.describe)
-    return record
+def _template(visit: Visit) -> Template:
+    return templates.named(visit, visit.path["template_id"])
 
 
-async def _ask(visit: Visit, run: Callable[[Call], Awaitable[Answer]], record: TemplateRecord) -> Any:
-    """Return a handler's answer to what was filled in. Raises Wrong."""
+@contextmanager
+def _beside_fields(record: TemplateRecord) -> Iterator[None]:
+    """Say what is wrong with a parameter beside its field. Raises Wrong."""
     try:
-        return await visit.api(run, body=filled(visit.form, record.parameters))
+        yield
     except Refusal as refusal:
         raise blamed(refusal, record.parameters) from None
 

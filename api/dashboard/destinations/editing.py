@@ -20,8 +20,7 @@ from api.dashboard.destinations.form import (
 )
 from api.dashboard.forms import Wrong
 from api.dashboard.screen import Go, Page, Visit
-from api.operations import alerts, destinations
-from api.v1 import bins
+from api.operations import alerts, bins, destinations
 from storage.records.alert import Alert
 from storage.records.destination import WEEKDAYS
 
@@ -55,7 +54,7 @@ async def create(visit: Visit) -> Go:
         raise Wrong(alert="Choose the alert whose matches go there.")
     alert = await alerts.named(visit, form.alert)
     try:
-        url = address_of(form) or (await visit.api(bins.create)).url
+        url = address_of(form) or await bins.new_address(visit)
         wanted = new_destination(form, url, form.label or (BIN if form.deliver == "bin" else None))
         made = await destinations.add(visit, alert.id, wanted)
     except UrlRefused as error:

@@ -16,7 +16,7 @@ from api.dashboard.events import changed_in, curl
 from api.dashboard.items import Item, items_of
 from api.dashboard.screen import Page, Visit
 from api.operations import practice
-from api.v1.why import event_why
+from api.operations.why import event_why
 from storage.records.event import Event, Stored
 
 SHOWN, LINES = 6, 12
@@ -62,7 +62,7 @@ async def show(visit: Visit) -> Page:
 async def _noticed(visit: Visit, stored: Stored) -> Noticed:
     event = _event(stored.body)
     verdict = verify(stored.body, await visit.context.jwks())
-    why = await visit.api(event_why, id=event.id)
+    why = await event_why(visit, event.id, named=True)
     return Noticed(event, lines_of(changed_in(event), LINES) or [Line("+", (Piece(event.title),))], verdict, why.says)
 
 

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from actors.messages.requests import SourcePatch
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection
+from api.cursors import decode_cursor, encode_cursor
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.lists import address
 from api.dashboard.screen import Go, Page, Screen, Visit
@@ -18,7 +19,6 @@ from api.dashboard.sources import words
 from api.dashboard.sources.ticks import Strip, strip
 from api.operations import sources
 from api.operations.batches import Failed
-from api.pagination import decode_cursor, encode_cursor
 from storage.records import trail
 from storage.records.event import SourceType
 

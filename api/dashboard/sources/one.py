@@ -16,12 +16,11 @@ from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.course import course
 from api.dashboard.sources.timeline import timeline
-from api.operations import sources
+from api.operations import events, sources
+from api.operations.past import END
+from api.operations.why import notes_of
 from api.schemas.queries import EventsQuery
 from api.schemas.why import SourceWhy
-from api.v1 import events
-from api.v1.looks import notes_of
-from api.v1.past import END
 from api.v1.why import explanation_of
 from storage.records import scores, trail
 from storage.records.cursor import Filter
@@ -153,9 +152,9 @@ def _next(view: SourceView) -> Millis | None:
 async def _events(visit: Visit, id: SourceId, cursor: str) -> EventsShown:
     """Return a page of its events, newest first."""
     query = EventsQuery(source=(id,), order="desc", limit=EVENTS, cursor=cursor or None)
-    call = visit.call(query=query)
-    call.target = f"/sources/{id}/events"  # of the list, whatever else this page was asked
-    return msgspec.json.decode((await events.history(call)).body, type=EventsShown)
+    # The cursor is of this list, whatever else the page was asked.
+    page = await events.history(visit, query, f"/sources/{id}/events")
+    return EventsShown(tuple(_told.decode(stored.body) for stored in page.events), page.cursor)
 
 
 async def _history(visit: Visit, id: SourceId) -> Sequence[ShownEvent]:

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from api.route import Call
-from api.v1 import stream
+from api.operations import streams
+from api.operations.context import OperationContext
 from storage.damage import Damage
 from storage.errors import Corrupt
 from storage.records.cursor import Page
@@ -43,12 +43,12 @@ def damage_kept_quiet() -> AbstractContextManager[Any]:
 
 def futures_taken_as_they_are() -> AbstractContextManager[Any]:
     """A cursor of what is no more is waited for until the log gets there."""
-    right = stream._start
+    right = streams._start
 
-    async def wrong(call: Call, since: str | None) -> tuple[Seq, str]:
-        found = await right(call, since)
+    async def wrong(desk: OperationContext, since: str | None, last: str) -> tuple[Seq, str]:
+        found = await right(desk, since, last)
         with suppress(TypeError, ValueError):
             return max(found, (seq_of(since or ""), since or ""))
         return found
 
-    return patch.object(stream, "_start", wrong)
+    return patch.object(streams, "_start", wrong)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from api.schemas import why as wire
-from api.v1.looks import note_of
 from storage.records.event import RESET, Event
 from storage.records.identity import Millis
-from storage.records.note import Note
+from storage.records.note import Note, Part
 from storage.records.times import rfc3339, spoken
 
 Kind = Literal["page", "new_entry", "edited_entry", "frame", "notice"]
@@ -23,6 +22,31 @@ class Before(NamedTuple):
 
     at: Millis | None = None
     event_id: str | None = None
+
+
+def _time_or_null(at: Millis | None) -> str | None:
+    return None if at is None else rfc3339(at)
+
+
+def _part(part: Part) -> wire.LookPart:
+    score = round(part.score, 3)
+    return wire.LookPart(text=part.text, rule=part.rule, key=part.key, came=part.came, told=part.told, score=score)
+
+
+def note_of(one: Note) -> wire.LookNote:
+    """Return a note in the wire's words."""
+    return wire.LookNote(
+        at=rfc3339(one.at),
+        verdict=one.came,
+        reason=one.reason,
+        compared_with=_time_or_null(one.since),
+        score=None if one.score is None else round(one.score, 3),
+        bar=one.bar,
+        withheld=tuple(_part(part) for part in one.parts if not part.told),
+        told=tuple(_part(part) for part in one.parts if part.told),
+        counts=dict(one.counts),
+        until=_time_or_null(one.until),
+    )
 
 
 def kind_of(event: Event) -> Kind:

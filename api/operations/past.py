@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import trio
 
-from api.pagination import decode_cursor, encode_cursor, next_link
+from api.cursors import decode_cursor, encode_cursor
+from api.operations.context import OperationContext
+from api.operations.filters import MOST_VALUES, sieve_of
 from api.problems import Refusal, invalid
 from api.reader import EventFilter
-from api.route import Call
 from api.schemas.queries import EventsQuery, ExportQuery
-from api.v1.filters import MOST_VALUES, sieve_of
 from storage.interface.log import EventLog
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, seq_at, seq_of
@@ -93,33 +93,31 @@ def window_of(query: Wanted) -> TimeWindow:
     return _window(_after(query.start), query)
 
 
-def asked_of(call: Call) -> PastRequest:
+def asked_of(query: EventsQuery, target: str) -> PastRequest:
     """Return the window and the place in it that a request for a page asks for. Raises Refusal (400)."""
-    query: EventsQuery = call.query
     place = None
     try:
         after = _after(query.start)
     except Refusal:
-        mark = _mark(query.start or "", call)
+        mark = _mark(query.start or "", target)
         if mark is None:
             says = "neither an RFC 3339 time with an offset nor an event id, nor a next_cursor of these parameters"
             raise invalid("query.from", says, query.start) from None
         after, place = (None if mark.after < 0 else Seq(mark.after)), mark.place
     if query.cursor is not None:
-        mark = _mark(query.cursor, call)
+        mark = _mark(query.cursor, target)
         if mark is None or mark.after != (-1 if after is None else after):
             raise invalid("query.cursor", "not a cursor of this list with these parameters", query.cursor)
         place = mark.place
     return PastRequest(_window(after, query), after is not None, place)
 
 
-def lead_on(call: Call, asked: PastRequest, position: Seq | None) -> tuple[str | None, dict[str, str]]:
-    """Return the cursor that goes on from a position, and its Link header; none of either at the window's end."""
+def lead_on(asked: PastRequest, position: Seq | None, target: str) -> str | None:
+    """Return the cursor that goes on from a position; none at the window's end."""
     if position is None:
-        return None, {}
+        return None
     mark = Mark(position, asked.window.after if asked.began else -1)
-    cursor = encode_cursor(mark, call.target, _NOT_BOUND)
-    return cursor, {"Link": next_link(call.context.settings.public_url(), call.target, cursor)}
+    return encode_cursor(mark, target, _NOT_BOUND)
 
 
 def _after(start: str | None) -> Seq | None:
@@ -138,10 +136,10 @@ def _window(after: Seq | None, query: Wanted) -> TimeWindow:
     return TimeWindow(start, end)
 
 
-def _mark(text: str, call: Call) -> Mark | None:
+def _mark(text: str, target: str) -> Mark | None:
     """Return what a cursor holds, None for what is no cursor of this list with these parameters."""
     try:
-        return decode_cursor(text, Mark, call.target, _NOT_BOUND)
+        return decode_cursor(text, Mark, target, _NOT_BOUND)
     except Refusal:
         return None
 
@@ -155,7 +153,7 @@ def names_event(text: str) -> bool:
     return True
 
 
-async def sieve_for(call: Call, query: Wanted, kinds: Sequence[int] = ()) -> EventFilter:
+async def sieve_for(desk: OperationContext, query: Wanted, kinds: Sequence[int] = ()) -> EventFilter:
     """Return the sieve of a query in whose lists a comma also separates. Raises Refusal (400).
 
     kinds: the only ones; () are all.
@@ -165,8 +163,8 @@ async def sieve_for(call: Call, query: Wanted, kinds: Sequence[int] = ()) -> Eve
         _split(query.source_type, "source_type"),
         _split(query.tag, "tag"),
         _split(query.keyword, "keyword"),
-        call.streams.texts,
-        languages=await call.streams.languages() if query.keyword else (),
+        desk.streams.texts,
+        languages=await desk.streams.languages() if query.keyword else (),
         kinds=kinds,
     )
 

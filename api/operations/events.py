@@ -1,0 +1,74 @@
+"""Events of the past, for any face: one by its id, and a window of the log, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import NamedTuple
+
+from actors.errors import NotFound
+from api.operations.context import OperationContext
+from api.operations.past import FoundEvents, TimeWindow, asked_of, find, lead_on, sieve_for
+from api.problems import Refusal
+from api.reader import EventFilter
+from api.schemas.queries import EventsQuery
+from storage.records.event import Stored
+from storage.records.identity import Millis, Seq, millis_of
+
+
+class HistoryPage(NamedTuple):
+    """Events in the order asked for; the cursor of the next page; where the window really begins, and whether that is
+    later than asked, as retention clamped it."""
+
+    events: Sequence[Stored]
+    cursor: str | None
+    begins: Millis
+    clamped: bool
+
+
+async def named(desk: OperationContext, id: str) -> Stored:
+    """Return one event as it lies in the log. Raises NotFound."""
+    event = await desk.context.storage.log.get(id)
+    if event is None:
+        raise NotFound("There is no such event, or retention has deleted it.")
+    return event
+
+
+async def history(desk: OperationContext, query: EventsQuery, target: str) -> HistoryPage:
+    """Return a page of history; its cursor is of a list at `target`. Raises Refusal (400, 410), Overloaded."""
+    sieve = await sieve_for(desk, query)
+    async with nullcontext() if sieve.reads_text else desk.streams.pages:  # searches have a bound of their own
+        return await _page(desk, query, target, sieve)
+
+
+async def _page(desk: OperationContext, query: EventsQuery, target: str, sieve: EventFilter) -> HistoryPage:
+    asked = asked_of(query, target)
+    log, newest_first = desk.context.storage.log, query.order == "desc"
+    window, _, cursor = asked
+    left = _left(window, cursor, (await log.bounds()).floor, newest_first)
+    found = await find(log, left, sieve, query.limit, newest_first=newest_first)
+    bounds = await log.bounds()
+    _left(window, cursor, bounds.floor, newest_first)
+    found = _kept(found, bounds.floor)
+    clamped = window.after < bounds.floor
+    begins = bounds.oldest if not asked.began and not clamped else max(window.after, bounds.floor) + 1
+    following = lead_on(asked, found.next, target)
+    return HistoryPage(found.events, following, millis_of(Seq(begins)), asked.began and clamped)
+
+
+def _left(window: TimeWindow, cursor: int | None, floor: Seq, newest_first: bool) -> TimeWindow:
+    """Return what is left of a window after a cursor. Raises Refusal (410) when retention has cut into it there."""
+    start = Seq(max(window.after, floor))
+    if cursor is None:
+        return window._replace(after=start)
+    if newest_first:
+        return TimeWindow(start, Seq(min(window.before, cursor)))
+    if cursor < floor:
+        raise Refusal("cursor-expired", "Events after this cursor have been deleted by retention.")
+    return window._replace(after=Seq(max(window.after, cursor)))
+
+
+def _kept(found: FoundEvents, floor: Seq) -> FoundEvents:
+    """Return a page without what retention has deleted while it was read: a part of that may be missing already."""
+    events = [event for event in found.events if event.seq > floor]
+    return FoundEvents(events, None if found.next is None else Seq(max(found.next, floor)))

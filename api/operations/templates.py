@@ -1,0 +1,42 @@
+"""Templates, for any face: found, previewed, instantiated."""
+
+from __future__ import annotations
+
+from actors.errors import NotFound
+from actors.templates.expansion import Values
+from actors.templates.parameters import BadParameters, read_parameters
+from actors.templates.report import Foreseen, Report
+from actors.templates.template import Template
+from api.operations.alerts import put_in_force
+from api.operations.context import OperationContext
+from api.problems import FieldError, Refusal, shown
+from api.schemas.templates import Instantiation
+
+
+def named(desk: OperationContext, id: str) -> Template:
+    """Return a template. Raises NotFound."""
+    found = desk.context.templates.catalogue.get(id)
+    if found is None:
+        raise NotFound("There is no such template; GET /v1/templates lists them.")
+    return found
+
+
+async def preview(desk: OperationContext, template: Template, request: Instantiation) -> Foreseen:
+    """Return what an instantiation would attach. Raises Refusal (400)."""
+    return await desk.context.templates.preview(template, _values(template, request))
+
+
+async def instantiate(desk: OperationContext, template: Template, request: Instantiation) -> Report:
+    """Attach what is not yet attached. Raises Refusal (400); TooSlowError when alerts can't be put in force now."""
+    report = await desk.context.templates.instantiate(template, _values(template, request), alerts=request.alerts)
+    if report.alerts:  # also when all were there: a call that was cut off may not have come to this
+        await put_in_force(desk)
+    return report
+
+
+def _values(template: Template, request: Instantiation) -> Values:
+    try:
+        return read_parameters(template, request.params)
+    except BadParameters as error:
+        wrong = [FieldError(f"body.{place}", says, shown(value)) for place, says, value in error.wrong]
+        raise Refusal("invalid-request", f"body.{error.detail}", wrong) from None

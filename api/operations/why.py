@@ -1,0 +1,88 @@
+"""Why an event was emitted, for any face: from the event, the note of its look, what came before it, and the alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import trio
+from msgspec import UNSET
+
+from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
+from api.operations import events
+from api.operations.context import OperationContext
+from api.operations.reasons import Before, kind_of, why
+from api.schemas.why import EventWhy
+from storage.interface.sources import Sources
+from storage.records import note
+from storage.records.alert import Alert, covers
+from storage.records.cursor import Filter
+from storage.records.event import Event, Kind, Stored
+from storage.records.identity import SourceId, millis_of, seq_at
+from storage.records.note import Note
+from storage.records.times import parse_rfc3339
+
+MOST_ALERTS = 2_000
+"""Alerts that are tried on one event for an answer."""
+_SLICE = 50
+_event = msgspec.json.Decoder(Event)
+
+
+async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
+    """Return the notes of a source, oldest first; none when it is gone."""
+    stored = await sources.get(source)
+    return note.read(note.opened(stored.base).notes) if stored is not None else ()
+
+
+async def event_why(desk: OperationContext, id: str, *, named: bool) -> EventWhy:
+    """Return why an event was emitted; the alerts that it matches are told by name if `named`. Raises NotFound."""
+    stored = await events.named(desk, id)
+    event = _event.decode(stored.body)
+    notes = await notes_of(desk.context.storage.sources, stored.source)
+    before = await _before(desk, stored, notes) if kind_of(event) == "page" else Before()
+    return why(event, _of_look(notes, event), before, await _alerts(desk, stored, event), named=named)
+
+
+def _of_look(notes: Sequence[Note], event: Event) -> Note | None:
+    """Return the note of the look that found an event: the one of that moment."""
+    at = parse_rfc3339(event.fetched_at)
+    return next((note for note in notes if note.at == at and note.came in ("told", "baseline", "held")), None)
+
+
+async def _before(desk: OperationContext, stored: Stored, notes: Sequence[Note]) -> Before:
+    """Return the source's event before this one, or the first look if that is later or nothing can lie between."""
+    log = desk.context.storage.log
+    first = max((note.at for note in notes if note.came == "baseline" and seq_at(note.at) < stored.seq), default=None)
+    page = await log.read_back(stored.seq, 1, Filter(sources=(stored.source,), kinds=(Kind.HTML, Kind.PRACTICE)))
+    for earlier in page.events:
+        if first is None or earlier.seq > seq_at(first):
+            return Before(millis_of(earlier.seq), _event.decode(earlier.body).id)
+    if first is not None:
+        return Before(first)
+    source = await desk.context.storage.sources.get(stored.source)
+    floor = (await log.bounds()).floor
+    if source is None or page.scanned or seq_at(source.source.created_at) <= floor:
+        return Before()
+    return Before(source.source.created_at)
+
+
+async def _alerts(desk: OperationContext, stored: Stored, event: Event) -> list[str]:
+    """Return the names of the enabled alerts that match an event as they are now."""
+    texts = Texts(told_in(stored.body))
+    names = []
+    enabled = [alert for alert in await desk.context.storage.alerts.all() if alert.enabled]
+    for number, alert in enumerate(enabled[:MOST_ALERTS]):
+        if number % _SLICE == 0:
+            await trio.lowlevel.checkpoint()
+        if covers(alert.source_ids, stored) and _matches(alert, event, texts):
+            names.append(alert.name)
+    return names
+
+
+def _matches(alert: Alert, event: Event, texts: Texts) -> bool:
+    if event.alert_type is not UNSET:
+        return event.alert_type in alert.notices
+    try:
+        return matches(parse(alert.filter_query, alert.language), texts.of(alert.match))
+    except (QueryError, UnknownLanguage):
+        return False  # the work of another version, which the matcher logs
