@@ -7,15 +7,12 @@ comparison for a change is made where the change is made, inside the transaction
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from actors.errors import Stale
 from api.problems import invalid
 from api.route import Answer, Call
-from storage.records.revision import ANY, Expected, Record, is_expected, revision_of
+from storage.records.revision import ANY, Expected, Record, revision_of
 
-R = TypeVar("R", bound=Record)
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 _LIST = re.compile(r'\s*(W/)?"[^"]*"(\s*,\s*(W/)?"[^"]*")*\s*')
 
@@ -36,22 +33,6 @@ def shown(call: Call, record: Record, body: Any) -> Answer:
 def expected(call: Call) -> Expected:
     """Return the revisions that a change may start from, None without If-Match. Raises Refusal (400)."""
     return _named(call, "If-Match", weak=False)
-
-
-def refuse_stale(record: Record, expected: Expected) -> None:
-    """Raise Stale unless a record is at an expected revision."""
-    if not is_expected(record, expected):
-        raise Stale
-
-
-def guarded(expected: Expected, change: Callable[[R], R]) -> Callable[[R], R]:
-    """Return a change that refuses a record which is not at an expected revision."""
-
-    def checked(record: R) -> R:
-        refuse_stale(record, expected)
-        return change(record)
-
-    return checked
 
 
 def _named(call: Call, header: str, *, weak: bool) -> frozenset[str] | None:

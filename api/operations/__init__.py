@@ -1,7 +1,6 @@
-"""What can be done to alerts and destinations, whoever asks: the API's handlers and the dashboard's screens.
+"""What can be done with sources, alerts, destinations, bins, templates, events and streams, whoever asks.
 
-Here is what a request means once it is understood: checks, changes, and what must be told of them. A face reads its own
-request (JSON, a form), calls one function here and shows what came of it; what is refused is raised, as `actors.errors`
-or `api.problems`. May import the app context, storage, and the shapes of `api.schemas`; no handler and no screen. Start
-with `context.py`, then `alerts.py`.
+A message comes in and a record goes out: no HTTP, no HTML. The API's handlers (`api/v1`) and the dashboard's screens
+read their own request (JSON, a form), call one function here and show what came of it; what is refused is raised, as
+`actors.errors` or `api.problems`. Start with `context.py`, then `sources.py`.
 """

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.matcher import AlertsChanged
 from actors.query import QueryError, UnknownLanguage, parse
-from api.etags import guarded, refuse_stale
 from api.operations.context import OperationContext, known_id
+from api.operations.revisions import guarded, refuse_stale
 from api.operations.streams import CHANNELS
 from api.operations.whole import whole
 from api.problems import invalid

@@ -10,9 +10,9 @@ import trio
 from actors.bins import Bins
 from actors.errors import NotFound
 from actors.signatures.event import KeySet
+from api.operations.capture_checks import check_capture, senders
 from api.operations.context import OperationContext, known_id
 from api.schemas.bins import SignatureCheck
-from api.v1.capture_checks import check_capture, senders
 from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination
 

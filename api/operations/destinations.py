@@ -17,12 +17,12 @@ from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.destinations import TestDelivery
 from actors.messages.views import TestResult
 from actors.signatures import webhook
-from api.etags import guarded, refuse_stale
 from api.operations import alerts
 from api.operations.context import OperationContext, known_id
+from api.operations.destination_urls import admitted
+from api.operations.revisions import guarded, refuse_stale
 from api.operations.whole import whole
 from api.schemas import alerts as wire
-from api.v1.webhooks import admitted
 from storage.records.cursor import MATCHED
 from storage.records.destination import WEEKDAYS, Destination, QuietHours, Secret
 from storage.records.identity import START, Millis, Seq

@@ -28,9 +28,9 @@ from api.dashboard.alerts.trying import TrialResult, tried
 from api.dashboard.forms import Draft, Wrong
 from api.dashboard.screen import Go, Page, Secret, Visit
 from api.operations import alerts, bins, destinations
+from api.operations.destination_urls import admitted
 from api.problems import Refusal
 from api.schemas import alerts as wire
-from api.v1.webhooks import admitted
 
 NOTICES = (
     ("source_quiet", "A source has gone quiet", "It used to have news and no longer does."),
