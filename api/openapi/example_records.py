@@ -5,11 +5,17 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from actors.messages.views import SourceView
 from api.problems import FieldError, Problem
 from api.schemas import alerts as alert
 from api.schemas import sources as wire
 from api.v1.events import EventsPage
+from api.v1.sources import record_of
 from storage.records.event import Change, Context, Delta, DeltaStats, Diff, Event, Op, Spans
+from storage.records.health import Health
+from storage.records.identity import SourceId
+from storage.records.source import Detection, Source, SourceRuntime
+from storage.records.times import parse_rfc3339
 
 HERE = "http://127.0.0.1:8080"
 SOURCE_ID = "019db0a4-5c00-7000-8000-000000000001"
@@ -22,53 +28,38 @@ MADE, LOOKED, NEXT = "2026-04-21T10:00:00.000Z", "2026-04-21T10:24:07.120Z", "20
 _BELOW = Context(heading="Opening hours and prices")
 _BEFORE, _AFTER = "Day ticket: 12 euros.", "Day ticket: 14 euros."
 
-DETECTED = wire.Detected(
+_MADE, _LOOKED, _NEXT = (parse_rfc3339(at) for at in (MADE, LOOKED, NEXT))
+_DETECTION = Detection(
     type="html",
     confidence="high",
     evidence="an HTML document (doctype, 4 paragraphs of text) that advertises no feed",
     final_url=PAGE,
     content_type="text/html",
-    feed_url=None,
 )
-HEALTH = wire.SourceHealth(
-    score=1.0, flag="ok", reason="Every look succeeds.", last_success_at=LOOKED, rank=0, last_checked_at=LOOKED
-)
-BREAKER = wire.Breaker(state="closed", retry_at=None)
-SOURCE = wire.SourceRecord(
-    id=SOURCE_ID,
+_SOURCE = Source(
+    id=SourceId(SOURCE_ID),
     url=PAGE,
-    title="Day tickets",
-    found_title="Tickets and prices",
+    watch_url=PAGE,
     type="html",
-    detected_type="html",
-    detection=DETECTED,
-    enabled=True,
+    detection=_DETECTION,
+    created_at=_MADE,
+    updated_at=_MADE,
     tags=("topic:prices",),
     selector="main",
     ignore=(".visitors-online",),
-    filter=None,
-    subprotocols=(),
-    has_hello=False,
-    schedule="10m",
-    bar=None,
-    noise_count=0,
-    created_at=MADE,
-    updated_at=MADE,
-    last_fetch_at=LOOKED,
-    last_success_at=LOOKED,
-    next_fetch_at=NEXT,
-    last_event_at=LOOKED,
-    health=HEALTH,
-    breaker=BREAKER,
-    health_score=HEALTH.score,
-    health_flag=HEALTH.flag,
-    health_reason=HEALTH.reason,
-    health_rank=HEALTH.rank,
-    detection_confidence=DETECTED.confidence,
-    detection_evidence=DETECTED.evidence,
-    discovered_feed_url=DETECTED.feed_url,
-    mode="poll",
+    schedule=600,
+    title="Day tickets",
+    found_title="Tickets and prices",
 )
+_RUNTIME = SourceRuntime(
+    health=Health(reason="Every look succeeds."),
+    last_look_at=_LOOKED,
+    last_success_at=_LOOKED,
+    next_look_at=_NEXT,
+    last_event_at=_LOOKED,
+)
+SOURCE = record_of(SourceView(_SOURCE, _RUNTIME))
+DETECTED, HEALTH, BREAKER = SOURCE.detection, SOURCE.health, SOURCE.breaker
 HELD = wire.HeldEvents(events=3, bytes=4_820)
 STATUS = wire.SourceStatus(
     enabled=True,

@@ -16,14 +16,7 @@ from actors.messages.views import AddedSource
 from actors.previews import Previewed
 from api.dashboard.forms import Form, Wrong, wrong_of
 from api.dashboard.screen import Go, Page, Screen, Visit
-from api.dashboard.sources.options import (
-    Options,
-    checked,
-    ignore_of,
-    subprotocols_of,
-    tags_of,
-    words_in,
-)
+from api.dashboard.sources.options import Options, checked, ignore_of, settings_in, words_in
 from api.dashboard.sources.words import KINDS, counted
 from api.operations import sources
 from api.operations.batches import Failed
@@ -245,21 +238,8 @@ async def add(visit: Visit) -> Go:
     urls = _lines(form.urls)
     if len(urls) != 1:
         raise Wrong(urls="Here one URL is added. Look at several first.")
-    new = NewSource(
-        url=urls[0],
-        type=form.type,
-        tags=tags_of(form),
-        selector=form.selector,
-        ignore=ignore_of(form),
-        schedule=form.schedule,
-        backfill=form.backfill,
-        filter=form.wanted,
-        bar=form.bar,
-        subprotocols=subprotocols_of(form),
-        hello=form.hello,
-        title=form.title,
-        verify="later" if form.later else "now",
-    )
+    later: Literal["now", "later"] = "later" if form.later else "now"
+    new = NewSource(url=urls[0], type=form.type, backfill=form.backfill, verify=later, **settings_in(form))
     try:
         added = await sources.add(visit, new)
     except (Refusal, DomainError) as error:

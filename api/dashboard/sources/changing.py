@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import trio
-from msgspec import UNSET
 
 from actors.errors import DomainError, Stale
 from actors.messages.requests import SourcePatch
@@ -14,7 +13,7 @@ from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.one import PATH, show
-from api.dashboard.sources.options import Options, ignore_of, subprotocols_of, tags_of
+from api.dashboard.sources.options import FOR, Options, ignore_of, settings_in, shown_of
 from api.operations import sources
 from api.problems import Refusal
 from api.refusals import refusal_of
@@ -23,7 +22,6 @@ from api.v1.previews import preview_of
 from storage.records import trail
 from storage.records.revision import revision_of
 from storage.records.source import Source
-from storage.records.times import interval_text
 from storage.records.trail import Verdict
 
 PATIENCE: Final = 8.0
@@ -121,18 +119,7 @@ def _page(view: SourceView, form: Edit, preview: Preview | None = None) -> Page:
 
 def of(source: Source) -> Edit:
     """Return the form as a source would have filled it in."""
-    return Edit(
-        title=source.title,
-        tags=", ".join(words.labels(source)),
-        selector=source.selector,
-        ignore="\n".join(source.ignore),
-        schedule=None if source.schedule is None else interval_text(source.schedule),
-        bar=source.bar,
-        filter=source.filter or None,
-        everything=source.filter == "",
-        subprotocols=", ".join(source.subprotocols),
-        revision=revision_of(source),
-    )
+    return Edit(**shown_of(source), revision=revision_of(source))
 
 
 async def try_out(visit: Visit) -> Page:
@@ -159,19 +146,10 @@ async def save(visit: Visit) -> Go:
 
 def patch_of(source: Source, form: Edit) -> SourcePatch:
     """Return the change that a form asks for: of what its kind of source has."""
-    page, push = source.type == "html", source.type == "push"
-    kept = form.hello if form.hello is not None else None if form.forget_hello else UNSET
-    return SourcePatch(
-        title=form.title,
-        tags=tags_of(form),
-        selector=form.selector if page else UNSET,
-        ignore=ignore_of(form) if page else UNSET,
-        bar=form.bar if page else UNSET,
-        schedule=form.schedule if not push else UNSET,
-        filter=form.wanted if push else UNSET,
-        subprotocols=subprotocols_of(form) if push else UNSET,
-        hello=kept if push else UNSET,
-    )
+    given = settings_in(form)
+    if form.hello is None and not form.forget_hello:
+        del given["hello"]
+    return SourcePatch(**{name: value for name, value in given.items() if source.type in FOR.get(name, words.KINDS)})
 
 
 SCREENS = (

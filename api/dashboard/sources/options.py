@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from actors.messages import requests as ask
 from api.dashboard.forms import Form, Wrong, plainly
+from api.dashboard.sources.words import labels
+from storage.records.event import SourceType
+from storage.records.source import Source
+from storage.records.times import interval_text
 
 T = TypeVar("T")
 _Lines = Annotated[str, Meta(max_length=60_000)]
@@ -32,6 +36,38 @@ class Options(Form, frozen=True):
     def wanted(self) -> str | None:
         """The query that frames must match; "" admits each of them."""
         return "" if self.everything else self.filter
+
+
+FOR: Final[dict[str, tuple[SourceType, ...]]] = {
+    "selector": ("html",),
+    "ignore": ("html",),
+    "bar": ("html",),
+    "schedule": ("feed", "html"),
+    "filter": ("push",),
+    "subprotocols": ("push",),
+    "hello": ("push",),
+}
+"""What only some kinds of sources have."""
+
+
+def settings_in(form: Options) -> dict[str, Any]:
+    """Return what a form says of a source, by the names of a request's fields. Raises Wrong."""
+    plain = {name: getattr(form, name) for name in Options.__struct_fields__ if name != "everything"}
+    read = {"tags": tags_of(form), "ignore": ignore_of(form), "subprotocols": subprotocols_of(form)}
+    return plain | read | {"filter": form.wanted}
+
+
+def shown_of(source: Source) -> dict[str, Any]:
+    """Return a form's fields as a source would have filled them in. What it says after a handshake is never shown."""
+    plain = {name: getattr(source, name) for name in Options.__struct_fields__ if name not in ("everything", "hello")}
+    return plain | {
+        "tags": ", ".join(labels(source)),
+        "ignore": "\n".join(source.ignore),
+        "schedule": None if source.schedule is None else interval_text(source.schedule),
+        "filter": source.filter or None,
+        "everything": source.filter == "",
+        "subprotocols": ", ".join(source.subprotocols),
+    }
 
 
 def words_in(text: str) -> tuple[str, ...]:
