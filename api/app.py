@@ -1,8 +1,8 @@
-"""Every request's way: request id, key, rate limit, scope, validation, handler, problem document.
+"""Every request's way: request id, the face that it is for, and what that face makes of it.
 
-Routes come in as data (`api.route.Route`) and can come in no other way: a view without a declared scope is refused
-when it is registered, and a request that has matched no route is answered by the framework's own 404 or 405, as a
-problem.
+Routes (`api.route.Route`) and screens (`api.dashboard.screen.Screen`) come in as data and in no other way: what is not
+declared is refused when it is registered, and each section of paths is one face's. A request that has matched nothing
+is answered by the framework's own 404 or 405, as its face shows that.
 """
 
 from __future__ import annotations
@@ -11,34 +11,33 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import trio
 from quart import Response, g, request
 from quart_trio import QuartTrio
-from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
-from werkzeug.exceptions import NotFound as HTTPNotFound
+from quart_trio.wrappers import TrioRequest
+from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter
 
 from actors.app_context import AppContext
 from actors.bins import PATH
-from api import cors, ratelimit, wellknown
-from api.auth import identify, unauthorized
+from api import wellknown
 from api.bin_endpoint import BinsDoor, is_for_a_bin
-from api.dashboard.app import Dashboard, make_dashboard
+from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
-from api.exchange import OPENED
+from api.face import Face
 from api.hosts import only_https
 from api.idempotency import Repeats
+from api.key_face import BODY_TIMEOUT, KeyFace, view_of
 from api.last_used import LastUsed
 from api.peers import caller
-from api.problems import INTERNAL, MEDIA, FieldError, Refusal
-from api.ratelimit import STRANGERS, Limiter, Verdict, limit_of
+from api.problems import INTERNAL
+from api.ratelimit import Limiter
 from api.refusals import refusal_of
 from api.refused_calls import RefusedCalls
-from api.route import PUBLIC, Answer, Call, Route
+from api.route import Route
 from api.rule import Rule
 from api.streams import Streams
-from api.unsent import ASKER, Asker, Unsent
+from api.unsent import Unsent
 from api.v1 import (
     admin,
     alert_preview,
@@ -58,8 +57,6 @@ from api.v1 import (
     templates,
     why,
 )
-from api.validation import check_form, read_body, read_query
-from storage.errors import StorageError
 from storage.records.key import ApiKey
 
 ROUTES: tuple[Route, ...] = (
@@ -91,8 +88,6 @@ BEHIND = (
     "POST /v1/destinations/{id}/replay",
 )
 """What the admin socket answers beside the admin API: an operator sees what came of a part, and tries a destination."""
-BODY_TIMEOUT = 15
-"""Seconds for a request's body."""
 _ID_LENGTH = 64
 
 
@@ -104,7 +99,7 @@ class _Part(BaseConverter):
 
 
 class Api(QuartTrio):
-    """The application, with what its hooks share. Made by `make_app`.
+    """The application of both faces, with what they share. Made by `make_app`.
 
     owner: whose key every request has, where the listener itself lets nobody else in. alone: there are neither a
     dashboard nor bins beside it.
@@ -125,25 +120,51 @@ class Api(QuartTrio):
         self.proxies = context.settings.proxies()
         self.origins = context.settings.cors_origins
         self.bins = BinsDoor(self)
-        self.dashboard: Dashboard
         self.routes: dict[str, Route] = {}
         self.fixed: dict[str, list[str]] = {}
         """The methods of each path without parameters, which may look like one with them: `detect` is no `{id}`."""
-        self._sections: set[str] = set()
+        self.declared: dict[str, Face] = {}
+        """Whose each endpoint is."""
+        self._faces: dict[str, Face] = {}
+        """Whose each section is, the first part of a path."""
         self._chance = context.world.chance("api/request")
         self.used = LastUsed(context.storage.keys.touch)
+        self.seen = LastUsed(context.storage.people.touch)
         self.refused = RefusedCalls(context.world.log)
+        self.programs = KeyFace(self)
+        self.people: Dashboard | None = None
+        self.request_class = _sized(self)
 
     def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
-        """Register a rule; its endpoint must be that of a declared Route."""
-        if endpoint not in self.routes:
-            raise ValueError(f"{rule}: every view needs a Route with a scope")
-        self._sections.add(rule.split("/", 2)[1])
+        """Register a rule; its endpoint must be that of a declared Route or Screen."""
+        if endpoint not in self.declared:
+            raise ValueError(f"{rule}: every view needs a Route with a scope, every page a Screen")
         super().add_url_rule(rule, endpoint, *args, **options)
 
-    def serves(self, path: str) -> bool:
-        """Return whether a path is below one of ours, there or not."""
-        return path.startswith("/") and path.split("/", 2)[1] in self._sections
+    def claim(self, section: str, face: Face) -> None:
+        """Give a section of paths to a face. Raises ValueError when it is another's: no request could tell."""
+        if self._faces.setdefault(section, face) is not face:
+            raise ValueError(f"/{section} is another face's already")
+
+    def declare(self, face: Face, label: str, path: str, method: str, view: Callable[..., Any]) -> None:
+        """Register what a face has at a path. Raises ValueError."""
+        if label in self.declared:
+            raise ValueError(f"{label} is there already")
+        self.claim(path.split("/", 2)[1], face)
+        self.declared[label] = face
+        rule = path.replace("{path}", "<part:path>").replace("{", "<").replace("}", ">")
+        self.add_url_rule(rule, label, view, methods=[method], provide_automatic_options=False)
+
+    def face_of(self, scope: Any) -> Face:
+        """Return whose a request is: by its path, and where nobody has that, a browser's is the dashboard's."""
+        path, people = scope.get("path", ""), self.people
+        face = self._faces.get(path.split("/", 2)[1]) if path.startswith("/") else None
+        if face is people and path.startswith("//"):
+            face = None
+        if face is not None:
+            return face
+        lost = people is not None and scope.get("method") in ("GET", "HEAD") and _for_a_person(scope)
+        return people if lost and people is not None else self.programs
 
     def new_request_id(self) -> str:
         """Return an id for the log lines of one request."""
@@ -176,10 +197,8 @@ def make_admin_app(context: AppContext, owner: ApiKey) -> Api:
 
 
 def _made(app: Api, routes: Sequence[Route]) -> Api:
-    context = app.context
     app.url_map.converters["part"] = _Part
     app.config.update(
-        MAX_CONTENT_LENGTH=context.settings.request_limit,
         BODY_TIMEOUT=BODY_TIMEOUT,
         RESPONSE_TIMEOUT=None,  # the connection has a deadline on each send
         PROVIDE_AUTOMATIC_OPTIONS=False,
@@ -187,155 +206,50 @@ def _made(app: Api, routes: Sequence[Route]) -> Api:
     app.url_map.merge_slashes = False  # else a redirect, which is no problem document
     app.before_request(partial(_admit, app))
     app.after_request(partial(_sign_off, app))
-    app.register_error_handler(Exception, partial(_problem, app))
+    app.register_error_handler(Exception, partial(_failed, app))
     for route in routes:
-        _register(app, route)
-    app.dashboard = make_dashboard(app, () if app.alone else SCREENS)
+        app.declare(app.programs, route.label, route.path, route.method, view_of(app, route))
+        app.routes[route.label] = route
+        if "{" not in route.path:
+            app.fixed.setdefault(route.path, []).extend((route.method, "HEAD")[: 1 + (route.method == "GET")])
+    if not app.alone:
+        app.people = Dashboard(app, SCREENS)
     return app
 
 
-def _register(app: Api, route: Route) -> None:
-    endpoint = f"{route.method} {route.path}"
-    if endpoint in app.routes:
-        raise ValueError(f"{endpoint} is there already")
-    app.routes[endpoint] = route
-    if "{" not in route.path:
-        app.fixed.setdefault(route.path, []).extend((route.method, "HEAD")[: 1 + (route.method == "GET")])
-    rule = route.path.replace("{path}", "<part:path>").replace("{", "<").replace("}", ">")
-    app.add_url_rule(rule, endpoint, _view(app, route), methods=[route.method], provide_automatic_options=False)
+def _sized(app: Api) -> type[TrioRequest]:
+    """Return the class of requests, whose body may be as long as the face allows that the request is for."""
 
+    class Sized(TrioRequest):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            options["max_content_length"] = app.face_of(options["scope"]).limit
+            super().__init__(*args, **options)
 
-def _view(app: Api, route: Route) -> Callable[..., Any]:
-    async def view(**path: str) -> Response:
-        query = request.query_string
-        call = Call(
-            context=app.context,
-            streams=app.streams,
-            path=path,
-            query=read_query(query, route.query),
-            body=None,
-            key=g.key,
-            headers=request.headers,
-            request_id=g.request_id,
-            limiter=app.limiter,
-            address=g.address,
-            target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
-        )
-        raw = b""
-        if route.body:
-            check_form(request.headers)
-            raw = await _raw_body(app)
-            call.body = read_body(raw, request.headers.get("Content-Type", ""), route.body)
-        return _response(await app.repeats.answer(route, call, raw))
-
-    return view
-
-
-async def _raw_body(app: Api) -> bytes:
-    """Return the body as it was sent. Raises Refusal (408, 413); then the rest is not read, and the connection ends."""
-    try:
-        raw: Any = await request.get_data(cache=False)
-    except RequestEntityTooLarge:
-        slug, says = "body-too-large", f"At most {app.context.settings.request_limit} bytes of body are read."
-    except RequestTimeout:
-        slug, says = "request-timeout", f"The body had not arrived after {BODY_TIMEOUT} s."
-    else:
-        return bytes(raw)
-    raise Refusal(slug, says, [FieldError("body", says)], {"Connection": "close"})
+    return Sized
 
 
 async def _admit(app: Api) -> Response | None:
-    """Know who asks, take a token, check the scope. Also for what matches no route, where only the token counts.
-
-    Returns the answer to a browser that asks before it sends: that question carries no key.
-    """
+    """Do what both faces need, then ask the one that the request is for."""
     given = request.headers.get("X-Request-Id", "")
     g.request_id = given if _tame(given) else app.new_request_id()
-    g.key, g.verdict = None, None
-    rule = request.url_rule
-    route = app.routes[rule.endpoint] if rule is not None else None
-    refusal: Refusal | StorageError | None = None
     g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.proxies)
-    try:
-        g.key = app.owner or await identify(request.headers, request.query_string, app.context.storage.keys)
-    except (Refusal, StorageError) as error:
-        refusal = error
-    _take_token(app, g.key)
-    if request.scope["path"].startswith("//"):  # the framework reads one slash here, and a proxy before us may not
-        raise HTTPNotFound
-    if not _is_spelt_out(request.scope.get("raw_path", b""), route):
-        raise HTTPNotFound
-    if request.method == "OPTIONS" and (preflight := _preflight(app)) is not None:
-        return preflight
-    if (methods := app.fixed.get(request.path)) is not None and request.method not in methods:
-        raise MethodNotAllowed(methods)
-    if route is None or (route.scope == PUBLIC and refusal is None):
-        return None
-    if refusal is not None:
-        raise refusal
-    if g.key is None:
-        raise unauthorized("Send an API key: Authorization: Bearer <key>.")
-    if not route.granted_to(g.key, request.view_args or {}):
-        missing = " and ".join(route.lacking(g.key, request.view_args or {}))
-        raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {missing}.")
-    if app.context.draining():
-        raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
-    app.unsent.check(Asker(g.key.id, ""))
-    return None
+    g.face = face = app.face_of(request.scope)
+    answer = await face.admit()
+    rule = request.url_rule
+    # The framework reads "//sources" as "/sources", and a proxy before us may not.
+    if (
+        answer is None
+        and rule is not None
+        and (app.declared[rule.endpoint] is not face or request.scope["path"].startswith("//"))
+    ):
+        raise NotFound
+    return answer
 
 
-def _is_spelt_out(raw: bytes, route: Route | None) -> bool:
-    """Whether all slashes that part a path are sent as such: a proxy before us takes an encoded one for a letter.
-
-    Only the path of a part of the tree is one value, and may have them encoded.
-    """
-    if b"%2f" not in raw.lower():
-        return True
-    before, path, after = ("" if route is None else route.path).partition("{path}")
-    return bool(path) and raw.startswith(before.encode()) and raw.endswith(after.encode())
-
-
-def _preflight(app: Api) -> Response | None:
-    methods = app.fixed.get(request.path) or app.url_map.bind("").allowed_methods(request.path)
-    headers = cors.preflight(request.headers, app.origins, methods) if methods else None
-    return None if headers is None else Response(b"", status=204, headers=dict(headers))
-
-
-def _take_token(app: Api, key: ApiKey | None) -> None:
-    now = trio.current_time()
-    if key is not None:
-        scope: Any = request.scope
-        scope[ASKER] = key.id
-        if key is not app.owner:
-            app.used.mark(key.id, app.context.world.now())
-        g.verdict = app.limiter.take(key.id, limit_of(key), now)
-    else:
-        g.verdict = app.limiter.take(f"peer {ratelimit.neighbourhood(g.address)}", STRANGERS, now)
-    if not g.verdict.admitted:
-        detail = f"Wait {g.verdict.retry_after} s: {g.verdict.limit} requests at once, then as the bucket fills."
-        raise Refusal("rate-limited", detail, headers={"Retry-After": str(g.verdict.retry_after)})
-
-
-def _tame(text: str) -> bool:
-    return 0 < len(text) <= _ID_LENGTH and text.isascii() and text.replace("-", "").replace("_", "").isalnum()
-
-
-def _response(answer: Answer) -> Response:
-    if answer.stream is not None and request.method != "HEAD":
-        scope: Any = request.scope
-        scope[OPENED] = (g.key, answer.stream)
-    response = Response(answer.encoded(), status=answer.status, headers=answer.headers)
-    if answer.status in (204, 304):
-        response.headers.pop("Content-Type", None)
-    else:
-        response.headers["Content-Type"] = answer.media
-    if answer.stream is not None:
-        response.headers.pop("Content-Length", None)  # to HEAD too: nobody knows it (RFC 9110, 8.6)
-    return response
-
-
-async def _problem(app: Api, error: Exception) -> Response:
-    refusal = refusal_of(error)
+async def _failed(app: Api, error: Exception) -> Response:
+    """Return what a face says to an error; one that nobody foresaw is logged."""
+    face: Face = g.face
+    refusal = refusal_of(error, owner=face.owner)
     if refusal is None:
         app.context.world.log(
             "http.fault",
@@ -345,29 +259,16 @@ async def _problem(app: Api, error: Exception) -> Response:
             error=f"{type(error).__name__}: {error}"[:500],
         )
         refusal = INTERNAL
-    if refusal.status in (401, 403):
-        known, whose = g.get("key"), ratelimit.neighbourhood(g.get("address", ""))
-        app.refused.count(
-            refusal.status, request.path, refusal.detail, key=known.prefix if known else None, address=whose
-        )
-    body = refusal.encode(app.base_url, request.path)
-    response = Response(body, status=refusal.status, headers=refusal.headers)
-    response.headers["Content-Type"] = MEDIA
-    return response
+    return face.refused(refusal, error)
 
 
 async def _sign_off(app: Api, response: Response) -> Response:
     headers = response.headers
     headers["X-Request-Id"] = g.request_id
-    verdict: Verdict | None = g.verdict
-    if verdict is not None:
-        for name, value in verdict.headers():
-            headers[name] = value
-    for name, value in cors.readable(request.headers, app.origins).items():
-        headers[name] = value
-    headers.update(app.only_https)
     headers["X-Content-Type-Options"] = "nosniff"
+    headers.update(app.only_https)
     headers.setdefault("Cache-Control", "no-store")
+    g.face.sign_off(response)
     app.context.world.log(
         "http.request",
         level="debug",
@@ -375,6 +276,15 @@ async def _sign_off(app: Api, response: Response) -> Response:
         method=request.method,
         path=request.path,
         status=response.status_code,
-        key=g.key.prefix if g.key else None,
+        key=g.face.asker(),
     )
     return response
+
+
+def _for_a_person(scope: Any) -> bool:
+    """Whether an answer is to be shown as a page: browsers say so, and no program does."""
+    return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
+
+
+def _tame(text: str) -> bool:
+    return 0 < len(text) <= _ID_LENGTH and text.isascii() and text.replace("-", "").replace("_", "").isalnum()

@@ -80,7 +80,7 @@ class Exchange:
                 head = message
 
         application = self._application(scope)
-        if application is self._api:
+        if application is self._api and self._api.face_of(scope) is self._api.programs:
             send = self._counted(send)
         outgoing = Outgoing(self._api, scope, send)
         try:
@@ -108,15 +108,8 @@ class Exchange:
         return counted
 
     def _application(self, scope: Message) -> Any:
-        """Return who answers a request: a bin, the dashboard, or the API, which is alone on listeners of its own."""
-        if self._api.alone:
-            return self._api
-        if is_for_a_bin(scope):
-            return self._api.bins
-        path = scope.get("path", "")
-        dashboard = self._api.dashboard
-        lost = not self._api.serves(path) and scope.get("method") in ("GET", "HEAD") and _for_a_person(scope)
-        return dashboard if lost or dashboard.serves(path) else self._api
+        """Return who answers a request: a bin, or the application, which is alone on listeners of its own."""
+        return self._api.bins if not self._api.alone and is_for_a_bin(scope) else self._api
 
     def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:
         # Once more, and now it is taken: many may have been let in while the heads of others were on their way.
@@ -182,11 +175,6 @@ class Exchange:
         headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
         await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-def _for_a_person(scope: Message) -> bool:
-    """Whether an answer is to be shown as a page: browsers say so, and no program does."""
-    return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
 
 
 def refused(api: Api, status: int, where: str, rule: str) -> tuple[int, Headers, bytes]:

@@ -57,7 +57,7 @@ async def serve(context: AppContext, child: Child) -> None:
             nursery.start_soon(house.api.streams.signs.run)
             nursery.start_soon(house.api.used.run)
             nursery.start_soon(house.api.refused.run)
-            nursery.start_soon(house.api.dashboard.seen.run)
+            nursery.start_soon(house.api.seen.run)
             nursery.start_soon(house.renew_certificate)
             await nursery.start(house.api.repeats.run)
             async with trio.open_nursery() as accepting:
@@ -74,7 +74,7 @@ async def serve(context: AppContext, child: Child) -> None:
         await close_all(listeners)
         house.api.refused.tell()
         await house.api.used.save()
-        await house.api.dashboard.seen.save()
+        await house.api.seen.save()
 
 
 class ServerConnections:

@@ -19,7 +19,7 @@ from api.dashboard.forms import EMPTY, Draft, Form
 from api.dashboard.hours import Hours
 from api.dashboard.moments import Moment, Stamp, moment_of
 from api.pagination import next_path
-from api.route import NoQuery, Route
+from api.route import NoQuery
 from storage.records.identity import Millis
 from storage.records.session import Session
 
@@ -164,9 +164,3 @@ class Screen:
     def section(self) -> str:
         """The first part of its path: `sources` of /sources/{id}."""
         return self.path.split("/")[1]
-
-
-def foreign_to(screens: tuple[Screen, ...], routes: tuple[Route, ...]) -> tuple[str, ...]:
-    """Return the sections of screens that the API has too: no request could tell which one it means."""
-    taken = {route.path.split("/")[1] for route in routes}
-    return tuple(sorted({screen.section for screen in screens} & taken))

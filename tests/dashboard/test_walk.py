@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from api.dashboard.app import POLICY, make_dashboard
 from api.dashboard.assets import asset
+from api.dashboard.face import POLICY, Dashboard
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.table import SCREENS
@@ -159,12 +159,21 @@ def test_x13_a_change_without_protection_cannot_be_written_down() -> None:
 
 def test_a_screen_cannot_take_a_path_of_the_api() -> None:
     app = the_app()
-    with pytest.raises(ValueError, match="/v1 is the API's"):
-        make_dashboard(app, (Screen(path="/v1/x", run=a_page),))
+    with pytest.raises(ValueError, match="/v1 is another face's"):
+        Dashboard(app, (Screen(path="/v1/x", run=a_page),))
     with pytest.raises(ValueError, match="there already"):
-        make_dashboard(app, (Screen(path="/x", run=a_page), Screen(path="/x", run=a_page)))
-    with pytest.raises(ValueError, match="every page needs a Screen"):
-        app.dashboard.route("/open")(lambda: "open")
+        Dashboard(app, (Screen(path="/x", run=a_page), Screen(path="/x", run=a_page)))
+    with pytest.raises(ValueError, match="every page a Screen"):
+        app.route("/open")(lambda: "open")
+
+
+@pytest.mark.parametrize("path", ["//v1/sources", "//sources", "//", "//healthz", "//static/x"])
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+async def test_two_slashes_lead_to_neither_face(house: House, path: str, accept: str) -> None:
+    key = await house.key()
+    head = f"GET {path} HTTP/1.1\r\nHost: sanderling.test\r\nAccept: {accept}\r\nX-API-Key: {key}\r\n\r\n"
+    stream = await house.raw(head.encode())
+    assert (await stream.receive_some(2_000)).startswith(b"HTTP/1.1 404 ")
 
 
 async def test_a_key_opens_no_page_and_a_cookie_no_route_of_the_api(house: House, browser: Browser) -> None:

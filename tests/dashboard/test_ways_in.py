@@ -195,7 +195,7 @@ async def test_x14_s20_a_key_asks_for_the_password_when_signing_in_is_a_while_ag
 
 
 def test_s20_the_policy_for_scripts_is_named() -> None:
-    from api.dashboard.app import POLICY
+    from api.dashboard.face import POLICY
 
     assert "trusted-types sanderling-pages" in POLICY.split("; ")
 

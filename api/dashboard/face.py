@@ -1,21 +1,18 @@
 """Every page's way: browser, token bucket, session, Origin and token of a change, form, page.
 
-An application beside the API's, so that neither can be reached by the other's credentials: here nobody looks at keys,
-there nobody looks at cookies. Screens come in as data and in no other way. Which of the two a request is for, its path
-says (`serves`).
+The face for people, beside that for programs (`api.key_face`): neither can be reached by the other's credentials, as
+here nobody looks at keys and there nobody looks at cookies. Screens come in as data and in no other way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, assert_never
 from urllib.parse import quote, urlencode
 
 import trio
 from quart import Response, g, request
-from quart_trio import QuartTrio
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
 from actors.errors import DomainError
@@ -25,16 +22,13 @@ from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form
 from api.dashboard.hours import Hours
 from api.dashboard.moments import zone_of
 from api.dashboard.notes import Notes
-from api.dashboard.screen import Download, Go, LiveStream, Page, Reply, Run, Screen, Visit, foreign_to
+from api.dashboard.screen import Download, Go, LiveStream, Page, Reply, Run, Screen, Visit
 from api.dashboard.sessions import Browser, Sessions, is_foreign
 from api.exchange import OPENED
 from api.hosts import is_ours
-from api.last_used import LastUsed
-from api.peers import caller
-from api.problems import INTERNAL, KINDS, Refusal
+from api.problems import KINDS, Refusal
 from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.refusals import refusal_of
-from api.rule import Rule
 from api.sse import MEDIA
 from api.unsent import ASKER
 from api.validation import read_query
@@ -55,87 +49,67 @@ _REFUSED_FORM = (400, 409, 422, 429, 503)
 """Statuses of refusals that are told on the form itself."""
 
 
-class Dashboard(QuartTrio):
-    """The application of the screens. Made by `Api`, whose limits, streams and ids it shares."""
+class Dashboard:
+    """The screens of one application, whose limits, streams and ids they share."""
 
-    url_rule_class = Rule  # type: ignore[assignment]  # as in Quart itself, whose rule takes more
+    owner = True
 
     def __init__(self, api: Api, screens: tuple[Screen, ...]) -> None:
-        super().__init__("dashboard", static_folder=None, template_folder=None, root_path="/", instance_path="/")
         self.api, self.context = api, api.context
         self.sessions = Sessions.of_doors(api.context)
         self.attempts = Attempts(api.limiter, api.context.storage.people)
         self.notes = Notes()
         self.hours = Hours(api.context.storage.log)
-        self.seen = LastUsed(api.context.storage.people.touch)
-        self.screens: dict[str, Screen] = {}
-        self.config.update(MAX_CONTENT_LENGTH=max((s.limit for s in screens), default=0), RESPONSE_TIMEOUT=None)
-        self.config.update(BODY_TIMEOUT=api.config["BODY_TIMEOUT"], PROVIDE_AUTOMATIC_OPTIONS=False)
-        self.url_map.merge_slashes = False
-        self.before_request(partial(_admit, self))
-        self.after_request(partial(_sign_off, self))
-        self.register_error_handler(Exception, partial(_failed, self))
+        self.screens = {screen.label: screen for screen in screens}
+        self.limit = max((screen.limit for screen in screens), default=0)
         for screen in screens:
-            self._register(screen)
+            api.declare(self, screen.label, screen.path, screen.method, _view(self, screen))
+        api.claim(assets.FOLDER.strip("/"), self)
         self.places = rendering.shown_places(frozenset(s.path for s in screens if s.method == "GET"))
-        self._sections = {screen.section for screen in screens}
-        if screens:
-            self._sections.add(assets.FOLDER.strip("/"))
         self._queries: dict[Run, Any] = {screen.run: screen.query for screen in screens if screen.method == "GET"}
-
-    def serves(self, path: str) -> bool:
-        """Return whether a path is one of ours, there or not; every other one is the API's."""
-        return path.startswith("/") and not path.startswith("//") and path.split("/", 2)[1] in self._sections
-
-    def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
-        """Register a rule; its endpoint must be that of a declared Screen."""
-        if endpoint not in self.screens:
-            raise ValueError(f"{rule}: every page needs a Screen")
-        super().add_url_rule(rule, endpoint, *args, **options)
 
     def query_of(self, run: Run) -> Any:
         """Return the empty query of the screen that a function makes."""
         kind = self._queries.get(run)
         return None if kind is None else kind()
 
-    def _register(self, screen: Screen) -> None:
-        if screen.label in self.screens:
-            raise ValueError(f"{screen.label} is there already")
-        self.screens[screen.label] = screen
-        rule = screen.path.replace("{", "<").replace("}", ">")
-        view = _view(self, screen)
-        self.add_url_rule(rule, screen.label, view, methods=[screen.method], provide_automatic_options=False)
-
-
-def make_dashboard(api: Api, screens: tuple[Screen, ...]) -> Dashboard:
-    """Return the dashboard beside an API. Raises ValueError when a path could be either's."""
-    if both := foreign_to(screens, tuple(api.routes.values())):
-        raise ValueError(f"/{both[0]} is the API's")
-    return Dashboard(api, screens)
-
-
-async def _admit(app: Dashboard) -> Response | None:
-    """Know the browser, take a token, and let in who has signed in; others are shown the way."""
-    given = request.headers.get("X-Request-Id", "")
-    g.request_id = app.api.new_request_id() if not _tame(given) else given
-    g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.api.proxies)
-    _check_host(app)
-    g.browser = await app.sessions.of(request.cookies)
-    _take_token(app, g.browser)
-    if request.path.startswith(f"{assets.FOLDER}/"):
-        return _asset(request.path)
-    rule = request.url_rule
-    if rule is None:
+    async def admit(self) -> Response | None:
+        """Know the browser, take a token, and let in who has signed in; others are shown the way."""
+        _check_host(self)
+        g.browser = await self.sessions.of(request.cookies)
+        _take_token(self, g.browser)
+        if request.path.startswith(f"{assets.FOLDER}/"):
+            return _asset(request.path)
+        rule = request.url_rule
+        screen = None if rule is None or request.scope["path"].startswith("//") else self.screens.get(rule.endpoint)
+        if screen is None:
+            return None
+        if self.context.draining():
+            raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+        if screen.access == "anyone":
+            return None
+        if g.browser.session is None:
+            return _to_sign_in(screen)
+        self.api.seen.mark(g.browser.session.id, self.context.world.now())
         return None
-    if app.context.draining():
-        raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
-    screen = app.screens[rule.endpoint]
-    if screen.access == "anyone":
+
+    def refused(self, refusal: Refusal, error: Exception) -> Response:
+        """Return a page that says what is wrong."""
+        wrong_method = isinstance(error, MethodNotAllowed)
+        title = "This page takes no such request" if wrong_method else KINDS[refusal.slug].title
+        shows = {"status": refusal.status, "title": title, "says": refusal.detail, "id": g.request_id}
+        return Response(rendering.plain("error.html", **shows), refusal.status, refusal.headers, content_type=HTML)
+
+    def sign_off(self, response: Response) -> None:
+        """Bound what the page may do in a browser."""
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["Referrer-Policy"] = "same-origin"
+        response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+
+    def asker(self) -> str | None:
+        """Return nothing: who is signed in has no key."""
         return None
-    if g.browser.session is None:
-        return _to_sign_in(screen)
-    app.seen.mark(g.browser.session.id, app.context.world.now())
-    return None
 
 
 def _check_host(app: Dashboard) -> None:
@@ -297,44 +271,6 @@ def _asset(path: str) -> Response:
     return Response(found.body, 200, {"Cache-Control": assets.FOR_EVER}, content_type=found.media)
 
 
-async def _failed(app: Dashboard, error: Exception) -> Response:
-    refusal = refusal_of(error, owner=True)
-    if refusal is None:
-        where = f"{request.method} {request.path}"
-        said = f"{type(error).__name__}: {error}"[:500]
-        app.context.world.log("http.fault", level="error", request_id=g.get("request_id", ""), where=where, error=said)
-        refusal = INTERNAL
-    title = KINDS[refusal.slug].title if not isinstance(error, MethodNotAllowed) else "This page takes no such request"
-    body = rendering.plain("error.html", status=refusal.status, title=title, says=refusal.detail, id=g.request_id)
-    return Response(body, refusal.status, refusal.headers, content_type=HTML)
-
-
-async def _sign_off(app: Dashboard, response: Response) -> Response:
-    headers = response.headers
-    headers["X-Request-Id"] = g.request_id
-    headers["Content-Security-Policy"] = POLICY
-    headers.update(app.api.only_https)
-    headers["X-Content-Type-Options"] = "nosniff"
-    headers["Referrer-Policy"] = "same-origin"
-    headers["Cross-Origin-Opener-Policy"] = "same-origin"
-    headers["Cross-Origin-Resource-Policy"] = "same-origin"
-    headers.setdefault("Cache-Control", "no-store")
-    app.context.world.log(
-        "http.request",
-        level="debug",
-        request_id=g.request_id,
-        method=request.method,
-        path=request.path,
-        status=response.status_code,
-        key=None,
-    )
-    return response
-
-
 def _target() -> str:
     query = request.query_string.decode("latin-1")
     return f"{request.path}?{query}" if query else request.path
-
-
-def _tame(text: str) -> bool:
-    return 0 < len(text) <= 64 and text.isascii() and text.replace("-", "").replace("_", "").isalnum()

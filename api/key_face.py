@@ -1,0 +1,189 @@
+"""The face for programs: an API key, the rate limit and the scope of a route, and problems as RFC 9457 has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import trio
+from quart import Response, g, request
+from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
+from werkzeug.exceptions import NotFound as HTTPNotFound
+
+from api import cors, ratelimit
+from api.auth import identify, unauthorized
+from api.exchange import OPENED
+from api.problems import MEDIA, FieldError, Refusal
+from api.ratelimit import STRANGERS, Verdict, limit_of
+from api.route import PUBLIC, Answer, Call, Route
+from api.unsent import ASKER, Asker
+from api.validation import check_form, read_body, read_query
+from storage.errors import StorageError
+from storage.records.key import ApiKey
+
+if TYPE_CHECKING:
+    from api.app import Api
+
+BODY_TIMEOUT = 15
+"""Seconds for a request's body."""
+
+
+class KeyFace:
+    """What is asked with a key, on the application's routes."""
+
+    owner = False
+
+    def __init__(self, app: Api) -> None:
+        self._app = app
+        self.limit = app.context.settings.request_limit
+
+    async def admit(self) -> Response | None:
+        """Know who asks, take a token, check the scope. Also for what matches no route, where only the token counts.
+
+        Returns the answer to a browser that asks before it sends: that question carries no key.
+        """
+        g.key, g.verdict = None, None
+        rule = request.url_rule
+        route = self._app.routes.get(rule.endpoint) if rule is not None else None
+        refusal: Refusal | StorageError | None = None
+        try:
+            g.key = self._app.owner or await identify(
+                request.headers, request.query_string, self._app.context.storage.keys
+            )
+        except (Refusal, StorageError) as error:
+            refusal = error
+        _take_token(self._app, g.key)
+        if request.scope["path"].startswith("//"):  # the framework reads one slash here, and a proxy before us may not
+            raise HTTPNotFound
+        if not _is_spelt_out(request.scope.get("raw_path", b""), route):
+            raise HTTPNotFound
+        if request.method == "OPTIONS" and (preflight := _preflight(self._app)) is not None:
+            return preflight
+        if (methods := self._app.fixed.get(request.path)) is not None and request.method not in methods:
+            raise MethodNotAllowed(methods)
+        if route is None or (route.scope == PUBLIC and refusal is None):
+            return None
+        if refusal is not None:
+            raise refusal
+        if g.key is None:
+            raise unauthorized("Send an API key: Authorization: Bearer <key>.")
+        if not route.granted_to(g.key, request.view_args or {}):
+            missing = " and ".join(route.lacking(g.key, request.view_args or {}))
+            raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {missing}.")
+        if self._app.context.draining():
+            raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+        self._app.unsent.check(Asker(g.key.id, ""))
+        return None
+
+    def refused(self, refusal: Refusal, error: Exception) -> Response:
+        """Return a problem document."""
+        app = self._app
+        if refusal.status in (401, 403):
+            known, whose = g.get("key"), ratelimit.neighbourhood(g.get("address", ""))
+            app.refused.count(
+                refusal.status, request.path, refusal.detail, key=known.prefix if known else None, address=whose
+            )
+        body = refusal.encode(app.base_url, request.path)
+        response = Response(body, status=refusal.status, headers=refusal.headers)
+        response.headers["Content-Type"] = MEDIA
+        return response
+
+    def sign_off(self, response: Response) -> None:
+        """Say what is left of the limit, and which other origins may read the answer."""
+        verdict: Verdict | None = g.verdict
+        if verdict is not None:
+            for name, value in verdict.headers():
+                response.headers[name] = value
+        for name, value in cors.readable(request.headers, self._app.origins).items():
+            response.headers[name] = value
+
+    def asker(self) -> str | None:
+        """Return the beginning of the key."""
+        return g.key.prefix if g.key else None
+
+
+def view_of(app: Api, route: Route) -> Callable[..., Any]:
+    """Return the view of a route."""
+
+    async def view(**path: str) -> Response:
+        query = request.query_string
+        call = Call(
+            context=app.context,
+            streams=app.streams,
+            path=path,
+            query=read_query(query, route.query),
+            body=None,
+            key=g.key,
+            headers=request.headers,
+            request_id=g.request_id,
+            limiter=app.limiter,
+            address=g.address,
+            target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
+        )
+        raw = b""
+        if route.body:
+            check_form(request.headers)
+            raw = await _raw_body(app)
+            call.body = read_body(raw, request.headers.get("Content-Type", ""), route.body)
+        return _response(await app.repeats.answer(route, call, raw))
+
+    return view
+
+
+async def _raw_body(app: Api) -> bytes:
+    """Return the body as it was sent. Raises Refusal (408, 413); then the rest is not read, and the connection ends."""
+    try:
+        raw: Any = await request.get_data(cache=False)
+    except RequestEntityTooLarge:
+        slug, says = "body-too-large", f"At most {app.context.settings.request_limit} bytes of body are read."
+    except RequestTimeout:
+        slug, says = "request-timeout", f"The body had not arrived after {BODY_TIMEOUT} s."
+    else:
+        return bytes(raw)
+    raise Refusal(slug, says, [FieldError("body", says)], {"Connection": "close"})
+
+
+def _is_spelt_out(raw: bytes, route: Route | None) -> bool:
+    """Whether all slashes that part a path are sent as such: a proxy before us takes an encoded one for a letter.
+
+    Only the path of a part of the tree is one value, and may have them encoded.
+    """
+    if b"%2f" not in raw.lower():
+        return True
+    before, path, after = ("" if route is None else route.path).partition("{path}")
+    return bool(path) and raw.startswith(before.encode()) and raw.endswith(after.encode())
+
+
+def _preflight(app: Api) -> Response | None:
+    methods = app.fixed.get(request.path) or app.url_map.bind("").allowed_methods(request.path)
+    headers = cors.preflight(request.headers, app.origins, methods) if methods else None
+    return None if headers is None else Response(b"", status=204, headers=dict(headers))
+
+
+def _take_token(app: Api, key: ApiKey | None) -> None:
+    now = trio.current_time()
+    if key is not None:
+        scope: Any = request.scope
+        scope[ASKER] = key.id
+        if key is not app.owner:
+            app.used.mark(key.id, app.context.world.now())
+        g.verdict = app.limiter.take(key.id, limit_of(key), now)
+    else:
+        g.verdict = app.limiter.take(f"peer {ratelimit.neighbourhood(g.address)}", STRANGERS, now)
+    if not g.verdict.admitted:
+        detail = f"Wait {g.verdict.retry_after} s: {g.verdict.limit} requests at once, then as the bucket fills."
+        raise Refusal("rate-limited", detail, headers={"Retry-After": str(g.verdict.retry_after)})
+
+
+def _response(answer: Answer) -> Response:
+    if answer.stream is not None and request.method != "HEAD":
+        scope: Any = request.scope
+        scope[OPENED] = (g.key, answer.stream)
+    response = Response(answer.encoded(), status=answer.status, headers=answer.headers)
+    if answer.status in (204, 304):
+        response.headers.pop("Content-Type", None)
+    else:
+        response.headers["Content-Type"] = answer.media
+    if answer.stream is not None:
+        response.headers.pop("Content-Length", None)  # to HEAD too: nobody knows it (RFC 9110, 8.6)
+    return response
