@@ -36,7 +36,7 @@ from api.refusals import refusal_of
 from api.refused_calls import RefusedCalls
 from api.route import Route
 from api.rule import Rule
-from api.streams import Streams
+from api.streams.streams import Streams
 from api.unsent import Unsent
 from api.v1 import (
     admin,

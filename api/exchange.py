@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 import trio
 
 from api.bin_endpoint import is_for_a_bin
-from api.export import Export, Revoked, pour
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal
-from api.reader import SEND_SIZE, FellBehind, Reader
 from api.refusals import refusal_of
-from api.sse import damaged, left_behind, stopping
+from api.streams.export import Export, Revoked, pour
+from api.streams.reader import SEND_SIZE, FellBehind, Reader
+from api.streams.sse import damaged, left_behind, stopping
 from api.unsent import Outgoing
 from storage.errors import Corrupt, StorageError
 
 if TYPE_CHECKING:
     from api.app import Api
     from api.feed import Feed
-    from api.keepalives import Writer
-    from api.streams import Holder
+    from api.streams.keepalives import Writer
+    from api.streams.streams import Holder
     from storage.records.key import ApiKey
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)

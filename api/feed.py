@@ -14,14 +14,14 @@ from msgspec import Struct
 
 from actors.app_context import AppContext
 from api.schemas import admin as wire
-from api.sse import RETRY
+from api.streams.sse import RETRY
 from storage.records.body import id_in
 from storage.records.identity import Seq
 from storage.records.times import rfc3339
 
 if TYPE_CHECKING:
-    from api.keepalives import Writer
-    from api.sse import Form
+    from api.streams.keepalives import Writer
+    from api.streams.sse import Form
 
 TICK = 1.0
 MOST = 50

@@ -18,11 +18,11 @@ from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
     from actors.app_context import AppContext
-    from api.export import Export
     from api.feed import Feed
     from api.ratelimit import Limiter
-    from api.reader import Reader
-    from api.streams import Streams
+    from api.streams.export import Export
+    from api.streams.reader import Reader
+    from api.streams.streams import Streams
 
 PUBLIC = "public"
 """The scope of a route that needs no key."""

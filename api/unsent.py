@@ -3,7 +3,7 @@
 An answer lies in memory until its client has read it, or `send_timeout` is over. So each is counted from its head to
 its last byte, and one for which there is no room goes out as a 503 in its place. Who only ever reads what was asked for
 never gets near. Live streams are not counted here; `max_streams` bounds them, and what they hold of the log is bounded
-in `api/streams.py`.
+in `api/streams/streams.py`.
 """
 
 from __future__ import annotations

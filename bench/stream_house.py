@@ -30,8 +30,8 @@ from quart_trio import QuartTrio
 from actors.app_context import AppContext
 from actors.settings import Settings
 from actors.world import Certificate, World
-from api.server import serve
-from api.sse import event_frame
+from api.server.server import serve
+from api.streams.sse import event_frame
 from sanderling.certificate import CertificateFiles
 from sanderling.serve import COLLECT
 from storage.interface import Storage

@@ -26,11 +26,11 @@ from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.templates.catalogue import Catalogue
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
-from api.admin_socket import admin_socket
 from api.dashboard.entry import new_link
-from api.metrics_listener import metrics_door
-from api.server import front, tell_renewal
-from api.startup_listener import StartupListener
+from api.server.admin_socket import admin_socket
+from api.server.metrics_listener import metrics_door
+from api.server.server import front, tell_renewal
+from api.server.startup_listener import StartupListener
 from sanderling import __version__
 from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.core_dumps import forbid_core_dumps

@@ -29,7 +29,7 @@ from api.hosts import is_ours
 from api.problems import KINDS, Refusal
 from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.refusals import refusal_of
-from api.sse import MEDIA
+from api.streams.sse import MEDIA
 from api.unsent import ASKER
 from api.validation import read_query
 

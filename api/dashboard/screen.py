@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from actors.app_context import AppContext
     from api.dashboard.attempts import Attempts
     from api.ratelimit import Limiter
-    from api.reader import Reader
-    from api.streams import Streams
+    from api.streams.reader import Reader
+    from api.streams.streams import Streams
 
 FORM_LIMIT = 64 << 10
 """Bytes of a form, unless its screen says otherwise."""

@@ -8,7 +8,7 @@ from uuid import UUID
 from actors.app_context import AppContext
 from actors.errors import NotFound
 from api.ratelimit import Limiter
-from api.streams import Streams
+from api.streams.streams import Streams
 
 
 class OperationContext(Protocol):

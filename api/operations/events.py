@@ -10,8 +10,8 @@ from actors.errors import NotFound
 from api.operations.context import OperationContext
 from api.operations.past import FoundEvents, TimeWindow, asked_of, find, lead_on, sieve_for
 from api.problems import Refusal
-from api.reader import EventFilter
 from api.schemas.queries import EventsQuery
+from api.streams.reader import EventFilter
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, millis_of
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from actors.query import Query, QueryError, parse
-from api.channels import Channel
 from api.problems import invalid
-from api.reader import EventFilter
-from api.searching import Texts
+from api.streams.channels import Channel
+from api.streams.reader import EventFilter
+from api.streams.searching import Texts
 from storage.records.cursor import Filter
 from storage.records.event import KIND_OF, Kind
 

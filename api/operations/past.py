@@ -16,8 +16,8 @@ from api.cursors import decode_cursor, encode_cursor
 from api.operations.context import OperationContext
 from api.operations.filters import MOST_VALUES, sieve_of
 from api.problems import Refusal, invalid
-from api.reader import EventFilter
 from api.schemas.queries import EventsQuery, ExportQuery
+from api.streams.reader import EventFilter
 from storage.interface.log import EventLog
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, seq_at, seq_of

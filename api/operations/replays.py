@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages.destinations import OutboxGrew
 from actors.notices import about
-from api.channels import channel_of
 from api.operations.context import OperationContext
 from api.operations.destinations import named
 from api.operations.past import TimeWindow, find, names_event, position
 from api.problems import invalid
 from api.ratelimit import Limit
-from api.reader import EventFilter
 from api.schemas import alerts as wire
+from api.streams.channels import channel_of
+from api.streams.reader import EventFilter
 from storage.records.body import id_in
 from storage.records.cursor import MATCHED
 from storage.records.delivery import Match, Replayed

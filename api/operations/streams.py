@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from actors.errors import NotFound
-from api.channels import Channel
 from api.operations.context import OperationContext
 from api.operations.filters import sieve_of
 from api.operations.past import EARLIEST
 from api.problems import Refusal, invalid
-from api.reader import Reader
 from api.schemas.queries import StreamQuery
-from api.sse import Form
+from api.streams.channels import Channel
+from api.streams.reader import Reader
+from api.streams.sse import Form
 from storage.records.event import Kind
 from storage.records.identity import Seq, id_of, seq_of
 from storage.records.key import ApiKey

@@ -16,7 +16,7 @@ from api.operations.system import row_of
 from api.route import Answer, Call, Route
 from api.schemas import admin as wire
 from api.schemas.sources import HeldEvents
-from api.sse import MEDIA
+from api.streams.sse import MEDIA
 from api.v1.admin_deliveries import deliveries
 from api.v1.sources import time_or_null
 from storage.records import trail

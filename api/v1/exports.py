@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from api.export import MEDIA, Export
 from api.operations.past import EARLIEST, sieve_for, window_of
 from api.route import Answer, Call, Route
 from api.schemas.queries import ExportQuery
+from api.streams.export import MEDIA, Export
 from storage.records.event import Event, Kind
 from storage.records.identity import Seq, id_of, millis_of
 from storage.records.times import rfc3339

@@ -8,7 +8,7 @@ from api.operations import streams
 from api.operations.streams import Listener, OpenStream
 from api.route import Answer, Call, Route
 from api.schemas.queries import StreamQuery
-from api.sse import MEDIA
+from api.streams.sse import MEDIA
 
 HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
 

@@ -21,13 +21,13 @@ from actors.query.nodes import All, Node, Not, Phrase, Word, units
 from actors.query.nodes import Any as AnyOf
 from actors.query.parts import Part
 from actors.query.words import LONGEST
-from api import searching
 from api.cursors import decode_cursor, encode_cursor
 from api.operations.filters import sieve_of
 from api.problems import Refusal
 from api.schemas.alerts import NewAlert
 from api.schemas.queries import StreamQuery
-from api.sse import event_frame, frames
+from api.streams import searching
+from api.streams.sse import event_frame, frames
 from api.validation import read_body, read_query
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import h11
 
-from api.http1 import HEAD_LIMIT, LINE_LIMIT, StrictConnection
+from api.server.http1 import HEAD_LIMIT, LINE_LIMIT, StrictConnection
 from bench.fuzz.chance import Chance
 
 REQUESTS: Sequence[bytes] = (

@@ -31,7 +31,7 @@ PLANTED: Sequence[Planted] = (
     Planted(
         "a filtered resume is off by one at a page's end",
         "reader",
-        "api/reader.py",
+        "api/streams/reader.py",
         "page.scanned if page.scanned > self.cursor",
         "page.scanned + 1 if page.scanned > self.cursor",
     ),
@@ -66,7 +66,7 @@ PLANTED: Sequence[Planted] = (
     Planted(
         "no 410 while the page that retention has overtaken still has events",
         "reader",
-        "api/reader.py",
+        "api/streams/reader.py",
         "if page.floor > self.cursor:",
         "if page.floor > self.cursor and not page.events:",
     ),

@@ -9,7 +9,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "matcher": ("actors/matcher",),
     "delivery": ("actors/delivery",),
     "source": ("actors/sources",),
-    "reader": ("api/reader.py", "api/streams.py", "api/v1/stream.py", "storage/tail.py"),
+    "reader": ("api/streams/reader.py", "api/streams/streams.py", "api/v1/stream.py", "storage/tail.py"),
     "retention": ("actors/pruner.py", "storage/retention.py"),
     "registry": (
         "actors/sources/registry/actor.py",

@@ -19,8 +19,8 @@ import trio
 from actors.content.changes.memory import decode_memory, settled_of
 from actors.messages.importing import ImportMessage
 from actors.settings import Settings
-from api import streams
-from api.server import front
+from api.server.server import front
+from api.streams import streams
 from sanderling.simulation import scheduling
 from sanderling.simulation.arrivals import Arrivals
 from sanderling.simulation.chances import chance

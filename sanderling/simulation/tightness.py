@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from actors import pruner, system
 from actors.matcher import actor as matching
-from api import reader
+from api.streams import reader
 from sanderling.simulation import wire
 from storage.records.identity import Millis
 from storage.retention import Keep

@@ -17,7 +17,7 @@ from actors.jail.inline import InlineJail
 from actors.settings import Settings
 from actors.signatures import event, webhook
 from actors.system import System, signing_keys
-from api.server import serve
+from api.server.server import serve
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec
 from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House, MemoryListener

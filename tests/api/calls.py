@@ -9,7 +9,7 @@ from werkzeug.datastructures import Headers
 
 from api.ratelimit import Limiter
 from api.route import Call
-from api.streams import Streams
+from api.streams.streams import Streams
 from api.validation import read_query
 from tests.api.house import House
 

@@ -29,7 +29,7 @@ from actors.templates.catalogue import Catalogue, built_in
 from actors.templates.instantiation import Templates
 from actors.world import ResolveFailed, World
 from api.route import PUBLIC, SCOPES
-from api.server import serve
+from api.server.server import serve
 from storage.append import events_of
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of

@@ -11,7 +11,7 @@ import trio
 import trio.testing
 
 from api.address_limit import AddressLimit
-from api.wire import peer_of
+from api.server.wire import peer_of
 from tests.api.house import House, StreamPair, make_house, running
 from tests.api.test_server import GET, read_all
 

@@ -17,9 +17,9 @@ import pytest
 import trio
 import trio.testing
 
-from api import export as module
-from api.export import PAGE, Export
-from api.reader import EventFilter
+from api.streams import export as module
+from api.streams.export import PAGE, Export
+from api.streams.reader import EventFilter
 from storage.errors import Unavailable
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, id_of, seq_of

@@ -11,7 +11,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http1 import HEAD_LIMIT, LINE_LIMIT, StrictConnection
+from api.server.http1 import HEAD_LIMIT, LINE_LIMIT, StrictConnection
 from tests.api.house import House, make_house, running
 
 HOST = b"Host: x\r\n"

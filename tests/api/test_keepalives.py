@@ -7,8 +7,8 @@ import random
 import trio
 import trio.testing
 
-from api.reader import EventFilter, Reader
-from api.streams import Streams
+from api.streams.reader import EventFilter, Reader
+from api.streams.streams import Streams
 from storage.records.identity import START
 from storage.tail import Tail
 from tests.api.house import House, ids, make_house

@@ -7,7 +7,7 @@ from dataclasses import replace
 import httpx
 import trio.testing
 
-from api.metrics_listener import metrics_door
+from api.server.metrics_listener import metrics_door
 from tests.api.house import FakeChild, House, MemoryListener, make_house, running
 
 

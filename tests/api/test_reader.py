@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import trio
 
-from api.reader import FEWEST, MOST, PAGE, SEND_SIZE, EventFilter, FellBehind, Reader
-from api.sse import head_of
+from api.streams.reader import FEWEST, MOST, PAGE, SEND_SIZE, EventFilter, FellBehind, Reader
+from api.streams.sse import head_of
 from storage.records.cursor import EVERYTHING, Filter
 from storage.records.event import Kind
 from storage.records.identity import START, Seq, id_of, seq_of

@@ -8,14 +8,14 @@ import trio
 
 from actors.jail.inline import InlineJail
 from actors.query.search import SearchRequest
-from api import searching
-from api.export import Export
 from api.operations import past
 from api.operations.filters import sieve_of
-from api.reader import Reader
 from api.schemas.queries import EventsQuery
-from api.searching import PIECE, SHORT, Texts
-from api.streams import Streams
+from api.streams import searching
+from api.streams.export import Export
+from api.streams.reader import Reader
+from api.streams.searching import PIECE, SHORT, Texts
+from api.streams.streams import Streams
 from api.v1.events import history
 from storage.records.identity import START, Seq
 from tests.api.calls import a_call, next_target

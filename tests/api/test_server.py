@@ -8,9 +8,9 @@ import pytest
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair
 
-from api import connection, server
-from api.server import front
-from api.wire import Wire
+from api.server import connection, server
+from api.server.server import front
+from api.server.wire import Wire
 from tests.api.house import House, make_house, running
 from tests.api.listening import Listening, listening
 from tests.support.build import a_draft

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, new_signing_key
-from api.sse import event_frame, frame_of, frames, keepalive, one_line, opening
+from api.streams.sse import event_frame, frame_of, frames, keepalive, one_line, opening
 from storage.recent import Recent
 from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId
@@ -41,7 +41,7 @@ def test_nothing_of_an_event_is_taken_for_its_id_or_its_tier(texts: list[str], o
 def test_an_event_as_the_recorder_makes_it_is_framed_without_being_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     event = build("019e7044-8800-7000-8800-00000000002a", a_source_id(), a_draft(), BASE_URL, NOW)
     body = Signer(new_signing_key(bytes(32), NOW)).sign(event, NOW)
-    monkeypatch.setattr("api.sse.head_of", None)
+    monkeypatch.setattr("api.streams.sse.head_of", None)
     expected = (event.source_type.encode(), one_line(body), event.id.encode())
     assert event_frame(body) == b"event: %b\ndata: %b\nid: %b\n\n" % expected
 

@@ -7,7 +7,7 @@ import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair
 
 from actors.metrics import Gauge
-from api.streams import Streams
+from api.streams.streams import Streams
 from storage.records.identity import START, id_of
 from storage.tail import Tail
 from tests.api.house import House, ids, make_house, running

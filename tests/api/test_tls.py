@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import lockstep_stream_pair
 
-from api import connection, server
+from api.server import connection, server
 from sanderling.certificate import CertificateFiles
 from tests.api.house import House, make_house, running
 from tests.api.listening import Listening

@@ -9,8 +9,9 @@ import pytest
 import trio
 from trio.testing import lockstep_stream_pair
 
-from api import streams, unsent
+from api import unsent
 from api.problems import Refusal
+from api.streams import streams
 from api.unsent import ALL, OF_ONE, SMALL, Asker, Unsent
 from tests.api.house import House, ids, make_house, running
 from tests.api.listening import Listening

@@ -7,8 +7,8 @@ import socket
 import pytest
 import trio
 
-from api.reader import SEND_SIZE
-from api.wire import Wire
+from api.server.wire import Wire
+from api.streams.reader import SEND_SIZE
 from tests.api.house import make_house, running
 from tests.api.listening import Listening
 from tests.support.build import a_draft

@@ -22,7 +22,7 @@ import pytest
 import sseclient
 import trio
 
-from api.sse import one_line
+from api.streams.sse import one_line
 from storage.records.event import Stored
 from storage.records.identity import START, id_of
 from tests.api.house import House, ids, make_house, running

@@ -19,7 +19,7 @@ from actors.query.explain import explain
 from actors.query.parts import Part
 from api.operations.filters import sieve_of
 from api.problems import Refusal
-from api.searching import Texts
+from api.streams.searching import Texts
 from storage.records.event import Kind, Stored
 from storage.records.identity import Seq, SourceId
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import trio
 
-from api.admin_socket import admin_socket
+from api.server.admin_socket import admin_socket
 from sanderling import ADMIN_SOCKET
 from sanderling.cli import run
 from sanderling.client.health import health

@@ -6,7 +6,7 @@ from msgspec import json
 
 from api.openapi.examples import example_of
 from api.openapi.operation import Operation
-from api.sse import event_frame, keepalive, opening
+from api.streams.sse import event_frame, keepalive, opening
 from storage.records.event import Event
 
 _EVENT = json.encode(example_of(Event))

@@ -8,8 +8,8 @@ from typing import Any
 from unittest.mock import patch
 
 from actors.matcher import actor as matching
-from api.reader import Reader
-from api.streams import Streams
+from api.streams.reader import Reader
+from api.streams.streams import Streams
 from storage.append import Lease
 from storage.records.delivery import Match
 from storage.records.identity import Seq

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
-from api.reader import Reader
+from api.streams.reader import Reader
 from storage.recent import Recent
 from storage.records.identity import Seq
 from storage.tail import Tail

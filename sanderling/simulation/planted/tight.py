@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from api.reader import Reader
+from api.streams.reader import Reader
 from storage.records.identity import START, Seq
 from storage.sqlite.stores.log import SqliteLog
 

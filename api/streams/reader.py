@@ -18,9 +18,9 @@ from msgspec import Struct
 
 from actors.query import Query
 from actors.query.search import Term
-from api.channels import Channel
-from api.searching import Groups, Texts, portion
-from api.sse import Form, frame_of, frames
+from api.streams.channels import Channel
+from api.streams.searching import Groups, Texts, portion
+from api.streams.sse import Form, frame_of, frames
 from storage.interface.log import EventLog
 from storage.recent import Recent
 from storage.records.cursor import EVERYTHING, Filter

@@ -19,12 +19,12 @@ from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 
 from api.exchange import Exchange, Message, refused
-from api.http1 import Http1
-from api.wire import Wire
+from api.server.http1 import Http1
+from api.server.wire import Wire
 
 if TYPE_CHECKING:
     from api.app import Api
-    from api.keepalives import Writer
+    from api.streams.keepalives import Writer
 
 HEAD_TIMEOUT = 10
 """Seconds for the head of a request, and for the next request on a connection that is kept."""

@@ -13,7 +13,7 @@ import trio
 
 from actors.app_context import AppContext
 from api.app import make_admin_app
-from api.server import GRACE, ServerConnections
+from api.server.server import GRACE, ServerConnections
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from supervision import Child, ChildSpec

@@ -17,13 +17,13 @@ import trio
 from actors.metrics import Gauge
 from actors.settings import Settings
 from actors.world import Jail
-from api.channels import Channels
-from api.export import Exports
-from api.keepalives import Pulse, Signs, Writer
 from api.problems import Refusal
-from api.reader import Reader
-from api.searching import Texts
-from api.sse import keepalive, opening
+from api.streams.channels import Channels
+from api.streams.export import Exports
+from api.streams.keepalives import Pulse, Signs, Writer
+from api.streams.reader import Reader
+from api.streams.searching import Texts
+from api.streams.sse import keepalive, opening
 from storage.errors import StorageError
 from storage.interface import Storage
 from storage.records.body import id_in

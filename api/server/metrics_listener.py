@@ -13,7 +13,7 @@ import trio
 
 from actors.app_context import AppContext
 from api.app import make_metrics_door
-from api.server import GRACE, ServerConnections, close_all, name_of
+from api.server.server import GRACE, ServerConnections, close_all, name_of
 from supervision import Child, ChildSpec
 
 DRAIN = 1.0

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Literal
 import trio
 
 from api.problems import Refusal
-from api.reader import EventFilter, FellBehind
-from api.spreadsheet import HEADER, line_of
+from api.streams.reader import EventFilter, FellBehind
+from api.streams.spreadsheet import HEADER, line_of
 from storage.interface.keys import Keys
 from storage.interface.log import EventLog
 from storage.records.event import Stored
@@ -25,7 +25,7 @@ from storage.records.identity import Seq
 from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
-    from api.keepalives import Writer
+    from api.streams.keepalives import Writer
 
 Format = Literal["json", "ndjson", "csv"]
 MEDIA: dict[Format, str] = {

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import trio
 
-from api.sse import Form, keepalive
+from api.streams.sse import Form, keepalive
 
 LOOK_EVERY = 0.25
 """Seconds between two looks at who is due, at the least: a sign comes up to so much early."""

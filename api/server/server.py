@@ -22,10 +22,10 @@ from actors.app_context import AppContext
 from actors.world import Renewal
 from api.address_limit import AddressLimit
 from api.app import Api, make_app
-from api.connection import HEAD_TIMEOUT, Connection
-from api.connection_limit import ConnectionLimit, LimitReached
 from api.problems import MEDIA, Refusal
-from api.wire import SecureWire, Wire, peer_of, wire_of
+from api.server.connection import HEAD_TIMEOUT, Connection
+from api.server.connection_limit import ConnectionLimit, LimitReached
+from api.server.wire import SecureWire, Wire, peer_of, wire_of
 from supervision import Child, ChildSpec
 
 BESIDE_STREAMS = 8_192
