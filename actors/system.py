@@ -126,7 +126,7 @@ class System:
         self.recorder = self._recorder(signing)
         self.matcher = self._matcher()
         self.figures = Figures(world, storage, self.overseer, self.registry.watchman, self.matcher.lag)
-        self.context = self._doors(signing)
+        self.context = self._context(signing)
         self.supervisor = Supervisor(
             "sanderling",
             [*self._children(), *front(self.context)],
@@ -203,7 +203,7 @@ class System:
             trio.CapacityLimiter(self._settings.looks_at_once),
         )
 
-    def _doors(self, signing: SigningKeys) -> AppContext:
+    def _context(self, signing: SigningKeys) -> AppContext:
         return AppContext(
             world=self._world,
             settings=self._settings,

@@ -20,7 +20,7 @@ from werkzeug.routing import BaseConverter
 from actors.app_context import AppContext
 from actors.bins import PATH
 from api import wellknown
-from api.bin_endpoint import BinsDoor, is_for_a_bin
+from api.bin_endpoint import BinEndpoint, is_for_a_bin
 from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
@@ -119,7 +119,7 @@ class Api(QuartTrio):
         self.repeats = Repeats(context)
         self.proxies = context.settings.proxies()
         self.origins = context.settings.cors_origins
-        self.bins = BinsDoor(self)
+        self.bins = BinEndpoint(self)
         self.routes: dict[str, Route] = {}
         self.fixed: dict[str, list[str]] = {}
         """The methods of each path without parameters, which may look like one with them: `detect` is no `{id}`."""
@@ -183,7 +183,7 @@ def make_app(context: AppContext) -> Api:
     return _made(Api(context), described(routes, context.settings.public_url()))
 
 
-def make_metrics_door(context: AppContext) -> Api:
+def make_metrics_app(context: AppContext) -> Api:
     """Return the application of the listener that `metrics_bind` names: the figures, for who has a key for them."""
     return _made(Api(context, alone=True), metrics.ROUTES)
 

@@ -49,7 +49,7 @@ def is_for_a_bin(scope: Message) -> bool:
     return scope.get("type") == "http" and path.startswith(PATH.encode())
 
 
-class BinsDoor:
+class BinEndpoint:
     """An ASGI application for the requests that `is_for_a_bin` names."""
 
     def __init__(self, api: Api) -> None:
@@ -58,7 +58,7 @@ class BinsDoor:
         self._open: Counter[str] = Counter()
 
     def __repr__(self) -> str:
-        return f"<BinsDoor {self._open.total()} of {AT_ONCE} requests under way>"
+        return f"<BinEndpoint {self._open.total()} of {AT_ONCE} requests under way>"
 
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]

@@ -99,7 +99,7 @@ class Feed:
     form: Form = "sse"
 
     def __init__(self, context: AppContext) -> None:
-        self._doors = context
+        self._context = context
         self._changed = context.overseer.journal.changes.last
         self._seen = context.storage.tail.head
 
@@ -112,12 +112,12 @@ class Feed:
 
     def tick(self) -> bytes:
         """Return the frames of one tick: `counts`, then each `change`, then each `event`."""
-        frames = [_frame("counts", overview_of(self._doors)), *self._changes(), *self._events()]
+        frames = [_frame("counts", overview_of(self._context)), *self._changes(), *self._events()]
         return b"".join(frames)
 
     def _changes(self) -> list[bytes]:
-        found = self._doors.overseer.journal.changes.after(self._changed)
-        self._changed = self._doors.overseer.journal.changes.last
+        found = self._context.overseer.journal.changes.after(self._changed)
+        self._changed = self._context.overseer.journal.changes.last
         frames = [_skipped("change", len(found) - MOST)] if len(found) > MOST else []
         for _, turn in found[-MOST:]:
             told = {"at": rfc3339(turn.at), "path": turn.path, "was": turn.was, "now": turn.now, "error": turn.error}
@@ -125,7 +125,7 @@ class Feed:
         return frames
 
     def _events(self) -> list[bytes]:
-        tail = self._doors.storage.tail
+        tail = self._context.storage.tail
         found = tail.since(self._seen) or ()
         self._seen = tail.head
         frames = [_skipped("event", len(found) - MOST)] if len(found) > MOST else []

@@ -77,7 +77,7 @@ class Repeats:
     """The calls with a key that run now, and the way to those that have run."""
 
     def __init__(self, context: AppContext) -> None:
-        self._doors = context
+        self._context = context
         self._running: dict[str, str] = {}
         self._nursery: trio.Nursery | None = None
 
@@ -118,11 +118,11 @@ class Repeats:
             del self._running[key]
         if errand.error is not None and not errand.awaited and refusal_of(errand.error) is None:
             said = f"{type(errand.error).__name__}: {errand.error}"[:500]
-            self._doors.world.log("http.fault", level="error", where="a repeatable call", error=said)
+            self._context.world.log("http.fault", level="error", where="a repeatable call", error=said)
 
     async def _once(self, route: Route, call: Call, key: str, fingerprint: str, box: SecretBox) -> Answer:
-        calls, now = self._doors.storage.calls, self._doors.world.now()
-        first = await calls.begin(KeptCall(key, fingerprint, now, self._doors.world.new_id()), Millis(now - LIFE))
+        calls, now = self._context.storage.calls, self._context.world.now()
+        first = await calls.begin(KeptCall(key, fingerprint, now, self._context.world.new_id()), Millis(now - LIFE))
         if first.fingerprint != fingerprint:
             raise _other_call()
         if first.answer is not None:
@@ -139,7 +139,7 @@ class Repeats:
         if not answer.settled:
             return answer
         with suppress(StorageError):  # what was made is made; a repeat will find it
-            await calls.finish(key, _sealed(answer, box, self._doors.world.entropy(SecretBox.NONCE_SIZE)))
+            await calls.finish(key, _sealed(answer, box, self._context.world.entropy(SecretBox.NONCE_SIZE)))
         return answer
 
 

@@ -28,7 +28,7 @@ from actors.templates.catalogue import Catalogue
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.entry import new_link
 from api.server.admin_socket import admin_socket
-from api.server.metrics_listener import metrics_door
+from api.server.metrics_listener import metrics_listener
 from api.server.server import front, tell_renewal
 from api.server.startup_listener import StartupListener
 from sanderling import __version__
@@ -171,7 +171,7 @@ def _tell_stall(world: World, stall: Stall) -> None:
 
 def doorways(origins: Mapping[str, str], context: AppContext) -> Sequence[ChildSpec]:
     """Return the listeners' children: the public front end last, whose crashes are not those of the others."""
-    return (*admin_socket(context), *metrics_door(context), *front(replace(context, origins=origins)))
+    return (*admin_socket(context), *metrics_listener(context), *front(replace(context, origins=origins)))
 
 
 def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:

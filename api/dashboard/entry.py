@@ -73,7 +73,7 @@ async def set_up(visit: Visit) -> Reply:
     if link is None or hashed(form.code.rpartition("#")[2].strip()) != link.sha256:
         raise Wrong(code=_NOT_GOOD)
     password = Password(await world.passwords.hash(form.password), visit.now)
-    sessions = Sessions.of_doors(visit.context)
+    sessions = Sessions.of_context(visit.context)
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await storage.people.settle(password, session, link=link.sha256):
         raise Wrong(code=_NOT_GOOD)
@@ -99,7 +99,7 @@ async def show_sign_in(visit: Visit) -> Reply:
 async def sign_in(visit: Visit) -> Reply:
     """Open a session for who knows the password."""
     form: SignIn = visit.form
-    people, world, sessions = visit.context.storage.people, visit.context.world, Sessions.of_doors(visit.context)
+    people, world, sessions = visit.context.storage.people, visit.context.world, Sessions.of_context(visit.context)
     password = await people.password()
     async with visit.attempts.one(visit.address, sessions.known(visit.headers, password)):
         fits = password is not None and await world.passwords.fits(form.password, password.hashed)
@@ -120,7 +120,7 @@ async def sign_out(visit: Visit) -> Reply:
     """End this session."""
     assert visit.session is not None
     await visit.context.storage.people.sign_out(visit.session.id)
-    return Go("/sign-in?out=1", cookies=(Sessions.of_doors(visit.context).farewell(),))
+    return Go("/sign-in?out=1", cookies=(Sessions.of_context(visit.context).farewell(),))
 
 
 async def check_again(visit: Visit, field: str, given: str) -> Password:

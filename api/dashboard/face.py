@@ -56,7 +56,7 @@ class Dashboard:
 
     def __init__(self, api: Api, screens: tuple[Screen, ...]) -> None:
         self.api, self.context = api, api.context
-        self.sessions = Sessions.of_doors(api.context)
+        self.sessions = Sessions.of_context(api.context)
         self.attempts = Attempts(api.limiter, api.context.storage.people)
         self.notes = Notes()
         self.hours = Hours(api.context.storage.log)

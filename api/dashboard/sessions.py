@@ -65,7 +65,7 @@ class Sessions:
         self._known = f"{prefix}known{suffix}"
 
     @classmethod
-    def of_doors(cls, context: AppContext) -> Sessions:
+    def of_context(cls, context: AppContext) -> Sessions:
         """Return the sessions of a service; they hold no state but its storage's."""
         return cls(context.world, context.storage.people, context.settings.public_url())
 

@@ -58,7 +58,7 @@ async def change(visit: Visit) -> Reply:
     await check_again(visit, "present", form.present)
     people, world = visit.context.storage.people, visit.context.world
     password = Password(await world.passwords.hash(form.password), visit.now)
-    sessions = Sessions.of_doors(visit.context)
+    sessions = Sessions.of_context(visit.context)
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     await people.settle(password, session)
     world.log("dashboard.password_changed", address=visit.address)

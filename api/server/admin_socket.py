@@ -40,17 +40,17 @@ def admin_socket(context: AppContext) -> Sequence[ChildSpec]:
 async def _serve(context: AppContext, child: Child) -> None:
     stopping = child.stopping
     listeners = await _listeners(context)
-    house = ServerConnections(make_admin_app(context, OWNER), bare=True)
+    connections = ServerConnections(make_admin_app(context, OWNER), bare=True)
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(house.cut_when_cancelled)
+            nursery.start_soon(connections.cut_when_cancelled)
             nursery.start_soon(_measure, context)
-            await nursery.start(house.api.repeats.run)
+            await nursery.start(connections.api.repeats.run)
             for listener in listeners:
-                nursery.start_soon(house.accept, listener, nursery)
+                nursery.start_soon(connections.accept, listener, nursery)
             child.ready()
             await stopping.wait()
-            await house.drain(DRAIN)
+            await connections.drain(DRAIN)
             nursery.cancel_scope.cancel()
     finally:
         for listener in listeners:

@@ -12,14 +12,14 @@ from functools import partial
 import trio
 
 from actors.app_context import AppContext
-from api.app import make_metrics_door
+from api.app import make_metrics_app
 from api.server.server import GRACE, ServerConnections, close_all, name_of
 from supervision import Child, ChildSpec
 
 DRAIN = 1.0
 
 
-def metrics_door(context: AppContext) -> Sequence[ChildSpec]:
+def metrics_listener(context: AppContext) -> Sequence[ChildSpec]:
     """Return the child that listens at `metrics_bind`; none without it."""
     address = context.settings.metrics_address()
     if address is None:
@@ -30,20 +30,20 @@ def metrics_door(context: AppContext) -> Sequence[ChildSpec]:
 async def _serve(context: AppContext, address: tuple[str, int], child: Child) -> None:
     stopping = child.stopping
     listeners = await context.world.listen(*address)
-    house = ServerConnections(make_metrics_door(context))
+    connections = ServerConnections(make_metrics_app(context))
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(house.cut_when_cancelled)
-            nursery.start_soon(house.api.used.run)
-            nursery.start_soon(house.api.refused.run)
-            await nursery.start(house.api.repeats.run)
+            nursery.start_soon(connections.cut_when_cancelled)
+            nursery.start_soon(connections.api.used.run)
+            nursery.start_soon(connections.api.refused.run)
+            await nursery.start(connections.api.repeats.run)
             for listener in listeners:
-                nursery.start_soon(house.accept, listener, nursery)
+                nursery.start_soon(connections.accept, listener, nursery)
             context.world.log("metrics.listening", addresses=[name_of(listener) for listener in listeners])
             child.ready()
             await stopping.wait()
-            await house.drain(DRAIN)
+            await connections.drain(DRAIN)
             nursery.cancel_scope.cancel()
     finally:
         await close_all(listeners)
-        await house.api.used.save()
+        await connections.api.used.save()

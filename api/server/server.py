@@ -49,32 +49,32 @@ async def serve(context: AppContext, child: Child) -> None:
     """Be the HTTP server until asked to stop. If cancelled, cuts all connections."""
     stopping = child.stopping
     listeners = await context.world.listen(context.settings.host, context.settings.port)
-    house = ServerConnections(make_app(context))
+    connections = ServerConnections(make_app(context))
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(house.cut_when_cancelled)
-            nursery.start_soon(house.api.streams.watch_keys)
-            nursery.start_soon(house.api.streams.signs.run)
-            nursery.start_soon(house.api.used.run)
-            nursery.start_soon(house.api.refused.run)
-            nursery.start_soon(house.api.seen.run)
-            nursery.start_soon(house.renew_certificate)
-            await nursery.start(house.api.repeats.run)
+            nursery.start_soon(connections.cut_when_cancelled)
+            nursery.start_soon(connections.api.streams.watch_keys)
+            nursery.start_soon(connections.api.streams.signs.run)
+            nursery.start_soon(connections.api.used.run)
+            nursery.start_soon(connections.api.refused.run)
+            nursery.start_soon(connections.api.seen.run)
+            nursery.start_soon(connections.renew_certificate)
+            await nursery.start(connections.api.repeats.run)
             async with trio.open_nursery() as accepting:
                 for listener in listeners:
-                    accepting.start_soon(house.accept, listener, nursery)
+                    accepting.start_soon(connections.accept, listener, nursery)
                 context.world.log("http.listening", addresses=[name_of(listener) for listener in listeners])
                 child.ready()
                 await stopping.wait()
                 accepting.cancel_scope.cancel()
             await close_all(listeners)
-            await house.drain(context.settings.drain)
+            await connections.drain(context.settings.drain)
             nursery.cancel_scope.cancel()
     finally:
         await close_all(listeners)
-        house.api.refused.tell()
-        await house.api.used.save()
-        await house.api.seen.save()
+        connections.api.refused.tell()
+        await connections.api.used.save()
+        await connections.api.seen.save()
 
 
 class ServerConnections:

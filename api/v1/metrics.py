@@ -26,21 +26,21 @@ class Service(Collector):
     """Reads everything off the app context when it is collected."""
 
     def __init__(self, context: AppContext) -> None:
-        self._doors = context
+        self._context = context
 
     def collect(self) -> Iterator[Metric]:
         """Yield the families, in the order of the page that explains them."""
-        version = self._doors.overseer.version
+        version = self._context.overseer.version
         build = GaugeMetricFamily(f"{PREFIX}build_info", "The running program; always 1.", labels=("version", "python"))
         build.add_metric((version, platform.python_version()), 1)
         yield build
-        for figure in self._doors.figures():
+        for figure in self._context.figures():
             kind = CounterMetricFamily if figure.counts else GaugeMetricFamily
             family = kind(PREFIX + figure.name, figure.says, labels=figure.labels)
             for values, value in figure.values.items():
                 family.add_metric(values, value)
             yield family
-        for metric in self._doors.world.metrics:
+        for metric in self._context.world.metrics:
             yield _family(metric)
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import httpx
 import trio.testing
 
-from api.server.metrics_listener import metrics_door
+from api.server.metrics_listener import metrics_listener
 from tests.api.house import FakeChild, House, MemoryListener, make_house, running
 
 
 async def test_metrics_has_no_listener_of_its_own_unless_one_is_set(house: House, client: httpx.AsyncClient) -> None:
-    assert metrics_door(house.context) == ()
+    assert metrics_listener(house.context) == ()
     assert (await client.get("/metrics")).status_code == 200
 
 
@@ -28,7 +28,7 @@ async def test_at_an_address_of_its_own_it_is_guarded_and_alone() -> None:
         assert (await (await house.client()).get("/metrics")).status_code == 404
         assert "/metrics" not in (await house.stranger().get("/openapi.json")).json()["paths"]
         house.listener = MemoryListener()
-        (spec,) = metrics_door(replace(house.context, world=replace(house.context.world, listen=listen)))
+        (spec,) = metrics_listener(replace(house.context, world=replace(house.context.world, listen=listen)))
         nursery.start_soon(spec.run, child)
         await child.is_ready.wait()
         assert asked == [("127.0.0.1", 9464)]

@@ -41,7 +41,7 @@ class House:
 
 async def under_a_manager(house: House, said: list[str], seconds: float, within: float | None = 60.0) -> None:
     manager = ServiceManager(lambda words: said.append(f"{trio.current_time():.0f} {words}"), within)
-    (spec,) = manager.after(lambda _doors: ())(house.as_doors())
+    (spec,) = manager.after(lambda _context: ())(house.as_doors())
     assert isinstance(spec, ChildSpec)
     tree = Supervisor("test", [spec], chance=random.Random(1))
     async with trio.open_nursery() as nursery:
